@@ -1,0 +1,90 @@
+// Checked views of numpy arrays: every shape, length and index is verified here, before a kernel runs.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <cstdint>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "rankwright/ranking.hpp"
+
+namespace rankwright::bindings {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Vector<T>& array) {
+    return {array.data(), array.size()};
+}
+
+// A new numpy array and the span a kernel fills.
+template <class T, std::size_t Dimensions = 1>
+struct Output {
+    explicit Output(std::array<std::size_t, Dimensions> shape) : shape_(shape) {
+        for (std::size_t length : shape) size_ *= length;
+        data_.reset(new T[size_ == 0 ? 1 : size_]);
+    }
+    explicit Output(std::size_t length)
+        requires(Dimensions == 1)
+        : Output(std::array<std::size_t, 1>{length}) {}
+
+    std::span<T> span() { return {data_.get(), size_}; }
+
+    nb::ndarray<nb::numpy, T> numpy() {
+        T* data = data_.release();
+        nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+        return nb::ndarray<nb::numpy, T>(data, Dimensions, shape_.data(), owner);
+    }
+
+  private:
+    std::array<std::size_t, Dimensions> shape_;
+    std::size_t size_ = 1;
+    std::unique_ptr<T[]> data_;
+};
+
+inline void require(bool holds, const char* sentence) {
+    if (!holds) throw std::invalid_argument(sentence);
+}
+
+// Offsets of queries over n places: from 0 to n, never falling; a query holds fewer than 2^32 documents.
+inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t n) {
+    const Offsets queries = view(offsets);
+    require(!queries.empty() && queries.front() == 0 && queries.back() == static_cast<std::int64_t>(n),
+            "offsets must run from 0 to the number of rows");
+    for (std::size_t query = 1; query < queries.size(); ++query) {
+        require(queries[query - 1] <= queries[query], "offsets must not fall");
+        require(queries[query] - queries[query - 1] < (std::int64_t{1} << 32), "a query is too long");
+    }
+    return queries;
+}
+
+// Rows that all lie in [0, n).
+inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
+    const Rows seen = view(rows);
+    for (std::int64_t row : seen) require(0 <= row && row < static_cast<std::int64_t>(n), "a row is out of range");
+    return seen;
+}
+
+inline Doubles checked_length(const Vector<double>& values, std::size_t n, const char* sentence) {
+    require(values.size() == n, sentence);
+    return view(values);
+}
+
+inline Doubles checked_numbers(const Vector<double>& values, std::size_t n, const char* sentence) {
+    const Doubles numbers = checked_length(values, n, sentence);
+    for (double value : numbers) require(value == value, sentence);
+    return numbers;
+}
+
+}  // namespace rankwright::bindings

@@ -1,0 +1,92 @@
+#include "rankwright/ranking.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "rankwright/threads.hpp"
+#include "rankwright/vectors.hpp"
+
+namespace rankwright {
+namespace {
+
+// Below this many documents, comparing every pair with vectors beats sorting with its mispredicted branches.
+constexpr std::size_t kCountBelow = 256;
+
+struct Entry {
+    double score;
+    double tie_break;
+    std::size_t place;
+    bool operator<(const Entry& other) const {
+        if (score != other.score) return score > other.score;
+        if (tie_break != other.tie_break) return tie_break < other.tie_break;
+        return place < other.place;
+    }
+};
+
+// ranks[i] = how many documents stand above i, an earlier one with an equal score among them.
+RANKWRIGHT_VECTOR_PATHS
+void count_above(const double* scores, std::size_t size, std::int64_t* ranks) {
+    for (std::size_t i = 0; i < size; ++i) {
+        const double own = scores[i];
+        std::int64_t above = 0;
+        for (std::size_t j = 0; j < i; ++j) above += scores[j] >= own;
+        for (std::size_t j = i + 1; j < size; ++j) above += scores[j] > own;
+        ranks[i] = above;
+    }
+}
+
+class QuerySorter {
+  public:
+    QuerySorter(Doubles scores, Doubles tie_break) : scores_(scores), tie_break_(tie_break) {}
+
+    void sort(Rows rows, std::span<std::int64_t> order) {
+        if (tie_break_.empty() && rows.size() < kCountBelow)
+            by_counting(rows, order);
+        else
+            by_comparing(rows, order);
+    }
+
+  private:
+    void by_counting(Rows rows, std::span<std::int64_t> order) {
+        own_scores_.resize(rows.size());
+        ranks_.resize(rows.size());
+        for (std::size_t place = 0; place < rows.size(); ++place) own_scores_[place] = score(rows[place]);
+        count_above(own_scores_.data(), rows.size(), ranks_.data());
+        for (std::size_t place = 0; place < rows.size(); ++place)
+            order[static_cast<std::size_t>(ranks_[place])] = rows[place];
+    }
+
+    void by_comparing(Rows rows, std::span<std::int64_t> order) {
+        entries_.resize(rows.size());
+        for (std::size_t place = 0; place < rows.size(); ++place)
+            entries_[place] = {score(rows[place]), tie_break(rows[place]), place};
+        std::sort(entries_.begin(), entries_.end());
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) order[rank] = rows[entries_[rank].place];
+    }
+
+    double score(std::int64_t row) const { return scores_[static_cast<std::size_t>(row)]; }
+    double tie_break(std::int64_t row) const {
+        return tie_break_.empty() ? 0.0 : tie_break_[static_cast<std::size_t>(row)];
+    }
+
+    Doubles scores_, tie_break_;
+    std::vector<double> own_scores_;
+    std::vector<std::int64_t> ranks_;
+    std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+void sort_within_queries(Offsets queries, Rows rows, Doubles scores, Doubles tie_break, int n_threads,
+                         std::span<std::int64_t> order) {
+    parallel_ranges(queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
+        QuerySorter sorter(scores, tie_break);
+        for (std::size_t query = first; query < last; ++query) {
+            const auto begin = static_cast<std::size_t>(queries[query]);
+            const auto size = static_cast<std::size_t>(queries[query + 1]) - begin;
+            sorter.sort(rows.subspan(begin, size), order.subspan(begin, size));
+        }
+    });
+}
+
+}  // namespace rankwright

@@ -1,0 +1,127 @@
+"""Judged documents: features, labels and the queries they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.features import checked_features, feature_names_of
+from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class RankingData:
+    """Documents of one or more queries; unpacks as `X, y, qid`.
+
+    Parameters
+    ----------
+    X
+        Features, a row a document; kept as float32, NaN is a missing value. Arrays, scipy sparse matrices
+        (what is not stored is zero) and data frames will do.
+    y
+        Labels, real-valued, higher is better.
+    qid
+        The query of each document: integers or strings in any order.
+    document_ids
+        A name for each document, if there are any.
+    feature_names
+        A name for each feature; taken from a data frame's columns where X is one.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.float64]
+    qid: NDArray[Any]
+    document_ids: NDArray[np.object_] | None = field(default=None, kw_only=True)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        names = feature_names_of(self.X) if self.feature_names is None else tuple(self.feature_names)
+        features = checked_features(self.X)
+        n_rows, n_features = features.shape
+        self._set("X", features)
+        self._set("y", checked_labels(self.y, n_rows))
+        self._set("qid", checked_query_ids(self.qid))
+        if len(self.qid) != n_rows:
+            raise InputError(f"There are {n_rows} documents but {len(self.qid)} query ids.")
+        if self.document_ids is not None:
+            self._set("document_ids", checked_document_ids(self.document_ids, n_rows))
+        if names is not None and len(names) != n_features:
+            raise InputError(f"There are {n_features} features but {len(names)} feature names.")
+        if names is not None and len(set(names)) != len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InputError(f"The feature name {twice!r} is given twice.")
+        self._set("feature_names", names)
+
+    def _set(self, name: str, value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            value = value.view()
+            value.flags.writeable = False
+        object.__setattr__(self, name, value)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query."""
+        return QueryGroups.of(self.qid)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        return iter((self.X, self.y, self.qid))
+
+    def __repr__(self) -> str:
+        return f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
+
+    def take(self, rows: ArrayLike) -> RankingData:
+        """Return the given rows as data of their own."""
+        rows = np.asarray(rows)
+        return RankingData(
+            self.X[rows],
+            self.y[rows],
+            self.qid[rows],
+            document_ids=None if self.document_ids is None else self.document_ids[rows],
+            feature_names=self.feature_names,
+        )
+
+    def take_queries(self, queries: ArrayLike) -> RankingData:
+        """Return the documents of the given queries (by number), rows in their old order."""
+        wanted = np.zeros(len(self.groups), dtype=bool)
+        wanted[np.asarray(queries)] = True
+        return self.take(np.flatnonzero(wanted[self.groups.query_of_row]))
+
+
+def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return labels as doubles, one a row and all finite."""
+    try:
+        values = np.ascontiguousarray(labels, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("Labels must be numbers.") from None
+    if values.shape != (n_rows,):
+        raise InputError(f"There are {n_rows} documents but labels of shape {values.shape}.")
+    if not np.isfinite(values).all():
+        row = int((~np.isfinite(values)).argmax())
+        raise InputError(f"The label of row {row} is {values[row]}; labels must be finite.")
+    return values
+
+
+def checked_document_ids(ids: Sequence[object] | NDArray[Any], n_rows: int) -> NDArray[np.object_]:
+    """Return document ids as an array of strings, one a row."""
+    names = np.empty(len(ids), dtype=object)
+    names[:] = [str(one) for one in ids]
+    if len(names) != n_rows:
+        raise InputError(f"There are {n_rows} documents but {len(names)} document ids.")
+    return names

@@ -1,0 +1,54 @@
+"""Feature matrices in whatever form they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def checked_features(X: Any) -> NDArray[np.float32]:
+    """Return features as a float32 matrix, a row a document; NaN is a missing value, infinities are refused.
+
+    A float32 array in C order is passed on as it is, not copied.
+    """
+    if hasattr(X, "todense"):  # scipy sparse, matrix or array: what is not stored is zero
+        X = X.astype(np.float32).toarray()
+    try:
+        with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
+            features = np.ascontiguousarray(X, dtype=np.float32)
+    except (TypeError, ValueError):
+        raise InputError("Features must be numbers.") from None
+    if features.ndim != 2:
+        raise InputError(f"Features must form a matrix, a row a document, not shape {np.shape(X)}.")
+    if np.isinf(features).any():
+        row, feature = np.argwhere(np.isinf(features))[0]
+        raise InputError(f"Feature {feature} of row {row} is infinite or too large for a 32-bit float.")
+    return features
+
+
+def feature_names_of(X: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame, or None for anything else."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else tuple(str(column) for column in columns)
+
+
+def require_same_features(
+    expected: int, names: Sequence[str] | None, X: NDArray[np.float32], given: Sequence[str] | None
+) -> None:
+    """Refuse features other than the model's: another number of them, or other names where both have names."""
+    if X.shape[1] != expected:
+        raise InputError(f"The model has {expected} features, the data {X.shape[1]}.")
+    if names is not None and given is not None and tuple(names) != tuple(given):
+        place = next(i for i, (ours, theirs) in enumerate(zip(names, given, strict=True)) if ours != theirs)
+        raise InputError(
+            f"Feature {place} of the model is {names[place]!r}, of the data {given[place]!r}; "
+            "the columns must be the same, in the same order."
+        )

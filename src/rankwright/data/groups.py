@@ -1,0 +1,101 @@
+"""Which rows belong to which query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class QueryGroups:
+    """The rows of every query, whatever the order they came in.
+
+    Queries are numbered in the order in which they first appear. Query `q` holds the rows
+    `rows[offsets[q]:offsets[q + 1]]`, in the order of the input.
+    """
+
+    ids: NDArray[Any]
+    offsets: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, qid: ArrayLike) -> QueryGroups:
+        """Group rows by query id: any integers or strings, in any order, not necessarily adjacent."""
+        return _group(checked_query_ids(qid))
+
+    @classmethod
+    def of_sizes(cls, sizes: ArrayLike) -> QueryGroups:
+        """Group adjacent rows by the number of documents of each query."""
+        counts = np.asarray(sizes, dtype=np.int64)
+        if counts.ndim != 1 or (counts <= 0).any():
+            raise InputError("Query sizes must be a list of whole numbers from 1.")
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        return cls(np.arange(len(counts)), offsets, np.arange(offsets[-1]))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        """Yield the rows of each query."""
+        for query in range(len(self)):
+            yield self.rows[self.offsets[query] : self.offsets[query + 1]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of documents in all queries together."""
+        return len(self.rows)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of documents of each query."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def query_of_row(self) -> NDArray[np.int64]:
+        """Number of the query each row belongs to."""
+        queries = np.empty(self.n_rows, dtype=np.int64)
+        queries[self.rows] = np.repeat(np.arange(len(self)), self.sizes)
+        return queries
+
+
+def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
+    """Return query ids as a one-dimensional array of integers or strings."""
+    ids = np.asarray(qid)
+    if ids.ndim != 1:
+        raise InputError(f"qid must have one id a row, not shape {ids.shape}.")
+    if ids.dtype.kind in "iuSU":
+        return ids
+    if ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all():
+        return ids.astype(np.int64)
+    if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids):
+        return ids.astype(np.str_) if len(ids) else ids.astype(np.int64)
+    if ids.dtype.kind == "O" and all(isinstance(one, int | np.integer) for one in ids):
+        return ids.astype(np.int64)
+    raise InputError(f"qid must hold integers or strings, not {ids.dtype}.")
+
+
+def _group(ids: NDArray[Any]) -> QueryGroups:
+    if len(ids) == 0:
+        return QueryGroups(ids, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    names, first_run, query_of_run = np.unique(ids[starts], return_index=True, return_inverse=True)
+    if len(names) == len(starts):  # no query comes back: rows are grouped as they stand
+        return QueryGroups(ids[starts], np.append(starts, len(ids)), np.arange(len(ids)))
+    by_appearance = np.argsort(first_run)
+    number = np.empty(len(names), dtype=np.int64)
+    number[by_appearance] = np.arange(len(names))
+    run_lengths = np.diff(np.append(starts, len(ids)))
+    query_of_row = np.repeat(number[query_of_run], run_lengths)
+    rows = np.argsort(query_of_row, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(query_of_row))])
+    return QueryGroups(names[by_appearance], offsets, rows)

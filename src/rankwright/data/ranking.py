@@ -1,0 +1,63 @@
+"""The one ordering of documents, and the one rule between equal scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Every query's documents, best first.
+
+    `order` lists the rows of query `q` in `order[offsets[q]:offsets[q + 1]]`: a higher score comes first,
+    between equal scores the lower `tie_break` where one was given, then the earlier row.
+    """
+
+    groups: QueryGroups
+    scores: NDArray[np.float64]
+    order: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        scores: ArrayLike,
+        groups: QueryGroups,
+        *,
+        tie_break: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> Ranking:
+        """Rank the documents of every query by their scores."""
+        values = checked_scores(scores, groups.n_rows)
+        second = None if tie_break is None else np.ascontiguousarray(tie_break, dtype=np.float64)
+        threads = resolve_threads(n_threads)
+        order = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
+        return cls(groups, values, order)
+
+    def ranks(self) -> NDArray[np.int64]:
+        """Return each row's rank within its query, from 1."""
+        ranks = np.empty(len(self.order), dtype=np.int64)
+        starts = np.repeat(self.groups.offsets[:-1], self.groups.sizes)
+        ranks[self.order] = np.arange(len(self.order)) - starts + 1
+        return ranks
+
+
+def checked_scores(scores: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return scores as contiguous doubles, one a row and none of them NaN."""
+    values = np.ascontiguousarray(scores, dtype=np.float64)
+    if values.shape != (n_rows,):
+        raise InputError(f"There are {n_rows} documents but scores of shape {values.shape}.")
+    if np.isnan(values).any():
+        raise InputError(f"The score of row {int(np.isnan(values).argmax())} is NaN; it cannot be ranked.")
+    return values

@@ -1,0 +1,40 @@
+"""How many threads this process may use."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+from rankwright.errors import InputError
+
+
+def resolve_threads(n_threads: int | None) -> int:
+    """Return `n_threads`, or for None as many as the machine allows this process."""
+    if n_threads is None:
+        return available_threads()
+    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+        raise InputError(f"n_threads must be None or a whole number from 1, not {n_threads!r}.")
+    return n_threads
+
+
+@cache
+def available_threads() -> int:
+    """Return the cores this process may run on: its affinity, cut by the container's quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, min(cores, _cgroup_cores() or cores))
+
+
+def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return the whole cores a cgroup's quota pays for (version 2, then 1), or None where there is none."""
+    for quota_file, period_file in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            words = (root / quota_file).read_text().split()
+            if period_file is not None:
+                words += (root / period_file).read_text().split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+        if quota > 0 and period > 0:
+            return max(1, quota // period)
+    return None
