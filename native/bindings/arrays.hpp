@@ -4,8 +4,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include <cstdint>
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -1,0 +1,1 @@
+"""Learning to rank by boosting."""

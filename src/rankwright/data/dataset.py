@@ -75,7 +75,7 @@ class RankingData:
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
     def __len__(self) -> int:
         return len(self.y)

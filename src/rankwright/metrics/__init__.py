@@ -1,0 +1,34 @@
+"""Metrics as values: `NDCG(k=10)`, `parse("ndcg@10")`, and the conventions of other tools."""
+
+from rankwright.metrics.average_precision import AP
+from rankwright.metrics.base import Metric, Ties, mean_over_queries
+from rankwright.metrics.cascade import ERR, RR
+from rankwright.metrics.conventions import CONVENTIONS, Convention, convention
+from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
+from rankwright.metrics.pairwise import KendallTau, PairAccuracy
+from rankwright.metrics.parse import parse, parse_metrics
+from rankwright.metrics.relevance import WTA, Precision, Recall
+
+__all__ = [
+    "AP",
+    "CONVENTIONS",
+    "DCG",
+    "ERR",
+    "NDCG",
+    "RR",
+    "WTA",
+    "Convention",
+    "Discount",
+    "Gain",
+    "KendallTau",
+    "MeanNDCG",
+    "Metric",
+    "PairAccuracy",
+    "Precision",
+    "Recall",
+    "Ties",
+    "convention",
+    "mean_over_queries",
+    "parse",
+    "parse_metrics",
+]

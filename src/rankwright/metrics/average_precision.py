@@ -1,0 +1,70 @@
+"""Average precision; its mean over queries is MAP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.metrics.base import checked_cut
+from rankwright.metrics.relevance import RelevanceMetric, relevant_documents
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.ranking import Ranking
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AP(RelevanceMetric):
+    """The mean, over the relevant documents, of the precision at their ranks.
+
+    Beyond rank k a relevant document contributes 0. The sum is divided by the number of relevant documents
+    or, `capped`, by k where that is smaller (as LightGBM and XGBoost do).
+    """
+
+    name = "map"
+    k: int | None = None
+    capped: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        if not relevance.any():
+            return self._empty_value
+        precisions = np.cumsum(relevance) * self._inverse_ranks(len(labels))
+        return float(precisions @ relevance / self._divisor(relevance.sum()))
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return the closed form: a relevant document moves past others, whose precision changes by 1 / rank."""
+        relevance = self.relevance(labels)
+        inverse_ranks = self._inverse_ranks(len(labels))
+        found = np.cumsum(relevance)
+        between = np.cumsum(relevance * inverse_ranks)  # differences of it sum over the ranks passed
+        upper, lower = np.triu_indices(len(labels), 1)
+        passed = between[lower] - between[upper] - relevance[lower] * inverse_ranks[lower]
+        rising = relevance[lower] > relevance[upper]
+        leaves = found[lower] * inverse_ranks[lower]
+        arrives = (found[upper] + rising) * inverse_ranks[upper]
+        change = np.where(relevance[lower] == relevance[upper], 0.0, np.abs(arrives - leaves + passed))
+        deltas = np.zeros((len(labels), len(labels)))
+        deltas[upper, lower] = deltas[lower, upper] = change / self._divisor(max(1.0, relevance.sum()))
+        return deltas
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        relevance = self.relevance(labels)
+        sums = _native.precision_sums(*self._sorted(ranking), relevance, self.k, n_threads)
+        return sums / self._divisor(np.maximum(1.0, relevant_documents(relevance, ranking.groups)))
+
+    def _divisor(self, n_relevant: Doubles | float) -> Doubles | float:
+        return np.minimum(n_relevant, self.k) if self.capped and self.k is not None else n_relevant
+
+    def _inverse_ranks(self, n: int) -> Doubles:
+        ranks = np.arange(1, n + 1)
+        return np.where(ranks <= (self.k or n), 1.0 / ranks, 0.0)

@@ -1,0 +1,193 @@
+"""What every metric is: a value that judges a ranking, query by query."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from itertools import permutations
+from math import factorial, prod
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rankwright.data.dataset import checked_labels
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Doubles = NDArray[np.float64]
+
+# A metric with no closed form for ties is averaged over all orders of the tied documents up to this many, and
+# over this many random ones beyond.
+ORDERS_OF_TIES = 720
+
+
+class Ties(Enum):
+    """How documents with equal scores count."""
+
+    EXPECTED = "expected"
+    """The exact mean over all orders of the tied documents."""
+    STABLE = "stable"
+    """In the order of the input: profits from an input that is sorted by relevance."""
+    WORST = "worst"
+    """The lowest label first."""
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """A measure of one query's ranking; its mean over queries judges a ranker.
+
+    A metric of your own needs one method, `of_ranking`; see the how-to in the documentation.
+
+    Parameters
+    ----------
+    ties
+        How documents with equal scores count.
+    empty
+        What a query counts in which no ranking is better than another (no relevant document, say):
+        a number, or None to leave such queries out of the mean.
+    """
+
+    name: ClassVar[str]
+    ties: Ties = field(default=Ties.EXPECTED, kw_only=True)
+    empty: float | None = field(default=0.0, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__.lower()
+
+    # What a metric of one's own defines.
+
+    @abstractmethod
+    def of_ranking(self, labels: Doubles) -> float:
+        """Return the value of one query whose documents, best first, have these labels."""
+
+    def is_empty(self, labels: Doubles) -> bool:  # noqa: ARG002
+        """Return whether no order of these labels is better than another: such a query counts `empty`."""
+        return False
+
+    # What every metric then can do.
+
+    def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> float:
+        """Return the mean over queries; without `qid` all documents are one query's."""
+        groups = QueryGroups.of(np.zeros(np.shape(y)[0], dtype=np.int64) if qid is None else qid)
+        return mean_over_queries(self.per_query(y, Ranking.of(scores, groups)))
+
+    def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None) -> Doubles:
+        """Return the value of every query, NaN for one that is left out."""
+        y = checked_labels(labels, ranking.groups.n_rows)
+        threads = resolve_threads(n_threads)
+        if self.ties is Ties.WORST:
+            ranking = Ranking.of(ranking.scores, ranking.groups, tie_break=y, n_threads=threads)
+        values = self._evaluate(y, ranking, threads)
+        values[self.empty_queries(y, ranking.groups)] = self._empty_value
+        return values
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        """Return which queries no ranking can be better or worse at."""
+        return np.array([self.is_empty(labels[rows]) for rows in groups], dtype=bool)
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return |change of the value| for every two ranks, if the documents there traded places.
+
+        `labels` are those of the ranking, best first. This one tries every swap; a metric with a closed form
+        overrides it.
+        """
+        n = len(labels)
+        before, deltas = self.of_ranking(labels), np.zeros((n, n))
+        for i in range(n):
+            for j in range(i + 1, n):
+                swapped = labels.copy()
+                swapped[[i, j]] = swapped[[j, i]]
+                deltas[i, j] = deltas[j, i] = abs(self.of_ranking(swapped) - before)
+        return deltas
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
+        """Return every query's value with ties as sorted or averaged; empty queries may hold anything."""
+        offsets, order, scores = ranking.groups.offsets, ranking.order, ranking.scores
+        values = np.empty(len(ranking.groups))
+        for query in range(len(values)):
+            rows = order[offsets[query] : offsets[query + 1]]
+            values[query] = self._of_tied_ranking(labels[rows], scores[rows])
+        return values
+
+    def _sorted(self, ranking: Ranking) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles, bool]:
+        """Return what every native metric takes first: offsets, order, scores and whether to average ties."""
+        return ranking.groups.offsets, ranking.order, ranking.scores, self.ties is Ties.EXPECTED
+
+    @property
+    def _empty_value(self) -> float:
+        return float("nan") if self.empty is None else self.empty
+
+    def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
+        if self.ties is not Ties.EXPECTED:
+            return self.of_ranking(labels)
+        runs = np.split(labels, np.flatnonzero(np.diff(scores)) + 1)
+        return float(np.mean([self.of_ranking(order) for order in _orders_of(runs)]))
+
+    def __matmul__(self, k: int) -> Self:
+        """Return this metric cut off at rank k: `NDCG() @ 10`."""
+        if "k" not in {one.name for one in fields(self)}:
+            raise InputError(f"{type(self).__name__} has no cut-off; '@ {k}' does not apply.")
+        return replace(self, k=k)  # type: ignore[call-arg]  # only metrics with a field k come here
+
+    def __str__(self) -> str:
+        cut = getattr(self, "k", None)
+        options = [
+            f"{one.name}={_spell(getattr(self, one.name))}"
+            for one in fields(self)
+            if one.name != "k" and getattr(self, one.name) != one.default
+        ]
+        return self.name + (f"@{cut}" if cut else "") + (f"({','.join(options)})" if options else "")
+
+
+def mean_over_queries(values: Doubles) -> float:
+    """Return the mean of per-query values, passing over those left out; NaN where none are left."""
+    kept = values[~np.isnan(values)]
+    return float(kept.mean()) if len(kept) else float("nan")
+
+
+def any_in_query(rows: NDArray[np.bool_], groups: QueryGroups) -> NDArray[np.bool_]:
+    """Return which queries have at least one of the marked rows."""
+    return np.logical_or.reduceat(rows[groups.rows], groups.offsets[:-1]) if len(groups) else rows
+
+
+def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:
+    """Return the swap deltas of sum(worth x discount): (worth_i - worth_j)(discount_i - discount_j), unsigned."""
+    deltas: Doubles = np.abs(np.subtract.outer(worth, worth) * np.subtract.outer(discounts, discounts))
+    return deltas
+
+
+def checked_cut(k: int | None) -> None:
+    """Refuse a cut-off that is not a rank."""
+    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
+        raise InputError(f"A metric's cut-off k must be a whole number from 1, not {k!r}.")
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, Enum):
+        return str(value.value)
+    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+
+
+def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
+    """Yield rankings that break up each run of ties: all of them, or random ones where they are too many."""
+    n_orders = prod(factorial(len(run)) if len(run) < 8 else ORDERS_OF_TIES + 1 for run in runs)
+    if n_orders > ORDERS_OF_TIES:
+        # The seed is fixed so that equal rankings always get equal values.
+        random = np.random.default_rng(0)
+        for _ in range(ORDERS_OF_TIES):
+            yield np.concatenate([random.permutation(run) for run in runs])
+        return
+    orders = [np.empty(0)]
+    for run in runs:
+        orders = [np.append(head, run[list(tail)]) for head in orders for tail in permutations(range(len(run)))]
+    yield from orders

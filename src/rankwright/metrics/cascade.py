@@ -1,0 +1,119 @@
+"""Metrics of a reader who goes down the list and stops: reciprocal rank and expected reciprocal rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.metrics.base import Metric, any_in_query, checked_cut
+from rankwright.metrics.gain import Gain
+from rankwright.metrics.relevance import RelevanceMetric
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.ranking import Ranking
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RR(RelevanceMetric):
+    """1 / rank of the first relevant document, 0 if none is among the first k ranks; its mean is MRR."""
+
+    name = "mrr"
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevant = np.flatnonzero(self.relevance(labels))
+        return self._of_first(int(relevant[0])) if len(relevant) else self._empty_value
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return the closed form: only a swap that changes which rank is the first relevant one counts."""
+        n, relevance = len(labels), self.relevance(labels)
+        deltas = np.zeros((n, n))
+        relevant = np.flatnonzero(relevance)
+        if not len(relevant):
+            return deltas
+        first = int(relevant[0])
+        second = int(relevant[1]) if len(relevant) > 1 else n
+        values = np.array([self._of_first(rank) for rank in range(n + 1)])
+        for rank in range(first):  # any relevant document may come up to here
+            deltas[rank, relevant] = values[rank] - values[first]
+        below = np.flatnonzero(relevance == 0)
+        below = below[below > first]  # the first relevant one may go down to there
+        deltas[first, below] = values[first] - values[np.minimum(below, second)]
+        return np.maximum(deltas, deltas.T)
+
+    def _of_first(self, rank: int) -> float:
+        return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        return _native.reciprocal_ranks(*self._sorted(ranking), self.relevance(labels), self.k, n_threads)
+
+
+@dataclass(frozen=True)
+class ERR(Metric):
+    """Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009).
+
+    A document stops the reader with probability (2^label - 1) / 2^max_label; the value is the expectation of
+    1 / rank of the stop, over the first k ranks. A query whose labels are all 0 counts `empty`.
+    """
+
+    name = "err"
+    k: int | None = None
+    max_label: float = field(default=4.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def stop_probability(self, labels: Doubles) -> Doubles:
+        """Return the chance that a document satisfies the reader."""
+        if len(labels) and labels.max() > self.max_label:
+            raise InputError(
+                f"A label is {labels.max():g}, above ERR's max_label {self.max_label:g}; "
+                f"use ERR(max_label={labels.max():g})."
+            )
+        return Gain.EXPONENTIAL(labels) / float(2.0**self.max_label)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        stops, value, reading = self.stop_probability(labels), 0.0, 1.0
+        if not stops.any():
+            return self._empty_value
+        for rank, stop in enumerate(stops[: self.k], start=1):
+            value += reading * stop / rank
+            reading *= 1.0 - stop
+        return float(value)
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        return ~any_in_query(labels > 0, groups)
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return the closed form: between the two ranks the reader is scaled, beyond them nothing changes."""
+        stops, ranks = self.stop_probability(labels), np.arange(1, len(labels) + 1)
+        weights = np.where(ranks <= (self.k or len(labels)), 1.0 / ranks, 0.0)
+        reading = np.cumprod(np.append(1.0, 1.0 - stops[:-1]))
+        contributions = np.cumsum(reading * stops * weights)
+        upper, lower = np.triu_indices(len(labels), 1)
+        scale = (1.0 - stops[lower]) / (1.0 - stops[upper])
+        between = contributions[lower] - (reading * stops * weights)[lower] - contributions[upper]
+        change = (
+            (stops[lower] - stops[upper]) * reading[upper] * weights[upper]
+            + (scale - 1.0) * between
+            + (stops[upper] * scale - stops[lower]) * reading[lower] * weights[lower]
+        )
+        deltas = np.zeros((len(labels), len(labels)))
+        deltas[upper, lower] = deltas[lower, upper] = np.abs(change)
+        return deltas
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        stops = self.stop_probability(labels)
+        return _native.expected_reciprocal_ranks(*self._sorted(ranking), stops, self.k, n_threads)

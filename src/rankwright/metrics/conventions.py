@@ -1,0 +1,93 @@
+"""Other tools' ways of counting, by name, so that their numbers can be reproduced.
+
+| convention | gain | discount | ties | no relevant document | and |
+|---|---|---|---|---|---|
+| standard | 2^label - 1 | log2(1 + rank) | averaged | 0 | |
+| letor3 | 2^label - 1 | 1, 1, log2(rank) | file order | 0 | LETOR 3.0's script |
+| letor4 | 2^label - 1 | 1, 1, log2(rank) | file order | 0 | NDCG@k is 0 with fewer than k documents |
+| trec | label | log2(1 + rank) | document id, descending | 0 | scores as 32-bit floats |
+| lightgbm | 2^label - 1 | log2(1 + rank) | input order | 1 | MAP@k is divided by min(relevant, k) |
+| sklearn | label | log2(1 + rank) | averaged | 0 | |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.metrics.base import Metric, Ties
+from rankwright.metrics.gain import Discount, Gain
+from rankwright.metrics.parse import METRICS, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike
+
+    from rankwright.data.groups import QueryGroups
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A named way of counting: which metrics a tool has, and what it sets their options to."""
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    metrics: tuple[str, ...] = tuple(METRICS)
+    trec_order: bool = False
+
+    def apply(self, metric: Metric) -> Metric:
+        """Return the metric as this convention counts it; options already set by the user stay."""
+        if metric.name not in self.metrics and metric.name in METRICS and METRICS[metric.name] is type(metric):
+            raise InputError(f"The convention {self.name} has no {metric.name}; it has {', '.join(self.metrics)}.")
+        unset = {one.name for one in fields(metric) if getattr(metric, one.name) == one.default}
+        return replace(metric, **{name: value for name, value in self.settings.items() if name in unset})
+
+    def rank(
+        self,
+        scores: ArrayLike,
+        groups: QueryGroups,
+        document_ids: ArrayLike | None = None,
+        *,
+        n_threads: int | None = None,
+    ) -> Ranking:
+        """Rank documents the way the tool does."""
+        if not self.trec_order:
+            return Ranking.of(scores, groups, n_threads=n_threads)
+        # trec_eval keeps scores as floats and takes the later document id first between equal ones.
+        scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
+        if document_ids is None:
+            return Ranking.of(scores, groups, n_threads=n_threads)
+        _, places = np.unique(np.asarray(document_ids).astype(np.bytes_), return_inverse=True)
+        return Ranking.of(scores, groups, tie_break=-places, n_threads=n_threads)
+
+
+_LETOR = {"discount": Discount.LETOR, "ties": Ties.STABLE}
+
+CONVENTIONS: dict[str, Convention] = {
+    one.name: one
+    for one in (
+        Convention("standard"),
+        Convention("letor3", _LETOR, ("ndcg", "map", "p")),
+        Convention("letor4", {**_LETOR, "fewer_than_k": 0.0}, ("ndcg", "mean_ndcg", "map", "p")),
+        Convention(
+            "trec",
+            {"gain": Gain.LINEAR, "ties": Ties.STABLE},
+            ("ndcg", "map", "mrr", "p", "recall"),
+            trec_order=True,
+        ),
+        Convention("lightgbm", {"ties": Ties.STABLE, "empty": 1.0, "capped": True}, ("ndcg", "map")),
+        Convention("sklearn", {"gain": Gain.LINEAR}, ("ndcg", "dcg")),
+    )
+}
+
+
+def convention(name: str) -> Convention:
+    """Return the convention of that name."""
+    if name not in CONVENTIONS:
+        raise InputError(f"There is no convention {name!r}{nearest(name, CONVENTIONS)}")
+    return CONVENTIONS[name]

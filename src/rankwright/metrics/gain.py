@@ -1,0 +1,177 @@
+"""Discounted cumulative gain and its relatives (Järvelin & Kekäläinen 2002)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.metrics.base import Metric, any_in_query, checked_cut, linear_swap_deltas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.ranking import Ranking
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a label is worth: `Gain.EXPONENTIAL`, `Gain.LINEAR` or `Gain.table(0, 1, 3)`."""
+
+    kind: str
+    values: tuple[float, ...] = ()
+
+    EXPONENTIAL: ClassVar[Gain]
+    LINEAR: ClassVar[Gain]
+
+    @classmethod
+    def table(cls, *values: float) -> Gain:
+        """Give label 0 the first value, label 1 the second, and so on."""
+        if not values or not all(np.isfinite(value) and value >= 0 for value in values):
+            raise InputError(f"A gain table needs finite numbers from 0, not {values}.")
+        return cls("table", tuple(float(value) for value in values))
+
+    def __call__(self, labels: Doubles) -> Doubles:
+        """Return the gain of every label."""
+        if len(labels) and labels.min() < 0:
+            raise InputError(f"A gain needs labels from 0 up, but one is {labels.min():g}.")
+        if self.kind == "linear":
+            return labels
+        if self.kind == "exponential":
+            if len(labels) and labels.max() > 1000:
+                raise InputError(f"The exponential gain of label {labels.max():g} is too large; use Gain.LINEAR.")
+            return np.exp2(labels) - 1.0
+        return self._look_up(labels)
+
+    def _look_up(self, labels: Doubles) -> Doubles:
+        places = labels.astype(np.int64)
+        wrong = (places != labels) | (places >= len(self.values))
+        if wrong.any():
+            raise InputError(
+                f"The gain table has labels 0 to {len(self.values) - 1}, but one is {labels[wrong][0]:g}."
+            )
+        return np.asarray(self.values)[places]
+
+    def __str__(self) -> str:
+        return ":".join([self.kind, *(f"{value:g}" for value in self.values)])
+
+
+Gain.EXPONENTIAL = Gain("exponential")
+Gain.LINEAR = Gain("linear")
+
+
+class Discount(Enum):
+    """How much less a lower rank counts."""
+
+    LOG2 = "log2"
+    """1 / log2(1 + rank)."""
+    LETOR = "letor"
+    """1 at ranks 1 and 2, then 1 / log2(rank): as LETOR's evaluation scripts count."""
+
+    def of_ranks(self, n: int) -> Doubles:
+        """Return the discounts of ranks 1 to n."""
+        ranks = np.arange(1, n + 1)
+        return 1.0 / np.log2(1 + ranks if self is Discount.LOG2 else np.maximum(2, ranks))
+
+
+@dataclass(frozen=True)
+class DCG(Metric):
+    """Discounted cumulative gain: the sum of gain x discount over the first k ranks."""
+
+    name = "dcg"
+    k: int | None = None
+    gain: Gain = Gain.EXPONENTIAL
+    discount: Discount = Discount.LOG2
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        return float((self.gain(labels) * self._discounts(len(labels))).sum())
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        return linear_swap_deltas(self.gain(labels), self._discounts(len(labels)))
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        discounts = self._table(ranking.groups)
+        return _native.discounted_gains(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
+
+    def _discounts(self, n: int) -> Doubles:
+        """Return the discounts of ranks 1 to n, 0 beyond the cut-off."""
+        discounts = self.discount.of_ranks(n)
+        discounts[self.k or n :] = 0.0
+        return discounts
+
+    def _table(self, groups: QueryGroups) -> Doubles:
+        """Return the discounts of all ranks that count in any query."""
+        longest = int(groups.sizes.max(initial=0))
+        return self.discount.of_ranks(min(self.k or longest, longest))
+
+
+@dataclass(frozen=True)
+class NDCG(DCG):
+    """DCG divided by the DCG of the best ranking: 1 is perfect.
+
+    A query with no gain at all has no best ranking and counts `empty`. `fewer_than_k` is what a query with
+    fewer than k documents counts; None judges it by the documents it has.
+    """
+
+    name = "ndcg"
+    fewer_than_k: float | None = field(default=None, kw_only=True)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        if self._is_short(len(labels)):
+            return float(self.fewer_than_k or 0.0)
+        ideal = self._ideal(labels)
+        return super().of_ranking(labels) / ideal if ideal > 0 else self._empty_value
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        return ~any_in_query(self.gain(labels) > 0, groups)
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        ideal = self._ideal(labels)
+        if ideal <= 0 or self._is_short(len(labels)):
+            return np.zeros((len(labels), len(labels)))
+        return super().swap_deltas(labels) / ideal
+
+    def _is_short(self, n: int) -> bool:
+        return self.fewer_than_k is not None and self.k is not None and n < self.k
+
+    def _ideal(self, labels: Doubles) -> float:
+        return super().of_ranking(np.sort(labels)[::-1])
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        groups, gains = ranking.groups, self.gain(labels)
+        ideals = _native.ideal_gains(groups.offsets, groups.rows, gains, self._table(groups), n_threads)
+        values = super()._evaluate(labels, ranking, n_threads) / np.where(ideals > 0, ideals, 1.0)
+        if self.fewer_than_k is not None and self.k is not None:
+            values[groups.sizes < self.k] = self.fewer_than_k
+        return values
+
+
+@dataclass(frozen=True)
+class MeanNDCG(Metric):
+    """The mean of NDCG@1, NDCG@2, ... down to the query's last document, as LETOR 4.0 reports it."""
+
+    name = "mean_ndcg"
+    gain: Gain = Gain.EXPONENTIAL
+    discount: Discount = Discount.LOG2
+
+    def of_ranking(self, labels: Doubles) -> float:
+        best, discounts = np.sort(labels)[::-1], self.discount.of_ranks(len(labels))
+        reached, ideal = (np.cumsum(self.gain(order) * discounts) for order in (labels, best))
+        return float((reached / ideal).mean()) if ideal[-1] > 0 else self._empty_value
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        return ~any_in_query(self.gain(labels) > 0, groups)
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        discounts = self.discount.of_ranks(int(ranking.groups.sizes.max(initial=0)))
+        return _native.mean_ndcgs(*self._sorted(ranking), self.gain(labels), discounts, n_threads)

@@ -1,0 +1,59 @@
+"""Metrics over the pairs of a query's documents whose labels differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.metrics.base import Metric, any_in_query
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.ranking import Ranking
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PairAccuracy(Metric):
+    """The share of pairs with different labels whose better document ranks higher.
+
+    With two labels and averaged ties it is the area under the ROC curve. A query whose labels are all equal
+    counts `empty`.
+    """
+
+    name = "pair_accuracy"
+
+    def of_ranking(self, labels: Doubles) -> float:
+        upper, lower = np.triu_indices(len(labels), 1)
+        right, wrong = (labels[upper] > labels[lower]).sum(), (labels[upper] < labels[lower]).sum()
+        return float(right / (right + wrong)) if right + wrong else self._empty_value
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        first = labels[groups.rows[groups.offsets[:-1]]]
+        return ~any_in_query(labels != first[groups.query_of_row], groups)
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        correct, pairs = _native.correct_pairs(*self._sorted(ranking), labels, n_threads)
+        return correct / np.maximum(1.0, pairs)
+
+
+@dataclass(frozen=True)
+class KendallTau(PairAccuracy):
+    """Pairs in order less pairs out of order, over the pairs with different labels: +1 perfect, -1 reversed.
+
+    A tied pair of scores counts 0, a tied pair of labels not at all (Somers' D of the scores given the labels).
+    """
+
+    name = "kendall_tau"
+
+    def of_ranking(self, labels: Doubles) -> float:
+        return 2.0 * super().of_ranking(labels) - 1.0 if np.ptp(labels) > 0 else self._empty_value
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        return 2.0 * super()._evaluate(labels, ranking, n_threads) - 1.0

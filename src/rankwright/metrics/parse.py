@@ -1,0 +1,98 @@
+"""From a metric's name to the metric: `parse("ndcg@10")`, `parse("map(threshold=2)")`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+from rankwright.errors import InputError
+from rankwright.metrics.average_precision import AP
+from rankwright.metrics.base import Metric, Ties
+from rankwright.metrics.cascade import ERR, RR
+from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
+from rankwright.metrics.pairwise import KendallTau, PairAccuracy
+from rankwright.metrics.relevance import WTA, Precision, Recall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+METRICS: dict[str, type[Metric]] = {
+    metric.name: metric
+    for metric in (NDCG, DCG, MeanNDCG, AP, RR, ERR, Precision, Recall, WTA, PairAccuracy, KendallTau)
+}
+
+
+def parse(text: str) -> Metric:
+    """Return the metric of that name, as `str(metric)` writes it."""
+    match = re.fullmatch(r"\s*(\w+)(?:@(\w+))?(?:\((.*)\))?\s*", text)
+    if match is None:
+        raise InputError(f"{text!r} is not a metric; one reads 'ndcg@10' or 'map(threshold=2)'.")
+    name, cut, options = match.groups()
+    if name not in METRICS:
+        raise InputError(f"There is no metric {name!r}{nearest(name, METRICS)}")
+    values = dict(_option(text, option, METRICS[name]) for option in (options or "").split(",") if option)
+    if cut is not None:
+        values["k"] = _whole_number(cut)
+    try:
+        return METRICS[name](**values)
+    except TypeError:
+        wants = "needs a cut-off" if cut is None else "has no cut-off"
+        raise InputError(f"The metric {name} {wants}, as in '{name}{'@10' if cut is None else ''}'.") from None
+
+
+def parse_metrics(text: str) -> list[Metric]:
+    """Return the metrics of a list such as `ndcg@10,map`."""
+    metrics = [parse(part) for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    if not metrics:
+        raise InputError("Name at least one metric, as in 'ndcg@10,map'.")
+    return metrics
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the end of a sentence that says what the user may have meant."""
+    names = sorted(known)
+    close = get_close_matches(name, names, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(names)}."
+
+
+def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:
+    name, _, value = (part.strip() for part in option.partition("="))
+    known = {one.name for one in fields(metric)} - {"k"}
+    if name not in known:
+        raise InputError(f"The metric {metric.name} has no option {name!r}{nearest(name, known)}")
+    try:
+        return name, _READERS[name](value)
+    except (ValueError, KeyError):
+        raise InputError(f"{value!r} is no {name} in the metric {text!r}.") from None
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"A metric's cut-off must be a whole number from 1, not {text!r}.") from None
+
+
+def _gain(text: str) -> Gain:
+    kind, *values = text.split(":")
+    if kind == "table":
+        return Gain.table(*map(float, values))
+    return {"exponential": Gain.EXPONENTIAL, "linear": Gain.LINEAR}[text]
+
+
+def _number_or_none(text: str) -> float | None:
+    return None if text == "none" else float(text)
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "ties": Ties,
+    "empty": _number_or_none,
+    "gain": _gain,
+    "discount": Discount,
+    "fewer_than_k": _number_or_none,
+    "threshold": float,
+    "capped": {"true": True, "false": False}.__getitem__,
+    "max_label": float,
+}

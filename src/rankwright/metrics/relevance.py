@@ -1,0 +1,101 @@
+"""Metrics that ask only which documents are relevant: precision, recall, winner takes all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.metrics.base import Metric, any_in_query, checked_cut, linear_swap_deltas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.ranking import Ranking
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RelevanceMetric(Metric):
+    """A document is relevant if its label is `threshold` or more; a query with none counts `empty`."""
+
+    threshold: float = field(default=1.0, kw_only=True)
+
+    def relevance(self, labels: Doubles) -> Doubles:
+        """Return 1 for a relevant document, 0 for another."""
+        return (labels >= self.threshold).astype(np.float64)
+
+    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
+        return ~any_in_query(labels >= self.threshold, groups)
+
+
+@dataclass(frozen=True)
+class Precision(RelevanceMetric):
+    """The share of relevant documents among the first k ranks; a list shorter than k is filled with irrelevant."""
+
+    name = "p"
+    k: int
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        return float(relevance[: self.k].sum() / self.k) if relevance.any() else self._empty_value
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < self.k) / self.k)
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        discounts = np.full(self.k, 1.0 / self.k)
+        return _native.discounted_gains(*self._sorted(ranking), self.relevance(labels), discounts, n_threads)
+
+
+@dataclass(frozen=True)
+class Recall(RelevanceMetric):
+    """The share of the relevant documents that the first k ranks hold."""
+
+    name = "recall"
+    k: int
+
+    def __post_init__(self) -> None:
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        return float(relevance[: self.k].sum() / relevance.sum()) if relevance.any() else self._empty_value
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        relevance = self.relevance(labels)
+        return linear_swap_deltas(relevance, (np.arange(len(labels)) < self.k) / max(1.0, relevance.sum()))
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        relevance = self.relevance(labels)
+        found = _native.discounted_gains(*self._sorted(ranking), relevance, np.ones(self.k), n_threads)
+        return found / np.maximum(1.0, relevant_documents(relevance, ranking.groups))
+
+
+@dataclass(frozen=True)
+class WTA(RelevanceMetric):
+    """Winner takes all: 1 if the first document is relevant, 0 if not."""
+
+    name = "wta"
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        return float(relevance[0]) if relevance.any() else self._empty_value
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < 1).astype(np.float64))
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        return _native.discounted_gains(*self._sorted(ranking), self.relevance(labels), np.ones(1), n_threads)
+
+
+def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:
+    """Return the number of relevant documents of every query."""
+    return np.add.reduceat(relevance[groups.rows], groups.offsets[:-1]) if len(groups) else relevance

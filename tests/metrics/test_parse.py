@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwright.errors import InputError
+from rankwright.metrics import (
+    AP,
+    DCG,
+    ERR,
+    NDCG,
+    RR,
+    WTA,
+    Discount,
+    Gain,
+    KendallTau,
+    MeanNDCG,
+    PairAccuracy,
+    Precision,
+    Recall,
+    Ties,
+    parse,
+    parse_metrics,
+)
+
+common = {"ties": st.sampled_from(Ties), "empty": st.sampled_from([0.0, 1.0, None])}
+cut = st.none() | st.integers(1, 100)
+gains = st.sampled_from([Gain.EXPONENTIAL, Gain.LINEAR, Gain.table(0, 1, 3.5)])
+discounts = st.sampled_from(Discount)
+threshold = {"threshold": st.sampled_from([1.0, 2.0, 0.5])}
+metrics = st.one_of(
+    st.builds(NDCG, cut, gains, discounts, fewer_than_k=st.sampled_from([None, 0.0]), **common),
+    st.builds(DCG, cut, gains, discounts, **common),
+    st.builds(MeanNDCG, gains, discounts, **common),
+    st.builds(AP, cut, capped=st.booleans(), **threshold, **common),
+    st.builds(RR, cut, **threshold, **common),
+    st.builds(ERR, cut, max_label=st.sampled_from([2.0, 4.0]), **common),
+    st.builds(Precision, st.integers(1, 9), **threshold, **common),
+    st.builds(Recall, st.integers(1, 9), **threshold, **common),
+    st.builds(WTA, **threshold, **common),
+    st.builds(PairAccuracy, **common),
+    st.builds(KendallTau, **common),
+)
+
+
+@given(metrics)
+def test_a_metric_reads_back_what_it_prints(metric):
+    assert parse(str(metric)) == metric
+    assert hash(parse(str(metric))) == hash(metric)
+
+
+def test_names():
+    assert parse("ndcg@10") == NDCG(k=10)
+    assert parse("map(threshold=2)") == AP(threshold=2)
+    assert str(NDCG(k=10)) == "ndcg@10"
+    assert parse_metrics("ndcg@10(gain=linear,ties=worst), map,mrr") == [
+        NDCG(k=10, gain=Gain.LINEAR, ties=Ties.WORST),
+        AP(),
+        RR(),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("ndgc@10", "There is no metric 'ndgc'; did you mean 'ndcg'?"),
+        ("ndcg@ten", "must be a whole number from 1, not 'ten'"),
+        ("ndcg@0", "must be a whole number from 1, not 0"),
+        ("ndcg 10", "is not a metric"),
+        ("ndcg(gian=linear)", "has no option 'gian'; did you mean 'gain'?"),
+        ("ndcg(gain=log)", "'log' is no gain"),
+        ("map(threshold=high)", "'high' is no threshold"),
+        ("p", "needs a cut-off, as in 'p@10'"),
+        ("wta@3", "has no cut-off, as in 'wta'"),
+        ("", "is not a metric"),
+    ],
+)
+def test_what_cannot_be_read(text, sentence):
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert sentence in str(error.value)
+
+
+def test_a_list_of_no_metrics():
+    with pytest.raises(InputError, match="at least one metric"):
+        parse_metrics(" , ")
