@@ -28,94 +28,88 @@ std::size_t checked_depth(std::optional<std::int64_t> depth) {
     return static_cast<std::size_t>(*depth);
 }
 
-constexpr const char* kOneARow = "there must be one value for every score";
+constexpr const char* kOneARow = "there must be one number for every score";
 
-// A metric over documents' gains and a table of discounts.
+// What all metrics begin with, and the array they fill.
+template <class Kernel>
+auto run(const Indices& offsets, const Indices& order, const Vector<double>& scores, bool average_ties,
+         const Kernel& kernel) {
+    const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
+    Output<double> values(ranked.queries.size() - 1);
+    {
+        nb::gil_scoped_release release;
+        kernel(ranked, values.span());
+    }
+    return values.numpy();
+}
+
 using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::span<double>);
 
 template <GainKernel kernel, bool whole_list>
-auto gain_metric() {
-    return [](Indices offsets, Indices order, Vector<double> scores, bool average_ties, Vector<double> gains,
-              Vector<double> discounts, int n_threads) {
-        const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
-        const Doubles worth = checked_numbers(gains, scores.size(), kOneARow);
+auto gain_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties, Vector<double> gains,
+                 Vector<double> discounts, int n_threads) {
+    const Doubles worth = checked_numbers(gains, scores.size(), kOneARow);
+    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
-        Output<double> values(ranked.queries.size() - 1);
-        {
-            nb::gil_scoped_release release;
-            kernel(ranked, worth, view(discounts), n_threads, values.span());
-        }
-        return values.numpy();
-    };
+        kernel(ranked, worth, view(discounts), n_threads, values);
+    });
 }
 
-// A metric over one number a document, down to a depth.
-using DepthKernel = void (*)(const RankedQueries&, Doubles, std::size_t, int, std::span<double>);
+auto average_precision_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+                              Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
+                              bool capped, int n_threads) {
+    const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
+    const std::size_t ranks = checked_depth(depth);
+    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+        average_precisions(ranked, relevance, ranks, capped, n_threads, values);
+    });
+}
 
-template <DepthKernel kernel>
-auto depth_metric() {
-    return [](Indices offsets, Indices order, Vector<double> scores, bool average_ties, Vector<double> numbers,
-              std::optional<std::int64_t> depth, int n_threads) {
-        const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
-        const Doubles rows = checked_numbers(numbers, scores.size(), kOneARow);
-        const std::size_t ranks = checked_depth(depth);
-        Output<double> values(ranked.queries.size() - 1);
-        {
-            nb::gil_scoped_release release;
-            kernel(ranked, rows, ranks, n_threads, values.span());
-        }
-        return values.numpy();
-    };
+auto reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+                            Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
+                            int n_threads) {
+    const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
+    const std::size_t ranks = checked_depth(depth);
+    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+        reciprocal_ranks(ranked, relevance, ranks, n_threads, values);
+    });
+}
+
+auto expected_reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+                                     Vector<double> stop_probability, std::optional<std::int64_t> depth,
+                                     int n_threads) {
+    const Doubles stops = checked_numbers(stop_probability, scores.size(), kOneARow);
+    const std::size_t ranks = checked_depth(depth);
+    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+        expected_reciprocal_ranks(ranked, stops, ranks, n_threads, values);
+    });
+}
+
+auto pair_accuracy_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+                          Vector<double> labels, int n_threads) {
+    const Doubles rows = checked_numbers(labels, scores.size(), kOneARow);
+    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+        pair_accuracies(ranked, rows, n_threads, values);
+    });
 }
 
 }  // namespace
 
 void bind_metrics(nb::module_& m) {
-    const auto define_gain = [&](const char* name, auto function) {
+    const auto define = [&m](const char* name, auto function, auto... arguments) {
         m.def(name, function, nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("average_ties"),
-              nb::arg("gains"), nb::arg("discounts"), nb::arg("n_threads"));
+              arguments..., nb::arg("n_threads"));
     };
-    define_gain("discounted_gains", gain_metric<discounted_gains, false>());
-    define_gain("mean_ndcgs", gain_metric<mean_ndcgs, true>());
-
-    const auto define_depth = [&](const char* name, auto function, const char* numbers) {
-        m.def(name, function, nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("average_ties"),
-              nb::arg(numbers), nb::arg("depth").none(), nb::arg("n_threads"));
-    };
-    define_depth("precision_sums", depth_metric<precision_sums>(), "relevance");
-    define_depth("reciprocal_ranks", depth_metric<reciprocal_ranks>(), "relevance");
-    define_depth("expected_reciprocal_ranks", depth_metric<expected_reciprocal_ranks>(), "stop_probability");
-
-    m.def(
-        "ideal_gains",
-        [](Indices offsets, Indices rows, Vector<double> gains, Vector<double> discounts, int n_threads) {
-            const Offsets queries = checked_offsets(offsets, rows.size());
-            const Rows places = checked_rows(rows, gains.size());
-            const Doubles worth = checked_numbers(gains, gains.size(), "gains must not be NaN");
-            Output<double> values(queries.size() - 1);
-            {
-                nb::gil_scoped_release release;
-                ideal_gains(queries, places, worth, view(discounts), n_threads, values.span());
-            }
-            return values.numpy();
-        },
-        nb::arg("offsets"), nb::arg("rows"), nb::arg("gains"), nb::arg("discounts"), nb::arg("n_threads"));
-
-    m.def(
-        "correct_pairs",
-        [](Indices offsets, Indices order, Vector<double> scores, bool average_ties, Vector<double> labels,
-           int n_threads) {
-            const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
-            const Doubles rows = checked_numbers(labels, scores.size(), kOneARow);
-            Output<double> correct(ranked.queries.size() - 1), pairs(ranked.queries.size() - 1);
-            {
-                nb::gil_scoped_release release;
-                correct_pairs(ranked, rows, n_threads, correct.span(), pairs.span());
-            }
-            return nb::make_tuple(correct.numpy(), pairs.numpy());
-        },
-        nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("average_ties"), nb::arg("labels"),
-        nb::arg("n_threads"));
+    define("discounted_gains", gain_metric<discounted_gains, false>, nb::arg("gains"), nb::arg("discounts"));
+    define("ndcgs", gain_metric<ndcgs, false>, nb::arg("gains"), nb::arg("discounts"));
+    define("mean_ndcgs", gain_metric<mean_ndcgs, true>, nb::arg("gains"), nb::arg("discounts"));
+    define("average_precisions", average_precision_metric, nb::arg("labels"), nb::arg("threshold"),
+           nb::arg("depth").none(), nb::arg("capped"));
+    define("reciprocal_ranks", reciprocal_rank_metric, nb::arg("labels"), nb::arg("threshold"),
+           nb::arg("depth").none());
+    define("expected_reciprocal_ranks", expected_reciprocal_rank_metric, nb::arg("stop_probability"),
+           nb::arg("depth").none());
+    define("pair_accuracies", pair_accuracy_metric, nb::arg("labels"));
 }
 
 }  // namespace rankwright::bindings

@@ -1,6 +1,9 @@
 #include "rankwright/ranking.hpp"
 
+#include <vector>
+
 #include "arrays.hpp"
+#include "rankwright/vectors.hpp"
 
 namespace rankwright::bindings {
 
@@ -23,6 +26,25 @@ void bind_ranking(nb::module_& m) {
             return order.numpy();
         },
         nb::arg("offsets"), nb::arg("rows"), nb::arg("scores"), nb::arg("tie_break").none(), nb::arg("n_threads"));
+
+    m.def("widest_path", [] { return static_cast<int>(widest_path()); });
+
+    // For tests: the ranks of one query's documents, by the vector path asked for.
+    m.def(
+        "count_above",
+        [](Vector<double> scores, int path) {
+            const Doubles values = checked_numbers(scores, scores.size(), "scores must not be NaN");
+            require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
+            std::vector<double> padded(values.begin(), values.end());
+            padded.resize(values.size() + kLanes);
+            std::vector<std::int64_t> ranks(padded.size());
+            count_above(padded.data(), static_cast<std::int64_t>(values.size()), ranks.data(),
+                        static_cast<VectorPath>(path));
+            Output<std::int64_t> result(values.size());
+            std::copy_n(ranks.begin(), values.size(), result.span().begin());
+            return result.numpy();
+        },
+        nb::arg("scores"), nb::arg("path"));
 }
 
 }  // namespace rankwright::bindings

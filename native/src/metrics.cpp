@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
 #include "rankwright/threads.hpp"
 
 namespace rankwright {
 namespace {
+
+constexpr double kEmpty = std::numeric_limits<double>::quiet_NaN();
 
 // One query's documents, best first.
 class RankedQuery {
@@ -32,10 +35,31 @@ class RankedQuery {
         return end;
     }
 
-    double sum(std::size_t begin, std::size_t end, Doubles values) const {
-        double total = 0.0;
-        for (std::size_t rank = begin; rank < end; ++rank) total += at(rank, values);
-        return total;
+    double mean(std::size_t begin, std::size_t end, Doubles values) const {
+        double total = at(begin, values);
+        for (std::size_t rank = begin + 1; rank < end; ++rank) total += at(rank, values);
+        return total / static_cast<double>(end - begin);
+    }
+
+    double count(std::size_t begin, std::size_t end, const Relevance& relevance) const {
+        std::size_t relevant = 0;
+        for (std::size_t rank = begin; rank < end; ++rank)
+            relevant += at(rank, relevance.labels) >= relevance.threshold;
+        return static_cast<double>(relevant);
+    }
+
+    bool any_positive(Doubles values) const {
+        for (std::size_t rank = 0; rank < size(); ++rank)
+            if (at(rank, values) > 0.0) return true;
+        return false;
+    }
+
+    // The documents' values, highest first down to `depth`.
+    void best(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
+        sorted.resize(size());
+        for (std::size_t rank = 0; rank < size(); ++rank) sorted[rank] = at(rank, values);
+        std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(depth), sorted.end(),
+                          std::greater<>());
     }
 
   private:
@@ -44,11 +68,12 @@ class RankedQuery {
     bool average_ties_;
 };
 
-// values[q] = of_query(query q), many queries to a chunk.
+// values[q] = of_query(query q's documents), many queries to a chunk.
 template <class OfQuery>
-void for_each_query(const RankedQueries& ranked, int n_threads, const OfQuery& of_query) {
+void evaluate(const RankedQueries& ranked, int n_threads, std::span<double> values, const OfQuery& of_query) {
     parallel_ranges(ranked.queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t query = first; query < last; ++query) of_query(query, RankedQuery(ranked, query));
+        for (std::size_t query = first; query < last; ++query)
+            values[query] = of_query(RankedQuery(ranked, query));
     });
 }
 
@@ -57,21 +82,29 @@ double discounted_gain(const RankedQuery& query, Doubles gains, Doubles discount
     double total = 0.0;
     for (std::size_t begin = 0, end; begin < depth; begin = end) {
         end = query.run_end(begin);
-        const double mean = query.sum(begin, end, gains) / static_cast<double>(end - begin);
+        const double mean = query.mean(begin, end, gains);
         for (std::size_t rank = begin; rank < std::min(end, depth); ++rank) total += mean * discounts[rank];
     }
     return total;
 }
 
+double ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
+    thread_local std::vector<double> best;
+    const std::size_t depth = std::min(query.size(), discounts.size());
+    query.best(gains, depth, best);
+    double ideal = 0.0;
+    for (std::size_t rank = 0; rank < depth; ++rank) ideal += best[rank] * discounts[rank];
+    return ideal > 0.0 ? discounted_gain(query, gains, discounts) / ideal : kEmpty;
+}
+
 double mean_ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
-    std::vector<double> best(query.size());
-    for (std::size_t rank = 0; rank < query.size(); ++rank) best[rank] = query.at(rank, gains);
-    std::sort(best.begin(), best.end(), std::greater<>());
-    if (best.empty() || best.front() <= 0.0) return 0.0;
+    std::vector<double> best;
+    query.best(gains, query.size(), best);
+    if (best.empty() || best.front() <= 0.0) return kEmpty;
     double reached = 0.0, ideal = 0.0, total = 0.0;
     for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
-        const double mean = query.sum(begin, end, gains) / static_cast<double>(end - begin);
+        const double mean = query.mean(begin, end, gains);
         for (std::size_t rank = begin; rank < end; ++rank) {
             reached += mean * discounts[rank];
             ideal += best[rank] * discounts[rank];
@@ -83,30 +116,31 @@ double mean_ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
 
 // In a run of m documents with r relevant, the document at any place is relevant with probability r / m, and
 // then each of the places before it holds a relevant one with probability (r - 1) / (m - 1).
-double precision_sum(const RankedQuery& query, Doubles relevance, std::size_t depth) {
+double average_precision(const RankedQuery& query, const Relevance& relevance, std::size_t depth, bool capped) {
     depth = std::min(query.size(), depth);
-    double total = 0.0, relevant_above = 0.0;
-    for (std::size_t begin = 0, end; begin < depth; begin = end) {
+    double total = 0.0, found = 0.0;
+    for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
-        const double relevant = query.sum(begin, end, relevance);
+        const double relevant = query.count(begin, end, relevance);
+        if (relevant == 0.0) continue;
         const auto run = static_cast<double>(end - begin);
         const double others = run > 1.0 ? (relevant - 1.0) / (run - 1.0) : 0.0;
-        if (relevant > 0.0)
-            for (std::size_t rank = begin; rank < std::min(end, depth); ++rank) {
-                const double above = relevant_above + static_cast<double>(rank - begin) * others;
-                total += relevant / run * (above + 1.0) / static_cast<double>(rank + 1);
-            }
-        relevant_above += relevant;
+        for (std::size_t rank = begin; rank < std::min(end, depth); ++rank) {
+            const double above = found + static_cast<double>(rank - begin) * others;
+            total += relevant / run * (above + 1.0) / static_cast<double>(rank + 1);
+        }
+        found += relevant;
     }
-    return total;
+    if (found == 0.0) return kEmpty;
+    return total / (capped ? std::min(found, static_cast<double>(depth)) : found);
 }
 
-double reciprocal_rank(const RankedQuery& query, Doubles relevance, std::size_t depth) {
-    depth = std::min(query.size(), depth);
-    for (std::size_t begin = 0, end; begin < depth; begin = end) {
+// In a run with relevant documents, the first of them stands where none has stood before it.
+double reciprocal_rank(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
+    for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
-        const double relevant = query.sum(begin, end, relevance);
-        if (relevant <= 0.0) continue;
+        const double relevant = query.count(begin, end, relevance);
+        if (relevant == 0.0) continue;
         double total = 0.0, none_yet = 1.0;
         for (std::size_t rank = begin; rank < std::min(end, depth) && none_yet > 0.0; ++rank) {
             const double first_here = std::min(1.0, relevant / static_cast<double>(end - rank));
@@ -115,7 +149,7 @@ double reciprocal_rank(const RankedQuery& query, Doubles relevance, std::size_t 
         }
         return total;
     }
-    return 0.0;
+    return kEmpty;
 }
 
 // reads_on[j] = mean over all j-subsets of a run of the chance to pass all of their documents, built one document
@@ -128,6 +162,7 @@ void add_to_run(std::vector<double>& reads_on, std::size_t n, double passes) {
 }
 
 double expected_reciprocal_rank(const RankedQuery& query, Doubles stop_probability, std::size_t depth) {
+    if (!query.any_positive(stop_probability)) return kEmpty;
     depth = std::min(query.size(), depth);
     double total = 0.0, still_reading = 1.0;
     std::vector<double> reads_on;
@@ -174,92 +209,78 @@ double different_pairs(std::vector<std::size_t> labels) {
     return (n * n - same) / 2.0;
 }
 
-// From the last rank upwards, each document is above all that were counted before its run.
-void count_pairs(const RankedQuery& query, Doubles labels, double& correct, double& pairs) {
+// For every rank, the place of its label among the query's distinct labels.
+std::vector<std::size_t> label_places(const RankedQuery& query, Doubles labels) {
     std::vector<double> distinct(query.size());
     for (std::size_t rank = 0; rank < query.size(); ++rank) distinct[rank] = query.at(rank, labels);
+    std::sort(distinct.begin(), distinct.end());
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     std::vector<std::size_t> places(query.size());
-    std::vector<double> sorted = distinct;
-    std::sort(sorted.begin(), sorted.end());
-    sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+    for (std::size_t rank = 0; rank < query.size(); ++rank)
+        places[rank] = static_cast<std::size_t>(
+            std::lower_bound(distinct.begin(), distinct.end(), query.at(rank, labels)) - distinct.begin());
+    return places;
+}
+
+// From the last run of ties upwards, each document is above all that were counted before its run.
+double pair_accuracy(const RankedQuery& query, Doubles labels) {
+    const std::vector<std::size_t> places = label_places(query, labels);
+    const double pairs = different_pairs(places);
+    if (pairs == 0.0) return kEmpty;
     std::vector<std::size_t> run_starts;
     for (std::size_t begin = 0; begin < query.size(); begin = query.run_end(begin)) run_starts.push_back(begin);
-    for (std::size_t rank = 0; rank < query.size(); ++rank)
-        places[rank] = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), distinct[rank]) -
-                                                sorted.begin());
-    LabelCounts below(sorted.size());
-    correct = 0.0;
-    std::size_t end = query.size();
-    for (auto begin = run_starts.rbegin(); begin != run_starts.rend(); end = *begin, ++begin) {
-        for (std::size_t rank = *begin; rank < end; ++rank) correct += below.below(places[rank]);
-        if (end - *begin > 1)
-            correct += 0.5 * different_pairs({places.begin() + static_cast<std::ptrdiff_t>(*begin),
-                                              places.begin() + static_cast<std::ptrdiff_t>(end)});
-        for (std::size_t rank = *begin; rank < end; ++rank) below.add(places[rank]);
+    LabelCounts below(query.size());
+    double correct = 0.0;
+    for (std::size_t end = query.size(); !run_starts.empty(); run_starts.pop_back()) {
+        const std::size_t begin = run_starts.back();
+        const std::span run(places.begin() + static_cast<std::ptrdiff_t>(begin), end - begin);
+        for (std::size_t label : run) correct += below.below(label);
+        if (run.size() > 1) correct += 0.5 * different_pairs({run.begin(), run.end()});
+        for (std::size_t label : run) below.add(label);
+        end = begin;
     }
-    pairs = different_pairs(std::move(places));
+    return correct / pairs;
 }
 
 }  // namespace
 
 void discounted_gains(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
                       std::span<double> values) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        values[query] = discounted_gain(documents, gains, discounts);
-    });
+    evaluate(ranked, n_threads, values,
+             [&](const RankedQuery& query) { return discounted_gain(query, gains, discounts); });
 }
 
-void ideal_gains(Offsets queries, Rows rows, Doubles gains, Doubles discounts, int n_threads,
-                 std::span<double> values) {
-    parallel_ranges(queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
-        std::vector<double> best;
-        for (std::size_t query = first; query < last; ++query) {
-            best.clear();
-            for (auto place = queries[query]; place < queries[query + 1]; ++place)
-                best.push_back(gains[static_cast<std::size_t>(rows[static_cast<std::size_t>(place)])]);
-            const std::size_t depth = std::min(best.size(), discounts.size());
-            std::partial_sort(best.begin(), best.begin() + static_cast<std::ptrdiff_t>(depth), best.end(),
-                              std::greater<>());
-            double total = 0.0;
-            for (std::size_t rank = 0; rank < depth; ++rank) total += best[rank] * discounts[rank];
-            values[query] = total;
-        }
-    });
+void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
+           std::span<double> values) {
+    evaluate(ranked, n_threads, values, [&](const RankedQuery& query) { return ndcg(query, gains, discounts); });
 }
 
 void mean_ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
                 std::span<double> values) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        values[query] = mean_ndcg(documents, gains, discounts);
-    });
+    evaluate(ranked, n_threads, values,
+             [&](const RankedQuery& query) { return mean_ndcg(query, gains, discounts); });
 }
 
-void precision_sums(const RankedQueries& ranked, Doubles relevance, std::size_t depth, int n_threads,
-                    std::span<double> values) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        values[query] = precision_sum(documents, relevance, depth);
-    });
+void average_precisions(const RankedQueries& ranked, Relevance relevance, std::size_t depth, bool capped,
+                        int n_threads, std::span<double> values) {
+    evaluate(ranked, n_threads, values,
+             [&](const RankedQuery& query) { return average_precision(query, relevance, depth, capped); });
 }
 
-void reciprocal_ranks(const RankedQueries& ranked, Doubles relevance, std::size_t depth, int n_threads,
+void reciprocal_ranks(const RankedQueries& ranked, Relevance relevance, std::size_t depth, int n_threads,
                       std::span<double> values) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        values[query] = reciprocal_rank(documents, relevance, depth);
-    });
+    evaluate(ranked, n_threads, values,
+             [&](const RankedQuery& query) { return reciprocal_rank(query, relevance, depth); });
 }
 
 void expected_reciprocal_ranks(const RankedQueries& ranked, Doubles stop_probability, std::size_t depth,
                                int n_threads, std::span<double> values) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        values[query] = expected_reciprocal_rank(documents, stop_probability, depth);
-    });
+    evaluate(ranked, n_threads, values,
+             [&](const RankedQuery& query) { return expected_reciprocal_rank(query, stop_probability, depth); });
 }
 
-void correct_pairs(const RankedQueries& ranked, Doubles labels, int n_threads, std::span<double> correct,
-                   std::span<double> pairs) {
-    for_each_query(ranked, n_threads, [&](std::size_t query, const RankedQuery& documents) {
-        count_pairs(documents, labels, correct[query], pairs[query]);
-    });
+void pair_accuracies(const RankedQueries& ranked, Doubles labels, int n_threads, std::span<double> values) {
+    evaluate(ranked, n_threads, values, [&](const RankedQuery& query) { return pair_accuracy(query, labels); });
 }
 
 }  // namespace rankwright

@@ -23,18 +23,6 @@ struct Entry {
     }
 };
 
-// ranks[i] = how many documents stand above i, an earlier one with an equal score among them.
-RANKWRIGHT_VECTOR_PATHS
-void count_above(const double* scores, std::size_t size, std::int64_t* ranks) {
-    for (std::size_t i = 0; i < size; ++i) {
-        const double own = scores[i];
-        std::int64_t above = 0;
-        for (std::size_t j = 0; j < i; ++j) above += scores[j] >= own;
-        for (std::size_t j = i + 1; j < size; ++j) above += scores[j] > own;
-        ranks[i] = above;
-    }
-}
-
 class QuerySorter {
   public:
     QuerySorter(Doubles scores, Doubles tie_break) : scores_(scores), tie_break_(tie_break) {}
@@ -48,10 +36,10 @@ class QuerySorter {
 
   private:
     void by_counting(Rows rows, std::span<std::int64_t> order) {
-        own_scores_.resize(rows.size());
-        ranks_.resize(rows.size());
+        own_scores_.resize(rows.size() + kLanes);
+        ranks_.resize(rows.size() + kLanes);
         for (std::size_t place = 0; place < rows.size(); ++place) own_scores_[place] = score(rows[place]);
-        count_above(own_scores_.data(), rows.size(), ranks_.data());
+        count_above(own_scores_.data(), static_cast<std::int64_t>(rows.size()), ranks_.data(), path_);
         for (std::size_t place = 0; place < rows.size(); ++place)
             order[static_cast<std::size_t>(ranks_[place])] = rows[place];
     }
@@ -70,6 +58,7 @@ class QuerySorter {
     }
 
     Doubles scores_, tie_break_;
+    const VectorPath path_ = widest_path();
     std::vector<double> own_scores_;
     std::vector<std::int64_t> ranks_;
     std::vector<Entry> entries_;

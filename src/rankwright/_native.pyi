@@ -1,4 +1,4 @@
-"""Typed face of the C++ core. Every array is contiguous; a query's places are offsets[q] to offsets[q + 1]."""
+"""Typed face of the C++ core. Every array is contiguous; query q's places are offsets[q] to offsets[q + 1]."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,18 @@ def sort_within_queries(
     tie_break: NDArray[np.float64] | None,
     n_threads: int,
 ) -> NDArray[np.int64]: ...
+def widest_path() -> int: ...
+def count_above(scores: NDArray[np.float64], path: int) -> NDArray[np.int64]: ...
 def discounted_gains(
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    average_ties: bool,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def ndcgs(
     offsets: NDArray[np.int64],
     order: NDArray[np.int64],
     scores: NDArray[np.float64],
@@ -28,20 +39,15 @@ def mean_ndcgs(
     discounts: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
-def ideal_gains(
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    gains: NDArray[np.float64],
-    discounts: NDArray[np.float64],
-    n_threads: int,
-) -> NDArray[np.float64]: ...
-def precision_sums(
+def average_precisions(
     offsets: NDArray[np.int64],
     order: NDArray[np.int64],
     scores: NDArray[np.float64],
     average_ties: bool,
-    relevance: NDArray[np.float64],
+    labels: NDArray[np.float64],
+    threshold: float,
     depth: int | None,
+    capped: bool,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def reciprocal_ranks(
@@ -49,7 +55,8 @@ def reciprocal_ranks(
     order: NDArray[np.int64],
     scores: NDArray[np.float64],
     average_ties: bool,
-    relevance: NDArray[np.float64],
+    labels: NDArray[np.float64],
+    threshold: float,
     depth: int | None,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
@@ -62,11 +69,11 @@ def expected_reciprocal_ranks(
     depth: int | None,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
-def correct_pairs(
+def pair_accuracies(
     offsets: NDArray[np.int64],
     order: NDArray[np.int64],
     scores: NDArray[np.float64],
     average_ties: bool,
     labels: NDArray[np.float64],
     n_threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+) -> NDArray[np.float64]: ...

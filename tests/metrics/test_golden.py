@@ -139,7 +139,7 @@ def test_lightgbm_counts_an_empty_query_one_and_caps_map():
 def test_conventions_keep_what_the_user_set_and_refuse_what_they_lack():
     assert convention("letor3").apply(AP(threshold=2)).threshold == 2
     assert convention("sklearn").apply(NDCG(k=3)) == parse("ndcg@3(gain=linear)")
-    with pytest.raises(InputError, match="The convention letor3 has no err; it has ndcg, map, p."):
+    with pytest.raises(InputError, match="The convention letor3 has no err; it has ndcg, map, p"):
         convention("letor3").apply(parse("err@10"))
     with pytest.raises(InputError, match="did you mean 'letor3'"):
         convention("leto3")

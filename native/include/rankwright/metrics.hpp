@@ -3,7 +3,9 @@
 // In all of them: query q's documents, best first, are order[queries[q]] .. order[queries[q + 1] - 1], rows that
 // index `scores` and the per-row inputs. Where `average_ties` is true a run of equal scores counts as the exact
 // expectation over every order of that run (McSherry & Najork 2008), otherwise documents count as they are sorted.
-// `depth` is how many ranks count. One value a query goes to `values`; one thread owns one query.
+// A document is relevant if its label reaches `threshold`; `depth` is how many ranks count. One value a query goes
+// to `values`: NaN where no order is better than another (nothing relevant, no gain, all labels equal).
+// One thread owns one query.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -19,24 +21,29 @@ struct RankedQueries {
     bool average_ties;
 };
 
-// sum over ranks of gain x discount; discounts[0] is that of the first rank, its length the depth.
+struct Relevance {
+    Doubles labels;
+    double threshold;
+};
+
+// sum over ranks of gain x discount; discounts[0] is that of the first rank, its length the depth. Never NaN.
 void discounted_gains(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
                       std::span<double> values);
 
-// The same for the best possible order; `rows` lists each query's documents in any order.
-void ideal_gains(Offsets queries, Rows rows, Doubles gains, Doubles discounts, int n_threads,
-                 std::span<double> values);
+// The same over its value for the best order.
+void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads, std::span<double> values);
 
-// Mean over n = 1 .. (number of documents) of NDCG@n; 0 where no gain is positive.
+// Mean over n = 1 .. (number of documents) of NDCG@n.
 void mean_ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
                 std::span<double> values);
 
-// sum over the relevant documents of precision at their rank; relevance is 0 or 1 a row. Not normalised.
-void precision_sums(const RankedQueries& ranked, Doubles relevance, std::size_t depth, int n_threads,
-                    std::span<double> values);
+// sum over the relevant documents of the precision at their rank, over the number of relevant documents or,
+// `capped`, over the depth where that is smaller.
+void average_precisions(const RankedQueries& ranked, Relevance relevance, std::size_t depth, bool capped,
+                        int n_threads, std::span<double> values);
 
-// 1 / rank of the first relevant document, 0 where there is none.
-void reciprocal_ranks(const RankedQueries& ranked, Doubles relevance, std::size_t depth, int n_threads,
+// 1 / rank of the first relevant document.
+void reciprocal_ranks(const RankedQueries& ranked, Relevance relevance, std::size_t depth, int n_threads,
                       std::span<double> values);
 
 // sum over ranks of P(the reader stops here) / rank, where a document stops the reader with its probability and
@@ -44,9 +51,7 @@ void reciprocal_ranks(const RankedQueries& ranked, Doubles relevance, std::size_
 void expected_reciprocal_ranks(const RankedQueries& ranked, Doubles stop_probability, std::size_t depth,
                                int n_threads, std::span<double> values);
 
-// correct[q] = number of pairs with different labels whose higher label stands higher, a tied pair counting half;
-// pairs[q] = number of pairs with different labels.
-void correct_pairs(const RankedQueries& ranked, Doubles labels, int n_threads, std::span<double> correct,
-                   std::span<double> pairs);
+// Share of the pairs with different labels whose higher label stands higher; a tied pair counts half.
+void pair_accuracies(const RankedQueries& ranked, Doubles labels, int n_threads, std::span<double> values);
 
 }  // namespace rankwright

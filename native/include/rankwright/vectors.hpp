@@ -1,9 +1,32 @@
-// Loops compiled for several vector widths, the widest that the processor has chosen when the program loads.
+// Kernels that are compiled once for each vector width. The files in native/vector define them, each in the
+// namespace of its path; the widest path that the processor has is chosen when the program runs.
+//
+// All paths give the same bits. A file there includes no library templates: a copy compiled for a wide processor
+// must never be the one that the linker keeps for everybody.
 #pragma once
+#include <cstdint>
 
-// The sanitizers' runtime is not ready when the choice is made, so their build has the portable path alone.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
-#define RANKWRIGHT_VECTOR_PATHS __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define RANKWRIGHT_VECTOR_PATHS
+namespace rankwright {
+
+enum class VectorPath : int { portable, avx2, avx512 };
+
+VectorPath widest_path();
+
+// Documents and padding: arrays given to these kernels are readable and writable up to a multiple of this.
+constexpr std::int64_t kLanes = 16;
+
+// ranks[i] = how many documents stand above i, an earlier one with an equal score among them.
+#define RANKWRIGHT_DECLARE_KERNELS(path)                                            \
+    namespace path {                                                                \
+    void count_above(const double* scores, std::int64_t size, std::int64_t* ranks); \
+    }
+
+RANKWRIGHT_DECLARE_KERNELS(portable)
+#if defined(__x86_64__)
+RANKWRIGHT_DECLARE_KERNELS(avx2)
+RANKWRIGHT_DECLARE_KERNELS(avx512)
 #endif
+
+void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath path);
+
+}  // namespace rankwright

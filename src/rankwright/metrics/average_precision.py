@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.metrics.base import checked_cut
-from rankwright.metrics.relevance import RelevanceMetric, relevant_documents
+from rankwright.metrics.relevance import RelevanceMetric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,9 +37,9 @@ class AP(RelevanceMetric):
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
         if not relevance.any():
-            return self._empty_value
+            return np.nan
         precisions = np.cumsum(relevance) * self._inverse_ranks(len(labels))
-        return float(precisions @ relevance / self._divisor(relevance.sum()))
+        return float(precisions @ relevance / self._divisor(relevance.sum(), len(labels)))
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         """Return the closed form: a relevant document moves past others, whose precision changes by 1 / rank."""
@@ -54,16 +54,18 @@ class AP(RelevanceMetric):
         arrives = (found[upper] + rising) * inverse_ranks[upper]
         change = np.where(relevance[lower] == relevance[upper], 0.0, np.abs(arrives - leaves + passed))
         deltas = np.zeros((len(labels), len(labels)))
-        deltas[upper, lower] = deltas[lower, upper] = change / self._divisor(max(1.0, relevance.sum()))
+        deltas[upper, lower] = deltas[lower, upper] = change / self._divisor(
+            max(1.0, relevance.sum()), len(labels)
+        )
         return deltas
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        relevance = self.relevance(labels)
-        sums = _native.precision_sums(*self._sorted(ranking), relevance, self.k, n_threads)
-        return sums / self._divisor(np.maximum(1.0, relevant_documents(relevance, ranking.groups)))
+        return _native.average_precisions(
+            *self._sorted(ranking), labels, self.threshold, self.k, self.capped, n_threads
+        )
 
-    def _divisor(self, n_relevant: Doubles | float) -> Doubles | float:
-        return np.minimum(n_relevant, self.k) if self.capped and self.k is not None else n_relevant
+    def _divisor(self, n_relevant: float, n: int) -> float:
+        return min(n_relevant, self.k or n, n) if self.capped else n_relevant
 
     def _inverse_ranks(self, n: int) -> Doubles:
         ranks = np.arange(1, n + 1)

@@ -68,11 +68,10 @@ class Metric(ABC):
 
     @abstractmethod
     def of_ranking(self, labels: Doubles) -> float:
-        """Return the value of one query whose documents, best first, have these labels."""
+        """Return the value of one query whose documents, best first, have these labels.
 
-    def is_empty(self, labels: Doubles) -> bool:  # noqa: ARG002
-        """Return whether no order of these labels is better than another: such a query counts `empty`."""
-        return False
+        NaN says that no order is better than another; such a query counts `empty`.
+        """
 
     # What every metric then can do.
 
@@ -83,17 +82,21 @@ class Metric(ABC):
 
     def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None) -> Doubles:
         """Return the value of every query, NaN for one that is left out."""
+        return self.count_empty(self.per_query_with_empty(labels, ranking, n_threads=n_threads))
+
+    def per_query_with_empty(
+        self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None
+    ) -> Doubles:
+        """Return the value of every query, NaN for an empty one whatever it is to count."""
         y = checked_labels(labels, ranking.groups.n_rows)
         threads = resolve_threads(n_threads)
         if self.ties is Ties.WORST:
             ranking = Ranking.of(ranking.scores, ranking.groups, tie_break=y, n_threads=threads)
-        values = self._evaluate(y, ranking, threads)
-        values[self.empty_queries(y, ranking.groups)] = self._empty_value
-        return values
+        return self._evaluate(y, ranking, threads)
 
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        """Return which queries no ranking can be better or worse at."""
-        return np.array([self.is_empty(labels[rows]) for rows in groups], dtype=bool)
+    def count_empty(self, values: Doubles) -> Doubles:
+        """Return per-query values with what an empty query counts in place of NaN."""
+        return values if self.empty is None else np.where(np.isnan(values), self.empty, values)
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         """Return |change of the value| for every two ranks, if the documents there traded places.
@@ -103,6 +106,8 @@ class Metric(ABC):
         """
         n = len(labels)
         before, deltas = self.of_ranking(labels), np.zeros((n, n))
+        if np.isnan(before):
+            return deltas
         for i in range(n):
             for j in range(i + 1, n):
                 swapped = labels.copy()
@@ -111,7 +116,7 @@ class Metric(ABC):
         return deltas
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
-        """Return every query's value with ties as sorted or averaged; empty queries may hold anything."""
+        """Return every query's value, ties as sorted or averaged; NaN for an empty one."""
         offsets, order, scores = ranking.groups.offsets, ranking.order, ranking.scores
         values = np.empty(len(ranking.groups))
         for query in range(len(values)):
@@ -122,10 +127,6 @@ class Metric(ABC):
     def _sorted(self, ranking: Ranking) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles, bool]:
         """Return what every native metric takes first: offsets, order, scores and whether to average ties."""
         return ranking.groups.offsets, ranking.order, ranking.scores, self.ties is Ties.EXPECTED
-
-    @property
-    def _empty_value(self) -> float:
-        return float("nan") if self.empty is None else self.empty
 
     def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
         if self.ties is not Ties.EXPECTED:
@@ -153,11 +154,6 @@ def mean_over_queries(values: Doubles) -> float:
     """Return the mean of per-query values, passing over those left out; NaN where none are left."""
     kept = values[~np.isnan(values)]
     return float(kept.mean()) if len(kept) else float("nan")
-
-
-def any_in_query(rows: NDArray[np.bool_], groups: QueryGroups) -> NDArray[np.bool_]:
-    """Return which queries have at least one of the marked rows."""
-    return np.logical_or.reduceat(rows[groups.rows], groups.offsets[:-1]) if len(groups) else rows
 
 
 def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:

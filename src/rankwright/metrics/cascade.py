@@ -9,14 +9,13 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
-from rankwright.metrics.base import Metric, any_in_query, checked_cut
+from rankwright.metrics.base import Metric, checked_cut
 from rankwright.metrics.gain import Gain
 from rankwright.metrics.relevance import RelevanceMetric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
 
     Doubles = NDArray[np.float64]
@@ -34,7 +33,7 @@ class RR(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevant = np.flatnonzero(self.relevance(labels))
-        return self._of_first(int(relevant[0])) if len(relevant) else self._empty_value
+        return self._of_first(int(relevant[0])) if len(relevant) else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         """Return the closed form: only a swap that changes which rank is the first relevant one counts."""
@@ -57,7 +56,7 @@ class RR(RelevanceMetric):
         return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return _native.reciprocal_ranks(*self._sorted(ranking), self.relevance(labels), self.k, n_threads)
+        return _native.reciprocal_ranks(*self._sorted(ranking), labels, self.threshold, self.k, n_threads)
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,11 @@ class ERR(Metric):
     def of_ranking(self, labels: Doubles) -> float:
         stops, value, reading = self.stop_probability(labels), 0.0, 1.0
         if not stops.any():
-            return self._empty_value
+            return np.nan
         for rank, stop in enumerate(stops[: self.k], start=1):
             value += reading * stop / rank
             reading *= 1.0 - stop
         return float(value)
-
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        return ~any_in_query(labels > 0, groups)
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         """Return the closed form: between the two ranks the reader is scaled, beyond them nothing changes."""

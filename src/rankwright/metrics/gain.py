@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
-from rankwright.metrics.base import Metric, any_in_query, checked_cut, linear_swap_deltas
+from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -127,13 +127,10 @@ class NDCG(DCG):
     fewer_than_k: float | None = field(default=None, kw_only=True)
 
     def of_ranking(self, labels: Doubles) -> float:
-        if self._is_short(len(labels)):
-            return float(self.fewer_than_k or 0.0)
         ideal = self._ideal(labels)
-        return super().of_ranking(labels) / ideal if ideal > 0 else self._empty_value
-
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        return ~any_in_query(self.gain(labels) > 0, groups)
+        if ideal > 0 and self._is_short(len(labels)):
+            return float(self.fewer_than_k or 0.0)
+        return super().of_ranking(labels) / ideal if ideal > 0 else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         ideal = self._ideal(labels)
@@ -148,11 +145,10 @@ class NDCG(DCG):
         return super().of_ranking(np.sort(labels)[::-1])
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        groups, gains = ranking.groups, self.gain(labels)
-        ideals = _native.ideal_gains(groups.offsets, groups.rows, gains, self._table(groups), n_threads)
-        values = super()._evaluate(labels, ranking, n_threads) / np.where(ideals > 0, ideals, 1.0)
+        discounts = self._table(ranking.groups)
+        values = _native.ndcgs(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
         if self.fewer_than_k is not None and self.k is not None:
-            values[groups.sizes < self.k] = self.fewer_than_k
+            values[(ranking.groups.sizes < self.k) & ~np.isnan(values)] = self.fewer_than_k
         return values
 
 
@@ -166,11 +162,10 @@ class MeanNDCG(Metric):
 
     def of_ranking(self, labels: Doubles) -> float:
         best, discounts = np.sort(labels)[::-1], self.discount.of_ranks(len(labels))
+        if not (self.gain(labels) > 0).any():
+            return np.nan
         reached, ideal = (np.cumsum(self.gain(order) * discounts) for order in (labels, best))
-        return float((reached / ideal).mean()) if ideal[-1] > 0 else self._empty_value
-
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        return ~any_in_query(self.gain(labels) > 0, groups)
+        return float((reached / ideal).mean())
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         discounts = self.discount.of_ranks(int(ranking.groups.sizes.max(initial=0)))

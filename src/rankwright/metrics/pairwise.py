@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.metrics.base import Metric, any_in_query
+from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
 
     Doubles = NDArray[np.float64]
@@ -32,15 +31,10 @@ class PairAccuracy(Metric):
     def of_ranking(self, labels: Doubles) -> float:
         upper, lower = np.triu_indices(len(labels), 1)
         right, wrong = (labels[upper] > labels[lower]).sum(), (labels[upper] < labels[lower]).sum()
-        return float(right / (right + wrong)) if right + wrong else self._empty_value
-
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        first = labels[groups.rows[groups.offsets[:-1]]]
-        return ~any_in_query(labels != first[groups.query_of_row], groups)
+        return float(right / (right + wrong)) if right + wrong else np.nan
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        correct, pairs = _native.correct_pairs(*self._sorted(ranking), labels, n_threads)
-        return correct / np.maximum(1.0, pairs)
+        return _native.pair_accuracies(*self._sorted(ranking), labels, n_threads)
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,7 @@ class KendallTau(PairAccuracy):
     name = "kendall_tau"
 
     def of_ranking(self, labels: Doubles) -> float:
-        return 2.0 * super().of_ranking(labels) - 1.0 if np.ptp(labels) > 0 else self._empty_value
+        return 2.0 * super().of_ranking(labels) - 1.0
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return 2.0 * super()._evaluate(labels, ranking, n_threads) - 1.0

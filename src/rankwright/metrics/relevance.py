@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.metrics.base import Metric, any_in_query, checked_cut, linear_swap_deltas
+from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +29,11 @@ class RelevanceMetric(Metric):
         """Return 1 for a relevant document, 0 for another."""
         return (labels >= self.threshold).astype(np.float64)
 
-    def empty_queries(self, labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:
-        return ~any_in_query(labels >= self.threshold, groups)
+    def _discounted(self, labels: Doubles, ranking: Ranking, discounts: Doubles, n_threads: int) -> Doubles:
+        """Return the sum of discounts over the relevant documents' ranks, NaN for a query with none."""
+        relevance = self.relevance(labels)
+        sums = _native.discounted_gains(*self._sorted(ranking), relevance, discounts, n_threads)
+        return np.where(relevant_documents(relevance, ranking.groups) > 0, sums, np.nan)
 
 
 @dataclass(frozen=True)
@@ -45,14 +48,13 @@ class Precision(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
-        return float(relevance[: self.k].sum() / self.k) if relevance.any() else self._empty_value
+        return float(relevance[: self.k].sum() / self.k) if relevance.any() else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < self.k) / self.k)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        discounts = np.full(self.k, 1.0 / self.k)
-        return _native.discounted_gains(*self._sorted(ranking), self.relevance(labels), discounts, n_threads)
+        return self._discounted(labels, ranking, np.full(self.k, 1.0 / self.k), n_threads)
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,15 @@ class Recall(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
-        return float(relevance[: self.k].sum() / relevance.sum()) if relevance.any() else self._empty_value
+        return float(relevance[: self.k].sum() / relevance.sum()) if relevance.any() else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         relevance = self.relevance(labels)
         return linear_swap_deltas(relevance, (np.arange(len(labels)) < self.k) / max(1.0, relevance.sum()))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        relevance = self.relevance(labels)
-        found = _native.discounted_gains(*self._sorted(ranking), relevance, np.ones(self.k), n_threads)
-        return found / np.maximum(1.0, relevant_documents(relevance, ranking.groups))
+        found = self._discounted(labels, ranking, np.ones(self.k), n_threads)
+        return found / np.maximum(1.0, relevant_documents(self.relevance(labels), ranking.groups))
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,13 @@ class WTA(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
-        return float(relevance[0]) if relevance.any() else self._empty_value
+        return float(relevance[0]) if relevance.any() else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < 1).astype(np.float64))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return _native.discounted_gains(*self._sorted(ranking), self.relevance(labels), np.ones(1), n_threads)
+        return self._discounted(labels, ranking, np.ones(1), n_threads)
 
 
 def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:

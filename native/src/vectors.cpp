@@ -1,0 +1,34 @@
+#include "rankwright/vectors.hpp"
+
+namespace rankwright {
+
+#if defined(__x86_64__)
+VectorPath widest_path() {
+    static const VectorPath widest = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                                             __builtin_cpu_supports("avx512dq") &&
+                                             __builtin_cpu_supports("avx512vl")
+                                         ? VectorPath::avx512
+                                     : __builtin_cpu_supports("avx2") ? VectorPath::avx2
+                                                                      : VectorPath::portable;
+    return widest;
+}
+
+void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath path) {
+    switch (path) {
+        case VectorPath::avx512:
+            return avx512::count_above(scores, size, ranks);
+        case VectorPath::avx2:
+            return avx2::count_above(scores, size, ranks);
+        case VectorPath::portable:
+            return portable::count_above(scores, size, ranks);
+    }
+}
+#else
+VectorPath widest_path() { return VectorPath::portable; }
+
+void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath) {
+    portable::count_above(scores, size, ranks);
+}
+#endif
+
+}  // namespace rankwright
