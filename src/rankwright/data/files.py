@@ -1,0 +1,64 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a binary file that takes its name once all of it is on disk; an exception leaves the old file.
+
+    The file ends up with the permissions a plain `open` would give it, and a symbolic link is followed.
+    """
+    target = Path(path).resolve()
+    mode = _mode_of(target)
+    temporary = target.with_name(f".{secrets.token_hex(8)}.part")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:  # Ctrl-C too must leave nothing behind
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _mode_of(target: Path) -> int | None:
+    """Return the permissions of the file that is there, None if there is none; refuse what is not a file."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):  # replacing a device such as /dev/null would break the machine
+        raise InputError(f"{target} is there already and is not a file.")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the system lets a folder be opened."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some file systems cannot; the file itself is safe
+        pass
+    finally:
+        os.close(descriptor)

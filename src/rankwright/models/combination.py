@@ -1,0 +1,86 @@
+"""A weighted sum of other scorers' scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, frozen_numbers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Combination(Scorer):
+    """Weight x score summed over several scorers of the same features.
+
+    Parameters
+    ----------
+    members
+        The scorers, kept without their feature names and facts: the combination carries the names they share.
+    weights
+        A weight for each of them.
+    """
+
+    kind: ClassVar[str] = "combination"
+    members: tuple[Scorer, ...]
+    weights: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        members = _checked_members(self.members)
+        names = {member.feature_names for member in members} - {None}
+        if len(names | {self.feature_names} - {None}) > 1:
+            raise InputError(
+                "The members of a combination must have the same feature names, in the same order."
+            )
+        self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
+        self._set("n_features", members[0].n_features)
+        self._set("feature_names", next(iter(names), self.feature_names))
+        self._set("members", tuple(member.bare() for member in members))
+        super().__post_init__()
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether any member looks at the whole query."""
+        return any(member.needs_queries for member in self.members)
+
+    @cached_property
+    def depth(self) -> int:
+        """One more than the deepest member."""
+        return 1 + max(member.depth for member in self.members)
+
+    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        scores = np.zeros(len(X))
+        for member, weight in zip(self.members, self.weights, strict=True):
+            scores += weight * member._score(X, groups, n_threads)
+        return scores
+
+    def state(self) -> State:
+        """Return the weights and the members, named by their number."""
+        children = {f"member {number}": member for number, member in enumerate(self.members)}
+        return State(arrays={"weights": self.weights}, children=children)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a combination from its weights and members."""
+        weights = state.array("weights", np.float64)
+        return cls(tuple(state.child(f"member {number}") for number in range(len(weights))), weights)
+
+
+def _checked_members(members: tuple[Scorer, ...]) -> tuple[Scorer, ...]:
+    scorers = tuple(members)
+    if not scorers or not all(isinstance(member, Scorer) for member in scorers):
+        raise InputError("The members of a combination must be scorers, at least one of them.")
+    for number, member in enumerate(scorers):
+        if member.n_features != scorers[0].n_features:
+            expected = scorers[0].n_features
+            raise InputError(f"Member {number} has {member.n_features} features, member 0 has {expected}.")
+    return scorers

@@ -1,0 +1,73 @@
+"""One feature as the score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, checked_integer, checked_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeatureScorer(Scorer):
+    """The value of one feature, or its negative, as the score.
+
+    Parameters
+    ----------
+    feature
+        The feature's number, from 0.
+    direction
+        +1 where a higher value is better, -1 where a lower one is.
+    n_features
+        Number of features of the data.
+    missing
+        What a missing value counts as: the lowest seen in training, as in LETOR's own "min" files.
+    """
+
+    kind: ClassVar[str] = "feature"
+    feature: int
+    direction: int = 1
+    n_features: int = field(kw_only=True)
+    missing: float = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._set("feature", checked_integer("feature", self.feature))
+        self._set("direction", checked_integer("direction", self.direction))
+        self._set("n_features", checked_integer("n_features", self.n_features))
+        self._set("missing", checked_number("missing", self.missing))
+        if not 0 <= self.feature < self.n_features:
+            raise InputError(
+                f"feature must be from 0 and below n_features, {self.n_features}, not {self.feature}."
+            )
+        if self.direction not in (1, -1):
+            raise InputError(f"direction must be 1 or -1, not {self.direction}.")
+        super().__post_init__()
+
+    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
+        values = X[:, self.feature].astype(np.float64)
+        values[np.isnan(values)] = self.missing
+        return self.direction * values
+
+    def state(self) -> State:
+        """Return the four numbers."""
+        names = ("feature", "direction", "n_features", "missing")
+        return State(fields={name: getattr(self, name) for name in names})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a scorer from its four numbers."""
+        return cls(
+            state.integer("feature"),
+            state.integer("direction"),
+            n_features=state.integer("n_features"),
+            missing=state.number("missing"),
+        )

@@ -1,0 +1,196 @@
+"""What every scorer is: pure data that gives each document a score."""
+
+from __future__ import annotations
+
+import copy
+import json
+import reprlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+
+from rankwright.data.dataset import RankingData
+from rankwright.data.features import checked_features, feature_names_of, require_same_features
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.models.state import State
+
+JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | float | bool | None"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorer(ABC):
+    """A frozen value that scores documents, higher is better.
+
+    A subclass is a frozen dataclass of arrays and plain fields. It names its `kind` (its name in a model
+    file) and gives `n_features`, `_score`, `state` and `from_state`; its constructor checks every value.
+
+    Parameters
+    ----------
+    feature_names
+        A name for each feature; data with other names are refused.
+    about
+        Facts that travel with the model (the ranker, its parameters, the metric ...) as plain JSON.
+    """
+
+    kind: ClassVar[str]
+    n_features: int = field(init=False)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    about: Mapping[str, JSON] = field(default_factory=dict, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        kind = cls.__dict__.get("kind")
+        if kind in _kinds:
+            raise TypeError(f"{cls.__name__} and {_kinds[kind].__name__} are both of kind {kind!r}.")
+        if kind is not None:
+            _kinds[kind] = cls
+
+    def __post_init__(self) -> None:
+        self._set("about", checked_about(self.about))
+        if self.feature_names is not None:
+            self._set("feature_names", checked_names(self.feature_names, self.n_features))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_features} features)"
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether a document's score depends on the other documents of its query."""
+        return False
+
+    @property
+    def depth(self) -> int:
+        """How many scorers deep this one is; 1 if it is made of no others."""
+        return 1
+
+    def predict(
+        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return a score for each document, in the order of the input.
+
+        Parameters
+        ----------
+        X
+            Features, a row a document, NaN for a missing value; or a `RankingData`, which brings its own
+            queries and feature names.
+        qid
+            The query of each document; without it all of them belong to one query.
+        n_threads
+            Number of threads, None for all that this process may use; scores do not depend on it.
+        """
+        features, groups = self._checked(X, qid)
+        return self._finite_scores(features, groups, resolve_threads(n_threads))
+
+    def rank(
+        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+    ) -> NDArray[np.int64]:
+        """Return each document's rank within its query, from 1; takes what `predict` takes."""
+        features, groups = self._checked(X, qid)
+        scores = self._finite_scores(features, groups, resolve_threads(n_threads))
+        return Ranking.of(scores, groups, n_threads=n_threads).ranks()
+
+    def described(
+        self, *, feature_names: Sequence[str] | None = None, about: Mapping[str, JSON] | None = None
+    ) -> Self:
+        """Return a copy with these feature names and facts; None leaves those it has."""
+        names = self.feature_names if feature_names is None else tuple(feature_names)
+        return self._with(names, self.about if about is None else about)
+
+    def bare(self) -> Self:
+        """Return this scorer without feature names and facts, as it is kept inside another."""
+        return self._with(None, {}) if self.feature_names or self.about else self
+
+    def _with(self, names: tuple[str, ...] | None, about: Mapping[str, JSON]) -> Self:
+        scorer = copy.copy(self)
+        scorer._set("feature_names", names)
+        scorer._set("about", about)
+        Scorer.__post_init__(scorer)  # only these two have changed
+        return scorer
+
+    @abstractmethod
+    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        """Score checked features; a row's score may depend on its own query alone, never on the batch."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return all that `from_state` needs to make this scorer again, names and facts aside."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a scorer from its state, which may come from a hostile file: InputError if anything is off."""
+
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+        if isinstance(X, RankingData):
+            if qid is not None:
+                raise InputError("RankingData has queries of its own; give no qid beside it.")
+            require_same_features(self.n_features, self.feature_names, X.X, X.feature_names)
+            return X.X, X.groups
+        features = checked_features(X)
+        require_same_features(self.n_features, self.feature_names, features, feature_names_of(X))
+        return features, _groups_of(qid, len(features))
+
+    def _finite_scores(
+        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int
+    ) -> NDArray[np.float64]:
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
+            scores = self._score(X, groups, n_threads)
+        if not np.isfinite(scores).all():
+            row = int((~np.isfinite(scores)).argmax())
+            raise InputError(f"The model's numbers are too large: the score of row {row} is not finite.")
+        return scores
+
+
+_kinds: dict[str, type[Scorer]] = {}
+
+
+def scorer_class(kind: Any) -> type[Scorer]:
+    """Return the class of scorers of this kind."""
+    if not isinstance(kind, str) or kind not in _kinds:
+        raise InputError(
+            f"this version knows no scorer of kind {reprlib.repr(kind)}, only {', '.join(_kinds)}."
+        )
+    return _kinds[kind]
+
+
+def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return a copy of the facts that nobody else can change, once they have proved to be plain JSON."""
+    try:
+        facts = json.loads(json.dumps(about, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"about must hold plain JSON: {error}.") from None
+    if not isinstance(facts, dict):
+        raise InputError(f"about must be a mapping of facts by name, not {type(about).__name__}.")
+    return facts
+
+
+def checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
+    """Return feature names as a tuple: strings, one a feature, none twice."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError("Feature names must be a list of strings.")
+    if len(names) != n_features:
+        raise InputError(f"There are {n_features} features but {len(names)} feature names.")
+    if len(set(names)) != len(names):
+        raise InputError("A feature name is given twice.")
+    return tuple(names)
+
+
+def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
+    groups = QueryGroups.of(np.zeros(n_rows, dtype=np.int64) if qid is None else qid)
+    if groups.n_rows != n_rows:
+        raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
+    return groups
