@@ -84,9 +84,7 @@ class RankingData:
         return iter((self.X, self.y, self.qid))
 
     def __repr__(self) -> str:
-        return (
-            f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
-        )
+        return f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
 
     def take(self, rows: ArrayLike) -> RankingData:
         """Return the given rows as data of their own."""
