@@ -9,12 +9,14 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, checked_number
+from rankwright.models.state import State, checked_integer, checked_number, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
+
+MAX_FEATURES = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,12 +46,12 @@ class FeatureScorer(Scorer):
         self._set("direction", checked_integer("direction", self.direction))
         self._set("n_features", checked_integer("n_features", self.n_features))
         self._set("missing", checked_number("missing", self.missing))
+        if not 1 <= self.n_features <= MAX_FEATURES:
+            raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(self.n_features)}.")
         if not 0 <= self.feature < self.n_features:
-            raise InputError(
-                f"feature must be from 0 and below n_features, {self.n_features}, not {self.feature}."
-            )
+            raise InputError(f"feature must be from 0 to {self.n_features - 1}, not {shown(self.feature)}.")
         if self.direction not in (1, -1):
-            raise InputError(f"direction must be 1 or -1, not {self.direction}.")
+            raise InputError(f"direction must be 1 or -1, not {shown(self.direction)}.")
         super().__post_init__()
 
     def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import reprlib
 import struct
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +23,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer, scorer_class
-from rankwright.models.state import State
+from rankwright.models.state import State, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,14 +158,14 @@ def _scorer_of_state(cls: type[Scorer], state: State) -> Scorer:
     scorer = cls.from_state(state)
     if scorer.state().names() != state.names():
         part, name = min(scorer.state().names() ^ state.names())
-        raise InputError(f"a {cls.kind} scorer has no {part} {reprlib.repr(name)}.")
+        raise InputError(f"a {cls.kind} scorer has no {part} {shown(name)}.")
     return scorer
 
 
 def _parts(value: Any, *names: str) -> list[Any]:
     """Return the values of a JSON object that must have exactly these names."""
     if not isinstance(value, dict) or value.keys() != set(names):
-        raise InputError(f"{reprlib.repr(value)} must be an object of {', '.join(names)}.")
+        raise InputError(f"{shown(value)} must be an object of {', '.join(names)}.")
     return [value[name] for name in names]
 
 
@@ -181,12 +180,12 @@ class _Payload:
         dtype, shape = _checked_spec(spec)
         size = math.prod(shape) * dtype.itemsize
         if size > len(self._rest):
-            raise InputError(f"an array of {reprlib.repr(size)} bytes is missing.")
+            raise InputError(f"an array of shape {shown(shape)} is cut short.")
         mine, self._rest = self._rest[:size], self._rest[size:]
         try:
             values = np.frombuffer(mine, dtype.newbyteorder("<")).reshape(shape)
         except ValueError:  # an empty array whose other sides are beyond numpy
-            raise InputError(f"an array cannot have shape {reprlib.repr(shape)}.") from None
+            raise InputError(f"an array cannot have shape {shown(shape)}.") from None
         return values.astype(dtype)
 
     def require_used_up(self) -> None:
@@ -200,4 +199,4 @@ def _checked_spec(spec: Any) -> tuple[np.dtype[Any], list[int]]:
         case [str(name), [*shape]] if name in DTYPES and len(shape) <= MAX_DIMENSIONS:
             if all(type(side) is int and side >= 0 for side in shape):
                 return np.dtype(name), shape
-    raise InputError(f"{reprlib.repr(spec)} is not the type and shape of an array.")
+    raise InputError(f"{shown(spec)} is not the type and shape of an array.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import reprlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
@@ -16,6 +15,7 @@ from rankwright.data.features import checked_features, feature_names_of, require
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
+from rankwright.models.state import shown
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -161,9 +161,7 @@ _kinds: dict[str, type[Scorer]] = {}
 def scorer_class(kind: Any) -> type[Scorer]:
     """Return the class of scorers of this kind."""
     if not isinstance(kind, str) or kind not in _kinds:
-        raise InputError(
-            f"this version knows no scorer of kind {reprlib.repr(kind)}, only {', '.join(_kinds)}."
-        )
+        raise InputError(f"this version knows no scorer of kind {shown(kind)}, only {', '.join(_kinds)}.")
     return _kinds[kind]
 
 

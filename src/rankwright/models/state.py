@@ -64,14 +64,14 @@ def checked_number(name: str, value: Any) -> float:
     """Return a finite number as a float."""
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not real or not abs(value) <= sys.float_info.max:  # a whole number of JSON may be of any size
-        raise InputError(f"{name} must be a finite number, not {reprlib.repr(value)}.")
+        raise InputError(f"{name} must be a finite number, not {shown(value)}.")
     return float(value)
 
 
 def checked_integer(name: str, value: Any) -> int:
     """Return a whole number as an int."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{name} must be a whole number, not {reprlib.repr(value)}.")
+        raise InputError(f"{name} must be a whole number, not {shown(value)}.")
     return int(value)
 
 
@@ -89,3 +89,9 @@ def frozen_numbers(name: str, values: ArrayLike, shape: tuple[int, ...] | None =
         raise InputError(f"{name}[{place}] is {numbers.flat[place]}; it must be finite.")
     numbers.flags.writeable = False
     return numbers
+
+
+def shown(value: Any) -> str:
+    """Return a value as text that fits a sentence, whatever a file holds."""
+    text = reprlib.repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,42 @@
+"""Make the saved models in this folder, one of each kind, and the scores they must give for ever.
+
+Run once for each format version: `python tests/artefacts/make.py`. Files that are there are never made again.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, save
+from rankwright.models.format import FORMAT_VERSION
+
+FOLDER = Path(__file__).parent
+NAMES = ("bm25", "length", "pagerank")
+X = [[1.0, 2.0, 3.0], [None, 0.1, -7.0], [4.0, None, None], [0.0, 0.0, 0.0], [1e30, -1e-30, 12345.678]]
+
+
+def models() -> dict[str, Scorer]:
+    """Return a model of each kind."""
+    feature = FeatureScorer(1, -1, n_features=3, missing=-3.5)
+    linear = LinearScorer([0.1, 0.0, -2.3], [0.0, 1.0, -1.7], intercept=0.3)
+    inner = Combination([linear, feature], [1.1, 0.7])
+    combination = Combination([inner, feature], [2.0, -1 / 3])
+    made = {"feature": feature, "linear": linear, "combination": combination}
+    return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
+
+
+def make(kind: str, model: Scorer) -> None:
+    """Write a model and, beside it, what it must say; floats in JSON come back bit for bit."""
+    path = FOLDER / f"{kind}-{FORMAT_VERSION}.rw"
+    if path.exists():
+        return
+    save(model, path)
+    scores = model.predict(np.array(X, dtype=np.float32)).tolist()
+    expected = {"feature_names": NAMES, "about": model.about, "X": X, "scores": scores}
+    path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    for kind, model in models().items():
+        make(kind, model)

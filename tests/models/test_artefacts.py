@@ -1,0 +1,26 @@
+"""A model that was saved once loads for ever."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rankwright.models import load
+
+ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
+
+
+def test_every_kind_has_an_artefact():
+    assert {"feature-1", "linear-1", "combination-1"} <= {path.stem for path in ARTEFACTS}
+
+
+@pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)
+def test_an_old_model_loads_and_scores_as_it_did(path):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    scorer = load(path)
+    assert scorer.kind == expected["about"]["made_as"]
+    assert list(scorer.feature_names) == expected["feature_names"]
+    assert scorer.about == expected["about"]
+    X = np.array(expected["X"], dtype=np.float32)
+    assert scorer.predict(X).tolist() == expected["scores"]
