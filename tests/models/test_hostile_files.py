@@ -74,10 +74,7 @@ ZEROS = bytes(48)
 
 
 def test_the_honest_twin_is_accepted():
-    assert (
-        decode(resigned(HEADER), "twin.rw").predict(X_EXAMPLE).tolist()
-        == example().predict(X_EXAMPLE).tolist()
-    )
+    assert decode(resigned(HEADER), "twin.rw").predict(X_EXAMPLE).tolist() == example().predict(X_EXAMPLE).tolist()
     decode(resigned(header_of(linear_node(THREE, THREE)), ZEROS), "twin.rw")
 
 
@@ -293,7 +290,5 @@ def test_any_part_of_the_header_moved(path, source):
 
 
 def test_the_sentence_names_the_kind_it_does_not_know():
-    content = sealed(
-        re.sub(b'"linear"', b'"lunar"', CONTENT[HEADER_START : HEADER_START + HEADER_SIZE]), PAYLOAD
-    )
+    content = sealed(re.sub(b'"linear"', b'"lunar"', CONTENT[HEADER_START : HEADER_START + HEADER_SIZE]), PAYLOAD)
     refused(content, "knows no scorer of kind 'lunar', only .*combination")

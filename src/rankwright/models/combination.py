@@ -38,9 +38,7 @@ class Combination(Scorer):
         members = _checked_members(self.members)
         names = {member.feature_names for member in members} - {None}
         if len(names | {self.feature_names} - {None}) > 1:
-            raise InputError(
-                "The members of a combination must have the same feature names, in the same order."
-            )
+            raise InputError("The members of a combination must have the same feature names, in the same order.")
         self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
         self._set("n_features", members[0].n_features)
         self._set("feature_names", next(iter(names), self.feature_names))

@@ -109,9 +109,7 @@ def _opened(content: bytes, source: str) -> tuple[bytes, memoryview]:
     if len(content) != size or hashlib.sha256(signed).digest() != content[-CHECKSUM_SIZE:]:
         raise InputError(f"{source} has been altered or damaged: its checksum does not match.")
     if header_size > min(MAX_HEADER_SIZE, len(signed) - HEADER_START):
-        raise InputError(
-            f"{source} does not hold a usable model: its header cannot have {header_size} bytes."
-        )
+        raise InputError(f"{source} does not hold a usable model: its header cannot have {header_size} bytes.")
     header_end = HEADER_START + header_size
     return content[HEADER_START:header_end], signed[header_end:]
 

@@ -95,9 +95,7 @@ class Scorer(ABC):
         features, groups = self._checked(X, qid)
         return self._finite_scores(features, groups, resolve_threads(n_threads))
 
-    def rank(
-        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
-    ) -> NDArray[np.int64]:
+    def rank(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> NDArray[np.int64]:
         """Return each document's rank within its query, from 1; takes what `predict` takes."""
         features, groups = self._checked(X, qid)
         scores = self._finite_scores(features, groups, resolve_threads(n_threads))
@@ -144,9 +142,7 @@ class Scorer(ABC):
         require_same_features(self.n_features, self.feature_names, features, feature_names_of(X))
         return features, _groups_of(qid, len(features))
 
-    def _finite_scores(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int
-    ) -> NDArray[np.float64]:
+    def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
             scores = self._score(X, groups, n_threads)
         if not np.isfinite(scores).all():
