@@ -174,3 +174,8 @@ def test_one_query_of_many_documents(metric):
     random = np.random.default_rng(3)
     labels = random.integers(0, 4, 25_000).astype(float)
     assert 0 <= metric(labels, labels + random.normal(size=25_000)) <= 1 or isinstance(metric, DCG)
+
+
+def test_the_ideal_is_the_order_of_gains_not_of_labels():
+    metric = NDCG(gain=Gain.table(0, 5, 1))
+    assert metric([2, 1, 0], [1, 3, 2]) < metric([2, 1, 0], [2, 3, 1]) == 1.0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.features import checked_features, feature_names_of
+from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.errors import InputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class RankingData:
     """Documents of one or more queries; unpacks as `X, y, qid`.
 
@@ -40,26 +40,28 @@ class RankingData:
     X: NDArray[np.float32]
     y: NDArray[np.float64]
     qid: NDArray[Any]
-    document_ids: NDArray[np.object_] | None = field(default=None, kw_only=True)
-    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    document_ids: NDArray[np.object_] | None
+    feature_names: tuple[str, ...] | None
 
-    def __post_init__(self) -> None:
-        names = feature_names_of(self.X) if self.feature_names is None else tuple(self.feature_names)
-        features = checked_features(self.X)
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        qid: ArrayLike,
+        *,
+        document_ids: Sequence[object] | NDArray[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        features = checked_features(X)
         n_rows, n_features = features.shape
         self._set("X", features)
-        self._set("y", checked_labels(self.y, n_rows))
-        self._set("qid", checked_query_ids(self.qid))
+        self._set("y", checked_labels(y, n_rows))
+        self._set("qid", checked_query_ids(qid))
         if len(self.qid) != n_rows:
             raise InputError(f"There are {n_rows} documents but {len(self.qid)} query ids.")
-        if self.document_ids is not None:
-            self._set("document_ids", checked_document_ids(self.document_ids, n_rows))
-        if names is not None and len(names) != n_features:
-            raise InputError(f"There are {n_features} features but {len(names)} feature names.")
-        if names is not None and len(set(names)) != len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(f"The feature name {twice!r} is given twice.")
-        self._set("feature_names", names)
+        self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
+        names = feature_names_of(X) if feature_names is None else feature_names
+        self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
 
     def _set(self, name: str, value: Any) -> None:
         if isinstance(value, np.ndarray):

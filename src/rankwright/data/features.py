@@ -40,6 +40,18 @@ def feature_names_of(X: Any) -> tuple[str, ...] | None:
     return None if columns is None else tuple(str(column) for column in columns)
 
 
+def checked_feature_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
+    """Return feature names as a tuple: strings, one a feature, none twice."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError("Feature names must be a list of strings.")
+    if len(names) != n_features:
+        raise InputError(f"There are {n_features} features but {len(names)} feature names.")
+    if len(set(names)) != len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise InputError(f"The feature name {twice!r} is given twice.")
+    return tuple(names)
+
+
 def require_same_features(
     expected: int, names: Sequence[str] | None, X: NDArray[np.float32], given: Sequence[str] | None
 ) -> None:

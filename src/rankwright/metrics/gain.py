@@ -142,7 +142,7 @@ class NDCG(DCG):
         return self.fewer_than_k is not None and self.k is not None and n < self.k
 
     def _ideal(self, labels: Doubles) -> float:
-        return super().of_ranking(np.sort(labels)[::-1])
+        return float((best_first(self.gain(labels)) * self._discounts(len(labels))).sum())
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         discounts = self._table(ranking.groups)
@@ -161,12 +161,17 @@ class MeanNDCG(Metric):
     discount: Discount = Discount.LOG2
 
     def of_ranking(self, labels: Doubles) -> float:
-        best, discounts = np.sort(labels)[::-1], self.discount.of_ranks(len(labels))
-        if not (self.gain(labels) > 0).any():
+        gains, discounts = self.gain(labels), self.discount.of_ranks(len(labels))
+        if not (gains > 0).any():
             return np.nan
-        reached, ideal = (np.cumsum(self.gain(order) * discounts) for order in (labels, best))
+        reached, ideal = (np.cumsum(order * discounts) for order in (gains, best_first(gains)))
         return float((reached / ideal).mean())
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         discounts = self.discount.of_ranks(int(ranking.groups.sizes.max(initial=0)))
         return _native.mean_ndcgs(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
+
+
+def best_first(gains: Doubles) -> Doubles:
+    """Return the gains of the best ranking."""
+    return np.sort(gains)[::-1]

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 import numpy as np
 
 from rankwright.data.dataset import RankingData
-from rankwright.data.features import checked_features, feature_names_of, require_same_features
+from rankwright.data.features import (
+    checked_feature_names,
+    checked_features,
+    feature_names_of,
+    require_same_features,
+)
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
@@ -59,7 +64,7 @@ class Scorer(ABC):
     def __post_init__(self) -> None:
         self._set("about", checked_about(self.about))
         if self.feature_names is not None:
-            self._set("feature_names", checked_names(self.feature_names, self.n_features))
+            self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -170,17 +175,6 @@ def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
     if not isinstance(facts, dict):
         raise InputError(f"about must be a mapping of facts by name, not {type(about).__name__}.")
     return facts
-
-
-def checked_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    """Return feature names as a tuple: strings, one a feature, none twice."""
-    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-        raise InputError("Feature names must be a list of strings.")
-    if len(names) != n_features:
-        raise InputError(f"There are {n_features} features but {len(names)} feature names.")
-    if len(set(names)) != len(names):
-        raise InputError("A feature name is given twice.")
-    return tuple(names)
 
 
 def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:

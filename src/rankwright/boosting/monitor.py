@@ -1,0 +1,104 @@
+"""What watches a fit: the metric on training and validation data, the best round, the history."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from rankwright.data import Ranking
+from rankwright.metrics import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting.loop import Member
+    from rankwright.data import RankingData
+    from rankwright.metrics import Metric
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of boosting: the weight given to its weak model, and the ensemble's metric after it."""
+
+    number: int
+    weight: float
+    train: float
+    validation: float | None = None
+
+
+class Monitor:
+    """Watches rounds; a round that beats all before it on the validation part is the best so far.
+
+    Without validation data the last round is the best.
+    """
+
+    def __init__(
+        self,
+        metric: Metric,
+        train: RankingData,
+        validation: RankingData | None,
+        *,
+        patience: int | None,
+        on_round: Callable[[Round], None] | None,
+        n_threads: int,
+    ) -> None:
+        self.history: list[Round] = []
+        self.best_round = 0
+        self._metric, self._train, self._validation = metric, train, validation
+        self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
+        self._validation_scores = np.zeros(0 if validation is None else len(validation))
+
+    def observe(self, member: Member, scores: Doubles) -> bool:
+        """Take note of a round; return whether the fit should stop."""
+        this = Round(
+            len(self.history) + 1,
+            float(member.weight),
+            self._mean(self._train, scores),
+            self._validate(member),
+        )
+        if self._is_best(this):
+            self.best_round = this.number
+        self.history.append(this)
+        if self._on_round is not None:
+            self._on_round(this)
+        return self._patience is not None and this.number - self.best_round >= self._patience
+
+    def _is_best(self, this: Round) -> bool:
+        if this.validation is None or self.best_round == 0:
+            return True
+        best = self.history[self.best_round - 1].validation
+        return best is None or this.validation > best
+
+    def _validate(self, member: Member) -> float | None:
+        if self._validation is None:
+            return None
+        outputs = member.model.predict(self._validation, n_threads=self._n_threads)
+        self._validation_scores += member.weight * outputs
+        return self._mean(self._validation, self._validation_scores)
+
+    def _mean(self, data: RankingData, scores: Doubles) -> float:
+        ranking = Ranking.of(scores, data.groups, n_threads=self._n_threads)
+        return mean_over_queries(self._metric.per_query(data.y, ranking, n_threads=self._n_threads))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> bool:
+        """Let Ctrl-C end the fit with the best rounds so far, if there are any."""
+        if kind is not KeyboardInterrupt or not self.history:
+            return False
+        done = len(self.history)
+        warnings.warn(
+            f"Interrupted after round {done}; the model is that of round {self.best_round}.", stacklevel=3
+        )
+        return True

@@ -1,0 +1,26 @@
+"""What a paper says: what the ensemble still gets wrong, and how far to move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+Signal = TypeVar("Signal")
+
+
+class Rule(Protocol[Signal]):
+    """A boosting algorithm, but for its loop and its weak learner."""
+
+    def first_signal(self, scores: Doubles) -> Signal:
+        """Return the signal before the first round; `scores` are those the ensemble starts from."""
+
+    def signal(self, scores: Doubles) -> Signal:
+        """Return what the ensemble with these scores still gets wrong."""
+
+    def step(self, signal: Signal, outputs: Doubles) -> float | None:
+        """Return the weight of a weak model with these outputs, None if it is not worth adding."""

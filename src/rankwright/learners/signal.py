@@ -1,0 +1,51 @@
+"""What passes between a rule and a weak learner: what is still wrong, and the answer to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.models import Scorer
+
+    Doubles = NDArray[np.float64]
+
+Signal = TypeVar("Signal", contravariant=True)
+
+# Keeps the step finite where a weak model is perfect on every query that has weight.
+SMALLEST_ERROR = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Weak:
+    """A weak model and what it says of the training documents."""
+
+    model: Scorer
+    outputs: Doubles
+
+
+class WeakLearner(Protocol[Signal]):
+    """Fits weak models to one training set."""
+
+    def fit(self, signal: Signal) -> Weak:
+        """Return the weak model that answers the signal best."""
+
+
+@dataclass(frozen=True, eq=False)
+class QueryWeights:
+    """A weight for each query, summing to one, and the scores of the ensemble that left them."""
+
+    weights: Doubles
+    scores: Doubles
+
+    def half_log_odds(self, quality: Doubles) -> Any:
+        """Return half the log-odds of the weighted quality, a quality in [-1, 1] a query.
+
+        With a row of qualities for each of several weak models, return one number for each.
+        """
+        agreement = quality @ self.weights
+        return 0.5 * np.log((1.0 + agreement) / np.maximum(1.0 - agreement, SMALLEST_ERROR))

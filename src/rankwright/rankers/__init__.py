@@ -1,0 +1,6 @@
+"""The methods of the papers, a file each."""
+
+from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.ranker import Ranker
+
+__all__ = ["AdaRank", "Ranker"]

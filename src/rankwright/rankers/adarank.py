@@ -1,0 +1,153 @@
+"""AdaRank (Xu & Li, SIGIR 2007): boosting that maximises a ranking metric directly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankwright.boosting import Monitor, boost
+from rankwright.data import Ranking, RankingData
+from rankwright.errors import InputError
+from rankwright.learners import BestFeature, LeastLossFeature, QueryWeights
+from rankwright.metrics import NDCG, Metric
+from rankwright.models import FeatureScorer, LinearScorer
+from rankwright.rankers.parameters import require_one_of, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import Member, Round
+
+    Doubles = NDArray[np.float64]
+
+LEARNERS = {"loss": LeastLossFeature, "measure": BestFeature}
+
+
+@dataclass(frozen=True)
+class AdaRankRule:
+    """Weights queries by how badly the ensemble ranks them (figure 1 of the paper)."""
+
+    train: RankingData
+    metric: Metric
+    n_threads: int
+
+    def first_signal(self, scores: Doubles) -> QueryWeights:
+        """P_1(i) = 1 / m."""
+        n_queries = len(self.train.groups)
+        return QueryWeights(np.full(n_queries, 1.0 / n_queries), scores)
+
+    def signal(self, scores: Doubles) -> QueryWeights:
+        """P_t+1(i) = exp(-E(f_t on query i)), over their sum."""
+        weights = np.exp(-self.quality(scores))
+        return QueryWeights(weights / weights.sum(), scores)
+
+    def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
+        """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
+
+        None where the measure no longer improves, which is where the paper's experiments stop.
+        """
+        alpha = float(signal.half_log_odds(self.quality(outputs)))
+        if alpha <= 0.0 or not self._improves(signal.scores, signal.scores + alpha * outputs):
+            return None
+        return alpha
+
+    def quality(self, scores: Doubles) -> Doubles:
+        """E of every query."""
+        ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
+        return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
+
+    def _improves(self, before: Doubles, after: Doubles) -> bool:
+        """Return whether the exponential loss of equation 8 falls; the first weak ranker always improves."""
+        if not before.any():
+            return True
+        return bool(np.exp(-self.quality(after)).sum() < np.exp(-self.quality(before)).sum())
+
+
+class AdaRank(Ranker):
+    """Boosts single features, each round for the queries that are still ranked badly.
+
+    Parameters
+    ----------
+    metric
+        The measure E to maximise, in [-1, 1].
+    rounds
+        Most weak rankers to add; it stops earlier where the measure no longer improves.
+    choose
+        How the next feature is chosen: `"loss"` by the loss of the ensemble with it (equation 8), `"measure"`
+        by its own weighted measure (section 3.6), which soon repeats itself.
+    patience
+        Rounds without a better validation value before stopping; None goes on.
+    n_threads
+        Threads to use, None for all that this process may; the model does not depend on it.
+    """
+
+    name: ClassVar[str] = "adarank"
+
+    def __init__(
+        self,
+        metric: Metric = NDCG(),  # noqa: B008  # a frozen value
+        *,
+        rounds: int = 100,
+        choose: str = "loss",
+        patience: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.rounds = rounds
+        self.choose = choose
+        self.patience = patience
+        self.n_threads = n_threads
+
+    def _fit(
+        self,
+        train: RankingData,
+        validation: RankingData | None,
+        on_round: Callable[[Round], None] | None,
+        n_threads: int,
+    ) -> tuple[LinearScorer, Sequence[Round]]:
+        self._check_parameters()
+        judged = _queries_that_count(train, self.metric)
+        monitor = Monitor(
+            self.metric, judged, validation, patience=self.patience, on_round=on_round, n_threads=n_threads
+        )
+        rule = AdaRankRule(judged, self.metric, n_threads)
+        learner = LEARNERS[self.choose](judged, self.metric, n_threads=n_threads)
+        _require_unit_range(self.metric, learner.quality)
+        members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
+        return _as_linear(members, train.n_features), monitor.history
+
+    def _check_parameters(self) -> None:
+        require_whole_number("rounds", self.rounds, least=1)
+        require_whole_number("patience", self.patience, least=1, optional=True)
+        require_one_of("choose", self.choose, tuple(LEARNERS))
+
+
+def _queries_that_count(train: RankingData, metric: Metric) -> RankingData:
+    """Return the training data without the queries that every ranking is equally good at."""
+    ranking = Ranking.of(np.zeros(len(train)), train.groups)
+    kept = np.flatnonzero(~np.isnan(metric.per_query_with_empty(train.y, ranking)))
+    if len(kept) == 0:
+        raise InputError("There is nothing to learn: no query has documents that are better than others.")
+    return train if len(kept) == len(train.groups) else train.take_queries(kept)
+
+
+def _require_unit_range(metric: Metric, quality: Doubles) -> None:
+    if quality.min() < -1.0 or quality.max() > 1.0:
+        raise InputError(
+            f"AdaRank needs a metric between -1 and 1; {metric} is {quality.min():g} to {quality.max():g} here."
+        )
+
+
+def _as_linear(members: Sequence[Member], n_features: int) -> LinearScorer:
+    """Return the weighted features as one linear scorer: f = sum of alpha_t x_k(t)."""
+    weights, missing = np.zeros(n_features), np.zeros(n_features)
+    for weight, model in members:
+        assert isinstance(model, FeatureScorer)
+        weights[model.feature] += weight
+        missing[model.feature] = model.missing
+    return LinearScorer(weights, missing)

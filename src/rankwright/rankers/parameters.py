@@ -1,0 +1,22 @@
+"""Checks of hyper-parameters, each a sentence where one is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rankwright.errors import InputError
+
+
+def require_whole_number(name: str, value: Any, *, least: int, optional: bool = False) -> None:
+    """Refuse anything but a whole number from `least`, or None where that is allowed."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        allowed = f"None or a whole number from {least}" if optional else f"a whole number from {least}"
+        raise InputError(f"{name} must be {allowed}, not {value!r}.")
+
+
+def require_one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
