@@ -1,0 +1,8 @@
+"""How good a ranker is, and whether one is better than another."""
+
+from rankwright.evaluation.compare import Comparison, compare
+from rankwright.evaluation.evaluate import evaluate
+from rankwright.evaluation.protocol import CrossValidation, cross_validate
+from rankwright.evaluation.report import Report
+
+__all__ = ["Comparison", "CrossValidation", "Report", "compare", "cross_validate", "evaluate"]

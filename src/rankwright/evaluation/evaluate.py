@@ -1,0 +1,83 @@
+"""Systems measured on judged data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.evaluation.report import Report
+from rankwright.metrics import Convention, Metric, convention, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data import RankingData
+
+
+class Predicts(Protocol):
+    """A scorer, a fitted ranker, or anything that scores like one."""
+
+    def predict(self, X: Any, qid: Any = None, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return a score for each document."""
+
+
+def evaluate(
+    systems: Mapping[str, Predicts | ArrayLike] | Predicts,
+    data: RankingData,
+    *,
+    metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
+    convention: str | Convention = "standard",
+    n_threads: int | None = None,
+) -> Report:
+    """Measure systems on judged documents, query by query.
+
+    Parameters
+    ----------
+    systems
+        Rankers or scorers by name, or the scores of each document themselves.
+    data
+        The judged documents.
+    metrics
+        Metrics, or their names.
+    convention
+        Whose way of counting to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or `sklearn`.
+    """
+    counting = _convention(convention)
+    named = {"ranker": systems} if _predicts(systems) else systems
+    if not named:
+        raise InputError("There is nothing to evaluate: give at least one system.")
+    asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
+    values, empty = {}, {}
+    for system, scores in ((name, _scores(one, data, n_threads)) for name, one in named.items()):
+        ranking = counting.rank(scores, data.groups, data.document_ids, n_threads=n_threads)
+        for metric in asked:
+            counted = counting.apply(metric)
+            raw = counted.per_query_with_empty(data.y, ranking, n_threads=n_threads)
+            values[system, str(metric)] = counted.count_empty(raw)
+            empty[str(metric)] = int(np.isnan(raw).sum())
+    return Report(
+        systems=tuple(named),
+        metrics=tuple(map(str, asked)),
+        queries=tuple(data.groups.ids.tolist()),
+        values=values,
+        empty=empty,
+        convention=counting.name,
+    )
+
+
+def _convention(one: str | Convention) -> Convention:
+    return convention(one) if isinstance(one, str) else one
+
+
+def _predicts(system: Any) -> bool:
+    return hasattr(system, "predict")
+
+
+def _scores(system: Any, data: RankingData, n_threads: int | None) -> ArrayLike:
+    if not _predicts(system):
+        return np.asarray(system)
+    return np.asarray(system.predict(data, n_threads=n_threads))
