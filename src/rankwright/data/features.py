@@ -43,7 +43,7 @@ def feature_names_of(X: Any) -> tuple[str, ...] | None:
 def require_same_features(
     expected: int, names: Sequence[str] | None, X: NDArray[np.float32], given: Sequence[str] | None
 ) -> None:
-    """Refuse features other than the model's: another number of them, or other names where both have names."""
+    """Refuse features other than the model's: another number of them, or other names where both have some."""
     if X.shape[1] != expected:
         raise InputError(f"The model has {expected} features, the data {X.shape[1]}.")
     if names is not None and given is not None and tuple(names) != tuple(given):

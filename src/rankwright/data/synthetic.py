@@ -86,7 +86,10 @@ class RandomPolynomial:
         _require_shares(label_shares)
         rng = np.random.default_rng((seed, _FUNCTION))
         active = np.sort(rng.choice(n_features, n_active, replace=False))
-        factors = _every_monomial(active, degree) if n_terms is None else _monomials(active, degree, n_terms, rng)
+        if n_terms is None:
+            factors = _every_monomial(active, degree)
+        else:
+            factors = _monomials(active, degree, n_terms, rng)
         return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
 
     def values(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -133,7 +136,7 @@ class RandomPolynomial:
         else:
             labels = np.searchsorted(self.thresholds, values, side="right")
         self._disturb(labels, noise, rng)
-        return RankingData(X, labels, np.repeat(np.arange(n_queries), n_documents))
+        return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_documents))
 
     def shifted(self, amount: float, *, seed: int) -> RandomPolynomial:
         """Return a related function: the same monomials, their coefficients moved towards fresh ones.
@@ -207,9 +210,11 @@ def gaussian_queries(
     rng = np.random.default_rng((seed, _GAUSSIAN))
     labels = np.tile(np.repeat([1, 0], [n_relevant, n_irrelevant]), n_queries)
     centres = np.where(labels == 1, 1.0, -1.0)[:, None]
-    # Xu et al. (2008) call Sigma a deviation matrix, but write N(m, Sigma) and give it as a matrix: a covariance.
-    X = centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)
-    return RankingData(X, labels, np.repeat(np.arange(n_queries), n_relevant + n_irrelevant))
+    # Xu et al. (2008) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
+    X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
+    return RankingData(
+        X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant)
+    )
 
 
 def _require_counts(**counts: int) -> None:
@@ -250,14 +255,14 @@ def _draw_coefficients(factors: NDArray[np.int64], rng: np.random.Generator) -> 
 
     A feature's variance is 1/3: times 3^(degree/2), a monomial of any degree matters as much.
     """
-    degrees = (factors != _CONSTANT).sum(axis=1)
-    return rng.standard_normal(len(factors)) * 3.0 ** (degrees / 2.0)
+    scales: NDArray[np.float64] = np.sqrt(3.0 ** (factors != _CONSTANT).sum(axis=1))
+    return rng.standard_normal(len(factors)) * scales
 
 
 def _with_thresholds(
     n_features: int, factors: NDArray[np.int64], coefficients: NDArray[np.float64], shares: tuple[float, ...]
 ) -> RandomPolynomial:
-    """Return the function with thresholds at the quantiles of one large sample, the same for every function."""
+    """Return the function with thresholds at the quantiles of one large sample, the same for all."""
     function = RandomPolynomial(n_features, factors, coefficients, shares, np.zeros(0))
     reference = _uniform(np.random.default_rng(_REFERENCE), _REFERENCE_DOCUMENTS, n_features)
     thresholds = np.quantile(function.values(reference), np.cumsum(shares)[:-1].clip(max=1.0))
