@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -193,7 +194,7 @@ def format_run(run: Run) -> str:
 
     trec_eval reads scores, not ranks, and puts equal scores in descending order of document ids.
     """
-    for name in {run.tag, *run.groups.ids, *run.document_ids}:
+    for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
         if len(name.split()) != 1:
             raise InputError(f"{name!r} is empty or holds a space; the columns of a run file cannot hold it.")
     ranking = run.ranking()
@@ -247,9 +248,9 @@ def _number(word: str, name: str, place: str) -> float:
     try:
         value = float(word)
     except ValueError:
-        raise InputError(f"{place}: the {name} {word!r} is not a number.") from None
-    if np.isnan(value) or (name == "label" and np.isinf(value)):
-        raise InputError(f"{place}: the {name} is {word}.")
+        value = math.nan
+    if math.isnan(value) or (name == "label" and math.isinf(value)):
+        raise InputError(f"{place}: the {name} {word!r} is not a number.")
     return value
 
 
