@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 
-QUERY_IDS = st.one_of(
-    st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""]))
-)
+QUERY_IDS = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""])))
 
 
 @given(QUERY_IDS)
@@ -69,5 +67,5 @@ def test_other_ids_are_refused(qid):
 
 @pytest.mark.parametrize("sizes", [[0], [2, -1], [1.5], [[1]], ["2"], 3], ids=str)
 def test_other_sizes_are_refused(sizes):
-    with pytest.raises(InputError, match="Query sizes must be a list of whole numbers from 1."):
+    with pytest.raises(InputError, match=r"Query sizes must be a list of whole numbers from 1."):
         QueryGroups.of_sizes(sizes)

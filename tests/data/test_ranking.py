@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from reference.ranking import sort_within_queries as slow_sort
 
 from rankwright import _native
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
+from reference.ranking import sort_within_queries as slow_sort
 
 # Few distinct values make many ties; the two zeros are equal, the infinities are scores like any other.
 TIED_SCORES = st.sampled_from([-np.inf, -1.5, -0.0, 0.0, 5e-324, 1.0, np.inf])
@@ -129,4 +129,6 @@ def test_binding_refuses_what_would_leave_the_arrays(bad):
 def test_binding_takes_any_number_of_threads(n_threads):
     groups = QueryGroups.of_sizes([2] * 300)
     scores = np.tile([1.0, 2.0], 300)
-    np.testing.assert_array_equal(native_sort(groups, scores, n_threads=n_threads), native_sort(groups, scores))
+    np.testing.assert_array_equal(
+        native_sort(groups, scores, n_threads=n_threads), native_sort(groups, scores)
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,6 @@ def sort_within_queries(
         return -scores[row], 0.0 if tie_break is None else tie_break[row]
 
     order: list[int] = []
-    for first, last in zip(offsets[:-1], offsets[1:], strict=True):
+    for first, last in itertools.pairwise(offsets):
         order += sorted(rows[first:last].tolist(), key=key)  # stable: the earlier place wins a full tie
     return np.array(order, dtype=np.int64)

@@ -80,7 +80,9 @@ class RandomPolynomial:
             The share of documents with label 0, 1, 2 and so on.
         """
         n_active = n_features if n_active is None else n_active
-        _require_counts(n_features=n_features, n_active=n_active, degree=degree, n_terms=n_terms or 1)
+        _require_counts(n_features=n_features, n_active=n_active, degree=degree)
+        if n_terms is not None:
+            _require_counts(n_terms=n_terms)
         if n_active > n_features:
             raise InputError(f"n_active is {n_active}, more than the {n_features} features there are.")
         _require_shares(label_shares)
