@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwright.data import Judgements, Run, format_run, judge, read_judgements, read_run
+from rankwright.data import Judgements, Run, format_run, judge, read_judgements, read_run, write_run
 from rankwright.errors import InputError
 
 JUDGEMENTS = "q1 0 a 2\nq1 0 b 0\nq1\t0\tc\t1\r\n\nq2 0 a 0.5\nq3 0 z 1\n"
@@ -58,15 +58,15 @@ def test_a_byte_order_mark_is_no_part_of_the_first_id(write):
         (
             read_judgements,
             "q 0 a 1\n\nq 0 b\n",
-            "line 3: found 3 columns, expected 4: query iteration document label",
+            "line 3: Found 3 columns, expected 4: query iteration document label",
         ),
-        (read_judgements, "q 0 a good\n", "line 1: the label 'good' is not a number."),
-        (read_judgements, "q 0 a inf\n", "line 1: the label 'inf' is not a number."),
-        (read_judgements, "q 0 a 1\nr 0 a 1\nq 0 a 1\n", "line 3: document a comes twice in query q."),
-        (read_run, "q Q0 a 1 0.5\n", "line 1: found 5 columns, expected 6: query Q0 document rank score tag"),
-        (read_run, "q Q0 a 1 high t\n", "line 1: the score 'high' is not a number."),
-        (read_run, "q Q0 a 1 nan t\n", "line 1: the score 'nan' is not a number."),
-        (read_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "line 2: document a comes twice in query q."),
+        (read_judgements, "q 0 a good\n", "line 1: The label 'good' is not a number."),
+        (read_judgements, "q 0 a inf\n", "line 1: The label 'inf' is not a number."),
+        (read_judgements, "q 0 a 1\nr 0 a 1\nq 0 a 1\n", "line 3: Document 'a' comes twice in query 'q'."),
+        (read_run, "q Q0 a 1 0.5\n", "line 1: Found 5 columns, expected 6: query Q0 document rank score tag"),
+        (read_run, "q Q0 a 1 high t\n", "line 1: The score 'high' is not a number."),
+        (read_run, "q Q0 a 1 nan t\n", "line 1: The score 'nan' is not a number."),
+        (read_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "line 2: Document 'a' comes twice in query 'q'."),
     ],
 )
 def test_a_bad_line_is_named(write, read, text, sentence):
@@ -100,10 +100,26 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min
 def test_a_run_comes_back_as_it_was_written(tmp_path_factory, scored):
     run = Run.of([query for query, _ in scored], [document for _, document in scored], list(scored.values()))
     path = tmp_path_factory.mktemp("run") / "run.txt"
-    path.write_text(format_run(run), encoding="utf-8")
+    write_run(path, run)
     again = read_run(path)
     pairs = zip(again.qid.tolist(), again.document_ids, strict=True)
     assert dict(zip(pairs, again.scores.tolist(), strict=True)) == scored
+
+
+@pytest.mark.parametrize("name", ["run.txt", "run.txt.gz"])
+def test_a_file_holds_the_lines(tmp_path, name):
+    run = Run.of(["q", "q"], ["a", "b"], [0.1, 0.2])
+    write_run(tmp_path / name, run)
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(tmp_path / name, "rt", encoding="utf-8") as file:
+        assert file.read() == format_run(run)
+
+
+def test_a_run_that_cannot_be_written_leaves_the_old_file(write):
+    path = write(RUN)
+    with pytest.raises(InputError):
+        write_run(path, Run.of(["q 1"], ["a"], [1]))
+    assert path.read_text() == RUN
 
 
 @pytest.mark.parametrize(
@@ -115,7 +131,7 @@ def test_names_that_would_break_the_columns_are_not_written(run):
 
 
 def test_a_run_in_memory_is_checked_too():
-    with pytest.raises(InputError, match=r"Document a comes twice in query 1."):
+    with pytest.raises(InputError, match=r"Document 'a' comes twice in query '1'."):
         Run.of([1, 1], ["a", "a"], [1, 2])
     with pytest.raises(InputError, match=r"There are 2 documents but 1 document ids."):
         Run.of([1, 1], ["a"], [1, 2])

@@ -14,6 +14,7 @@ from rankwright.data.trec import (
     judge,
     read_judgements,
     read_run,
+    write_run,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "read_parquet",
     "read_run",
     "synthetic",
+    "write_run",
 ]

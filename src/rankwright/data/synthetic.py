@@ -88,10 +88,7 @@ class RandomPolynomial:
         _require_shares(label_shares)
         rng = np.random.default_rng((seed, _FUNCTION))
         active = np.sort(rng.choice(n_features, n_active, replace=False))
-        if n_terms is None:
-            factors = _every_monomial(active, degree)
-        else:
-            factors = _monomials(active, degree, n_terms, rng)
+        factors = _monomials(active, degree, n_terms, rng)
         return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
 
     def values(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -214,9 +211,7 @@ def gaussian_queries(
     centres = np.where(labels == 1, 1.0, -1.0)[:, None]
     # Xu et al. (2008) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
     X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
-    return RankingData(
-        X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant)
-    )
+    return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant))
 
 
 def _require_counts(**counts: int) -> None:
@@ -238,9 +233,11 @@ def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> NDArray[
 
 
 def _monomials(
-    active: NDArray[np.int64], degree: int, n_terms: int, rng: np.random.Generator
+    active: NDArray[np.int64], degree: int, n_terms: int | None, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw monomials of degree 1 to `degree`; a feature may come in more than once."""
+    """Draw monomials of degree 1 to `degree`, or take all; a feature may come more than once in one."""
+    if n_terms is None:
+        return _every_monomial(active, degree)
     factors = rng.choice(active, (n_terms, degree))
     degrees = rng.integers(1, degree + 1, n_terms)
     factors[np.arange(degree) >= degrees[:, None]] = _CONSTANT

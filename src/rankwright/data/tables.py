@@ -344,9 +344,7 @@ def _csv_by_polars(path: str | PathLike[str], ids: Sequence[str]) -> list[tuple[
 
     types = dict.fromkeys(ids, pl.String)
     try:
-        frame = pl.read_csv(
-            Path(path), null_values=_NULL_WORDS, schema_overrides=types, infer_schema_length=None
-        )
+        frame = pl.read_csv(Path(path), null_values=_NULL_WORDS, schema_overrides=types, infer_schema_length=None)
     except pl.exceptions.PolarsError as mistake:
         raise _unreadable_csv(path, mistake) from None
     return [(series.name, _PolarsColumn(series)) for series in frame]

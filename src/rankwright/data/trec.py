@@ -7,11 +7,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright.data.dataset import checked_document_ids, checked_labels
+from rankwright.data.files import write_whole
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking, checked_scores
 from rankwright.errors import InputError
@@ -35,9 +36,7 @@ class Judgements:
     labels: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike
-    ) -> Judgements:
+    def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
         """Judge documents by query and name; no document may come twice in a query."""
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_labels(labels, len(documents)))
@@ -203,8 +202,14 @@ def format_run(run: Run) -> str:
     return "".join(f"{query} Q0 {name} {rank} {score!r} {run.tag}\n" for query, name, rank, score in lines)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+def write_run(path: str | PathLike[str], run: Run) -> None:
+    """Write a run as `format_run` has it, `.gz` or not; the file is written whole or not at all."""
+    text = format_run(run).encode()
+    with write_whole(path) as file:
+        file.write(gzip.compress(text, mtime=0) if Path(path).suffix == ".gz" else text)
+
+
+class _Row(NamedTuple):
     query: str
     document: str
     number: float
@@ -215,43 +220,50 @@ def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str
     """Read a file of lines with the given columns, one of them a number; no document twice in a query."""
     rows: list[_Row] = []
     seen: set[tuple[str, str]] = set()
-    for place, words in _read_words(path):
-        row = _row(words, columns, number, place)
-        if (row.query, row.document) in seen:
-            raise InputError(f"{place}: document {row.document} comes twice in query {row.query}.")
-        seen.add((row.query, row.document))
+    for line, words in _read_words(path):
+        try:
+            row = _row(words, columns, number)
+            _require_new(row.query, row.document, seen)
+        except InputError as mistake:
+            raise InputError(f"{path}, line {line}: {mistake}") from None
         rows.append(row)
     return rows
 
 
-def _read_words(path: str | PathLike[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the words of every line that is not blank, and where they stand."""
+def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of every line that is not blank."""
     open_file = gzip.open if Path(path).suffix == ".gz" else open
     try:
         with open_file(path, "rt", encoding="utf-8-sig") as file:
             for line, text in enumerate(file, start=1):
                 if words := text.split():
-                    yield f"{path}, line {line}", words
+                    yield line, words
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8.") from None
 
 
-def _row(words: list[str], columns: Sequence[str], number: str, place: str) -> _Row:
+def _row(words: list[str], columns: Sequence[str], number: str) -> _Row:
     if len(words) != len(columns):
         expected = f"{len(columns)}: {' '.join(columns)}"
-        raise InputError(f"{place}: found {len(words)} columns, expected {expected}.")
-    value = _number(words[columns.index(number)], number, place)
-    return _Row(words[0], words[2], value, words[-1])
+        raise InputError(f"Found {len(words)} columns, expected {expected}.")
+    return _Row(words[0], words[2], _number(words[columns.index(number)], number), words[-1])
 
 
-def _number(word: str, name: str, place: str) -> float:
+def _number(word: str, name: str) -> float:
     try:
         value = float(word)
     except ValueError:
         value = math.nan
     if math.isnan(value) or (name == "label" and math.isinf(value)):
-        raise InputError(f"{place}: the {name} {word!r} is not a number.")
+        raise InputError(f"The {name} {word!r} is not a number.")
     return value
+
+
+def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
+    """Refuse a document that the query has already; note it otherwise."""
+    if (query, document) in seen:
+        raise InputError(f"Document {document!r} comes twice in query {query!r}.")
+    seen.add((query, document))
 
 
 def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], NDArray[np.float64]]:
@@ -266,10 +278,8 @@ def _checked_names(
     queries: NDArray[np.str_] = checked_query_ids(qid).astype(np.str_)
     documents = checked_document_ids(document_ids, len(queries))
     seen: set[tuple[str, str]] = set()
-    for pair in zip(queries.tolist(), documents, strict=True):
-        if pair in seen:
-            raise InputError(f"Document {pair[1]} comes twice in query {pair[0]}.")
-        seen.add(pair)
+    for query, document in zip(queries.tolist(), documents, strict=True):
+        _require_new(query, document, seen)
     return queries, documents
 
 
@@ -279,9 +289,7 @@ def _pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
 
 def _labels_by_query(judgements: Judgements) -> dict[Any, NDArray[np.float64]]:
     groups = judgements.groups
-    return {
-        query: np.sort(judgements.labels[rows])[::-1] for query, rows in zip(groups.ids, groups, strict=True)
-    }
+    return {query: np.sort(judgements.labels[rows])[::-1] for query, rows in zip(groups.ids, groups, strict=True)}
 
 
 def _coverage(run: Run, labels_of: dict[Any, NDArray[np.float64]], judged: NDArray[np.bool_]) -> Coverage:
