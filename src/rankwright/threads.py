@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from operator import index
 from pathlib import Path
+from typing import SupportsIndex
 
 from rankwright.errors import InputError
 
 
-def resolve_threads(n_threads: int | None) -> int:
+def resolve_threads(n_threads: SupportsIndex | None) -> int:
     """Return `n_threads`, or for None as many as the machine allows this process."""
     if n_threads is None:
         return available_threads()
-    if isinstance(n_threads, bool) or not isinstance(n_threads, int) or n_threads < 1:
+    whole = isinstance(n_threads, SupportsIndex) and not isinstance(n_threads, bool)
+    if not whole or index(n_threads) < 1:
         raise InputError(f"n_threads must be None or a whole number from 1, not {n_threads!r}.")
-    return n_threads
+    return index(n_threads)
 
 
 @cache

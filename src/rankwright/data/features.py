@@ -19,11 +19,9 @@ def checked_features(X: Any) -> NDArray[np.float32]:
 
     A float32 array in C order is passed on as it is, not copied.
     """
-    if hasattr(X, "todense"):  # scipy sparse, matrix or array: what is not stored is zero
-        X = X.astype(np.float32).toarray()
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
-            features = np.ascontiguousarray(X, dtype=np.float32)
+            features = np.ascontiguousarray(_dense(X), dtype=np.float32)
     except (TypeError, ValueError):
         raise InputError("Features must be numbers.") from None
     if features.ndim != 2:
@@ -34,9 +32,18 @@ def checked_features(X: Any) -> NDArray[np.float32]:
     return features
 
 
+def _dense(X: Any) -> Any:
+    """Return what numpy understands: sparse matrices filled with zeros, pandas' NA as NaN."""
+    if hasattr(X, "todense"):
+        return X.astype(np.float32).toarray()
+    if hasattr(X, "iloc"):
+        return X.to_numpy(dtype=np.float32, na_value=np.nan)
+    return X
+
+
 def feature_names_of(X: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame, or None for anything else."""
-    columns = getattr(X, "columns", None)
+    """Return the column names of a data frame or an Arrow table, or None for anything else."""
+    columns = getattr(X, "column_names", getattr(X, "columns", None))
     return None if columns is None else tuple(str(column) for column in columns)
 
 
@@ -55,7 +62,7 @@ def checked_feature_names(names: Sequence[str], n_features: int) -> tuple[str, .
 def require_same_features(
     expected: int, names: Sequence[str] | None, X: NDArray[np.float32], given: Sequence[str] | None
 ) -> None:
-    """Refuse features other than the model's: another number of them, or other names where both have names."""
+    """Refuse features other than the model's: another number of them, or other names where both have some."""
     if X.shape[1] != expected:
         raise InputError(f"The model has {expected} features, the data {X.shape[1]}.")
     if names is not None and given is not None and tuple(names) != tuple(given):

@@ -36,10 +36,10 @@ class QueryGroups:
     @classmethod
     def of_sizes(cls, sizes: ArrayLike) -> QueryGroups:
         """Group adjacent rows by the number of documents of each query."""
-        counts = np.asarray(sizes, dtype=np.int64)
-        if counts.ndim != 1 or (counts <= 0).any():
+        counts = np.asarray(sizes)
+        if counts.ndim != 1 or (len(counts) and counts.dtype.kind not in "iu") or (counts <= 0).any():
             raise InputError("Query sizes must be a list of whole numbers from 1.")
-        offsets = np.concatenate([[0], np.cumsum(counts)])
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return cls(np.arange(len(counts)), offsets, np.arange(offsets[-1]))
 
     def __len__(self) -> int:
@@ -75,13 +75,17 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
         raise InputError(f"qid must have one id a row, not shape {ids.shape}.")
     if ids.dtype.kind in "iuSU":
         return ids
-    if ids.dtype.kind == "f" and np.isfinite(ids).all() and (ids == np.floor(ids)).all():
+    if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
     if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids):
         return ids.astype(np.str_) if len(ids) else ids.astype(np.int64)
-    if ids.dtype.kind == "O" and all(isinstance(one, int | np.integer) for one in ids):
+    if ids.dtype.kind == "O" and all(_is_int64(one) for one in ids):
         return ids.astype(np.int64)
     raise InputError(f"qid must hold integers or strings, not {ids.dtype}.")
+
+
+def _is_int64(one: object) -> bool:
+    return isinstance(one, int | np.integer) and not isinstance(one, bool) and -(2**63) <= int(one) < 2**63
 
 
 def _group(ids: NDArray[Any]) -> QueryGroups:

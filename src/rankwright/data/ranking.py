@@ -40,7 +40,7 @@ class Ranking:
     ) -> Ranking:
         """Rank the documents of every query by their scores."""
         values = checked_scores(scores, groups.n_rows)
-        second = None if tie_break is None else np.ascontiguousarray(tie_break, dtype=np.float64)
+        second = None if tie_break is None else checked_scores(tie_break, groups.n_rows, "tie_break")
         threads = resolve_threads(n_threads)
         order = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
         return cls(groups, values, order)
@@ -53,11 +53,15 @@ class Ranking:
         return ranks
 
 
-def checked_scores(scores: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return scores as contiguous doubles, one a row and none of them NaN."""
-    values = np.ascontiguousarray(scores, dtype=np.float64)
+def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDArray[np.float64]:
+    """Return scores, or what else ranks, as contiguous doubles, one a row and none of them NaN."""
+    try:
+        values = np.ascontiguousarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers.") from None
     if values.shape != (n_rows,):
-        raise InputError(f"There are {n_rows} documents but scores of shape {values.shape}.")
+        raise InputError(f"There are {n_rows} documents but {name} of shape {values.shape}.")
     if np.isnan(values).any():
-        raise InputError(f"The score of row {int(np.isnan(values).argmax())} is NaN; it cannot be ranked.")
+        row = int(np.isnan(values).argmax())
+        raise InputError(f"Row {row} is NaN in {name}; it cannot be ranked.")
     return values

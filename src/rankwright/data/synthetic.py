@@ -1,0 +1,305 @@
+"""Generated queries whose best ranking is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.data.dataset import RankingData
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WEB_LABEL_SHARES = (0.50, 0.25, 0.15, 0.07, 0.03)
+"""Shares of the labels 0 to 4, roughly as people judge the results of a web search."""
+
+# The same seed may draw a function, shift it and sample from it: each of them reads a stream of its own.
+_FUNCTION, _REFERENCE, _SAMPLE, _SHIFT, _GAUSSIAN = range(1, 6)
+
+_REFERENCE_DOCUMENTS = 100_000
+_CHUNK = 2048  # documents evaluated at once: the products of a dense cubic then fill some 20 MB
+_CONSTANT = -1  # the factor 1, which pads a monomial of low degree
+
+
+@dataclass(frozen=True, eq=False)
+class RandomPolynomial:
+    """A target function on features in [-1, 1], and the thresholds that turn its values into labels.
+
+    Every sample of it, for training, validation or test, follows the same function and the same thresholds.
+
+    Parameters
+    ----------
+    n_features
+        Number of features of a document; the function may look at a few of them only.
+    factors
+        The features multiplied in each monomial, a row a monomial, padded with -1.
+    coefficients
+        The weight of each monomial.
+    label_shares
+        The share of documents with label 0, 1, 2 and so on.
+    thresholds
+        The value at which each label from 1 begins.
+    """
+
+    n_features: int
+    factors: NDArray[np.int64]
+    coefficients: NDArray[np.float64]
+    label_shares: tuple[float, ...]
+    thresholds: NDArray[np.float64]
+
+    @classmethod
+    def draw(
+        cls,
+        seed: int,
+        *,
+        n_features: int = 50,
+        n_terms: int | None = 20,
+        n_active: int | None = 10,
+        degree: int = 3,
+        label_shares: tuple[float, ...] = WEB_LABEL_SHARES,
+    ) -> RandomPolynomial:
+        """Draw a function.
+
+        Parameters
+        ----------
+        seed
+            The same seed gives the same function.
+        n_features
+            Number of features of a document.
+        n_terms
+            Number of monomials, each of a random degree; None takes every monomial there is.
+        n_active
+            Number of features that matter; None lets all of them matter.
+        degree
+            The highest degree of a monomial.
+        label_shares
+            The share of documents with label 0, 1, 2 and so on.
+        """
+        n_active = n_features if n_active is None else n_active
+        _require_counts(n_features=n_features, n_active=n_active, degree=degree)
+        if n_terms is not None:
+            _require_counts(n_terms=n_terms)
+        if n_active > n_features:
+            raise InputError(f"n_active is {n_active}, more than the {n_features} features there are.")
+        _require_shares(label_shares)
+        rng = np.random.default_rng((seed, _FUNCTION))
+        active = np.sort(rng.choice(n_features, n_active, replace=False))
+        factors = _monomials(active, degree, n_terms, rng)
+        return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
+
+    def values(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Return the function's value for every document: the score of a perfect ranker."""
+        prefixes, weights = _by_last_factor(self.factors, self.coefficients, self.n_features)
+        values = np.empty(len(X))
+        for start in range(0, len(X), _CHUNK):
+            columns = _columns_and_ones(X[start : start + _CHUNK])
+            values[start : start + _CHUNK] = ((weights @ _products(columns, prefixes)) * columns).sum(axis=0)
+        return values
+
+    def sample(
+        self,
+        n_queries: int,
+        *,
+        seed: int,
+        n_documents: int = 50,
+        noise: float = 0.0,
+        thresholds_per_query: bool = False,
+    ) -> RankingData:
+        """Draw queries of uniformly distributed documents and label them.
+
+        Parameters
+        ----------
+        n_queries
+            Number of queries.
+        seed
+            The same seed gives the same queries; give training and test parts seeds of their own.
+        n_documents
+            Documents of each query.
+        noise
+            Share of the labels that are replaced by one drawn at random.
+        thresholds_per_query
+            Whether every query has the label shares exactly, rather than the function as a whole.
+        """
+        _require_counts(n_queries=n_queries, n_documents=n_documents)
+        if not 0.0 <= noise <= 1.0:
+            raise InputError(f"noise must lie between 0 and 1, not {noise}.")
+        rng = np.random.default_rng((seed, _SAMPLE))
+        X = _uniform(rng, n_queries * n_documents, self.n_features)
+        values = self.values(X)
+        if thresholds_per_query:
+            labels = _labels_within(values.reshape(n_queries, n_documents), self.label_shares)
+        else:
+            labels = np.searchsorted(self.thresholds, values, side="right")
+        self._disturb(labels, noise, rng)
+        return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_documents))
+
+    def shifted(self, amount: float, *, seed: int) -> RandomPolynomial:
+        """Return a related function: the same monomials, their coefficients moved towards fresh ones.
+
+        An amount of 0 changes nothing, 1 gives unrelated coefficients; the spread of the coefficients stays.
+        """
+        if not 0.0 <= amount <= 1.0:
+            raise InputError(f"amount must lie between 0 and 1, not {amount}.")
+        fresh = _draw_coefficients(self.factors, np.random.default_rng((seed, _SHIFT)))
+        coefficients = np.sqrt(1.0 - amount**2) * self.coefficients + amount * fresh
+        return _with_thresholds(self.n_features, self.factors, coefficients, self.label_shares)
+
+    def _disturb(self, labels: NDArray[np.int64], noise: float, rng: np.random.Generator) -> None:
+        """Replace a share of the labels; the new ones have the old shares, so the mix of labels stays."""
+        hit = np.flatnonzero(rng.random(len(labels)) < noise)
+        labels[hit] = rng.choice(len(self.label_shares), len(hit), p=self.label_shares)
+
+
+def polynomial_queries(
+    n_queries: int,
+    *,
+    n_documents: int = 50,
+    n_features: int = 50,
+    n_terms: int | None = 20,
+    n_active: int | None = 10,
+    degree: int = 3,
+    label_shares: tuple[float, ...] = WEB_LABEL_SHARES,
+    noise: float = 0.0,
+    seed: int = 7,
+) -> RankingData:
+    """Return queries labelled by one random polynomial: artificial data without noise, as of perfect judges.
+
+    For parts that share a function, draw a `RandomPolynomial` and sample it with several seeds.
+    The parameters are those of `RandomPolynomial.draw` and `RandomPolynomial.sample`.
+    """
+    function = RandomPolynomial.draw(
+        seed,
+        n_features=n_features,
+        n_terms=n_terms,
+        n_active=n_active,
+        degree=degree,
+        label_shares=label_shares,
+    )
+    return function.sample(n_queries, seed=seed, n_documents=n_documents, noise=noise)
+
+
+def gaussian_queries(
+    n_queries: int = 1,
+    *,
+    n_relevant: int = 7,
+    n_irrelevant: int = 14,
+    spread: tuple[float, float] = (0.2, 0.2),
+    seed: int = 7,
+) -> RankingData:
+    """Return queries of relevant documents around (1, 1) and irrelevant ones around (-1, -1).
+
+    Parameters
+    ----------
+    n_queries
+        Number of queries.
+    n_relevant, n_irrelevant
+        Documents of each kind in a query, the relevant ones first.
+    spread
+        Variance of the two features; (0.2, 1.3) mixes the two kinds.
+    seed
+        The same seed gives the same queries.
+    """
+    _require_counts(n_queries=n_queries, n_relevant=n_relevant, n_irrelevant=n_irrelevant)
+    if len(spread) != 2 or min(spread) < 0.0:
+        raise InputError(f"spread must be two variances, not {spread}.")
+    rng = np.random.default_rng((seed, _GAUSSIAN))
+    labels = np.tile(np.repeat([1, 0], [n_relevant, n_irrelevant]), n_queries)
+    centres = np.where(labels == 1, 1.0, -1.0)[:, None]
+    # Xu et al. (2008) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
+    X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
+    return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant))
+
+
+def _require_counts(**counts: int) -> None:
+    for name, count in counts.items():
+        if count < 1:
+            raise InputError(f"{name} must be a whole number from 1, not {count}.")
+
+
+def _require_shares(shares: tuple[float, ...]) -> None:
+    if len(shares) < 2 or min(shares) < 0.0 or not np.isclose(sum(shares), 1.0):
+        raise InputError(f"label_shares must be two or more shares that sum to 1, not {shares}.")
+
+
+def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> NDArray[np.float32]:
+    X = rng.random((n_rows, n_features), dtype=np.float32)
+    X *= 2.0
+    X -= 1.0
+    return X
+
+
+def _monomials(
+    active: NDArray[np.int64], degree: int, n_terms: int | None, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw monomials of degree 1 to `degree`, or take all; a feature may come more than once in one."""
+    if n_terms is None:
+        return _every_monomial(active, degree)
+    factors = rng.choice(active, (n_terms, degree))
+    degrees = rng.integers(1, degree + 1, n_terms)
+    factors[np.arange(degree) >= degrees[:, None]] = _CONSTANT
+    return factors
+
+
+def _every_monomial(active: NDArray[np.int64], degree: int) -> NDArray[np.int64]:
+    every = combinations_with_replacement([_CONSTANT, *active.tolist()], degree)
+    return np.array(list(every)[1:], dtype=np.int64)  # the first is the constant, which ranks nothing
+
+
+def _draw_coefficients(factors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw normal coefficients, larger for high degrees.
+
+    A feature's variance is 1/3: times 3^(degree/2), a monomial of any degree matters as much.
+    """
+    scales: NDArray[np.float64] = np.sqrt(3.0 ** (factors != _CONSTANT).sum(axis=1))
+    return rng.standard_normal(len(factors)) * scales
+
+
+def _with_thresholds(
+    n_features: int, factors: NDArray[np.int64], coefficients: NDArray[np.float64], shares: tuple[float, ...]
+) -> RandomPolynomial:
+    """Return the function with thresholds at the quantiles of one large sample, the same for all."""
+    function = RandomPolynomial(n_features, factors, coefficients, shares, np.zeros(0))
+    reference = _uniform(np.random.default_rng(_REFERENCE), _REFERENCE_DOCUMENTS, n_features)
+    thresholds = np.quantile(function.values(reference), np.cumsum(shares)[:-1].clip(max=1.0))
+    return replace(function, thresholds=thresholds)
+
+
+def _labels_within(values: NDArray[np.float64], shares: tuple[float, ...]) -> NDArray[np.int64]:
+    """Label each query's documents by their rank: the lowest share of them 0, the next 1 and so on."""
+    n_queries, n_documents = values.shape
+    last_rank = np.round(np.cumsum(shares)[:-1] * n_documents)
+    label_of_rank = np.searchsorted(last_rank, np.arange(n_documents), side="right")
+    labels = np.empty((n_queries, n_documents), dtype=np.int64)
+    np.put_along_axis(labels, values.argsort(axis=1), label_of_rank[None, :], axis=1)
+    return labels.ravel()
+
+
+def _by_last_factor(
+    factors: NDArray[np.int64], coefficients: NDArray[np.float64], n_features: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the distinct monomials without their last factor, and a weight for each with every last factor.
+
+    Sharing the prefixes turns the sum over all monomials into one matrix product.
+    """
+    prefixes, prefix_of_term = np.unique(factors[:, :-1], axis=0, return_inverse=True)
+    weights = np.zeros((n_features + 1, len(prefixes)))
+    np.add.at(weights, (factors[:, -1], prefix_of_term.ravel()), coefficients)
+    return prefixes, weights
+
+
+def _columns_and_ones(X: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return a row a feature and, where index -1 finds it, a last row of ones."""
+    columns = np.ones((X.shape[1] + 1, len(X)))
+    columns[:-1] = X.T
+    return columns
+
+
+def _products(columns: NDArray[np.float64], factors: NDArray[np.int64]) -> NDArray[np.float64]:
+    products = np.ones((len(factors), columns.shape[1]))
+    for factor in factors.T:
+        products *= columns[factor]
+    return products

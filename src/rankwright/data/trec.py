@@ -1,0 +1,303 @@
+"""Judgements and runs in the files of TREC, and how far the two cover each other."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.data.dataset import checked_document_ids, checked_labels
+from rankwright.data.files import write_whole
+from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.ranking import Ranking, checked_scores
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+_JUDGEMENT_COLUMNS = ("query", "iteration", "document", "label")
+_RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """A label for each judged document of each query, in the order given."""
+
+    qid: NDArray[np.str_]
+    document_ids: NDArray[np.object_]
+    labels: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
+        """Judge documents by query and name; no document may come twice in a query."""
+        queries, documents = _checked_names(qid, document_ids)
+        return cls(queries, documents, checked_labels(labels, len(documents)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every judged query."""
+        return QueryGroups.of(self.qid)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a system retrieved: documents and their scores for each query, and the system's name."""
+
+    qid: NDArray[np.str_]
+    document_ids: NDArray[np.object_]
+    scores: NDArray[np.float64]
+    tag: str
+
+    @classmethod
+    def of(
+        cls,
+        qid: ArrayLike,
+        document_ids: Sequence[object] | NDArray[Any],
+        scores: ArrayLike,
+        *,
+        tag: str = "rankwright",
+    ) -> Run:
+        """Make a run of scored documents in any order; no document may come twice in a query."""
+        queries, documents = _checked_names(qid, document_ids)
+        return cls(queries, documents, checked_scores(scores, len(documents)), tag)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query."""
+        return QueryGroups.of(self.qid)
+
+    def ranking(self) -> Ranking:
+        """Return the documents of every query, best first; a file's own ranks are not looked at."""
+        return Ranking.of(self.scores, self.groups)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far a run and its judgements speak of the same things; prints as a sentence."""
+
+    n_queries: int
+    n_documents: int
+    n_unjudged_documents: int
+    queries_without_judgements: tuple[str, ...]
+    queries_not_retrieved: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_queries:,} queries retrieved, {len(self.queries_without_judgements):,} of them without "
+            f"judgements; {len(self.queries_not_retrieved):,} judged queries not retrieved; "
+            f"{self.n_documents:,} documents retrieved, {self.n_unjudged_documents:,} of them unjudged."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRun:
+    """A run with a label for every retrieved document.
+
+    Parameters
+    ----------
+    run
+        What was retrieved; its rows are the rows here.
+    labels
+        The label of each retrieved document, that of unjudged ones included.
+    judged
+        Whether each retrieved document was judged.
+    judged_labels
+        For each query of the run, the labels of all its judged documents, retrieved or not, highest first:
+        what an ideal ranking would hold, and what average precision divides by.
+    coverage
+        How many queries and documents only one side knows.
+    """
+
+    run: Run
+    labels: NDArray[np.float64]
+    judged: NDArray[np.bool_]
+    judged_labels: tuple[NDArray[np.float64], ...]
+    coverage: Coverage
+
+    @property
+    def qid(self) -> NDArray[np.str_]:
+        """The query of each retrieved document."""
+        return self.run.qid
+
+    @property
+    def document_ids(self) -> NDArray[np.object_]:
+        """The name of each retrieved document."""
+        return self.run.document_ids
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The score of each retrieved document."""
+        return self.run.scores
+
+    @property
+    def groups(self) -> QueryGroups:
+        """The rows of every query of the run."""
+        return self.run.groups
+
+    def n_relevant(self, at_least: float = 1.0) -> NDArray[np.int64]:
+        """Return for each query of the run how many documents, retrieved or not, have this label or more."""
+        return np.array([int((labels >= at_least).sum()) for labels in self.judged_labels], dtype=np.int64)
+
+
+def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedRun:
+    """Give every document of a run its label.
+
+    Parameters
+    ----------
+    run, judgements
+        What was retrieved, and what is known of it; matched by query and document id.
+    unjudged
+        The label of a document that was not judged.
+    """
+    known = dict(zip(_pairs(judgements), judgements.labels.tolist(), strict=True))
+    found = [known.get(pair) for pair in _pairs(run)]
+    judged = np.array([label is not None for label in found], dtype=bool)
+    labels = np.array([unjudged if label is None else label for label in found], dtype=np.float64)
+    labels_of = _labels_by_query(judgements)
+    judged_labels = tuple(labels_of.get(query, np.zeros(0)) for query in run.groups.ids)
+    return JudgedRun(run, labels, judged, judged_labels, _coverage(run, labels_of, judged))
+
+
+def read_judgements(path: str | PathLike[str]) -> Judgements:
+    """Read TREC judgements, a line `query iteration document label` each, `.gz` or not.
+
+    A negative label, by which some collections mark spam, is kept as it is.
+    """
+    rows = _read_rows(path, _JUDGEMENT_COLUMNS, number="label")
+    return Judgements(*_columns(rows))
+
+
+def read_run(path: str | PathLike[str]) -> Run:
+    """Read a TREC run, a line `query Q0 document rank score tag` each, `.gz` or not."""
+    rows = _read_rows(path, _RUN_COLUMNS, number="score")
+    tag = rows[-1].tag if rows else ""
+    return Run(*_columns(rows), tag)
+
+
+def format_run(run: Run) -> str:
+    """Return a run in the lines of a TREC file: queries as they first appear, documents best first.
+
+    trec_eval reads scores, not ranks, and puts equal scores in descending order of document ids.
+    """
+    for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
+        if len(name.split()) != 1:
+            raise InputError(f"{name!r} is empty or holds a space; the columns of a run file cannot hold it.")
+    ranking = run.ranking()
+    columns = (run.qid, run.document_ids, ranking.ranks(), run.scores)
+    lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)
+    return "".join(f"{query} Q0 {name} {rank} {score!r} {run.tag}\n" for query, name, rank, score in lines)
+
+
+def write_run(path: str | PathLike[str], run: Run) -> None:
+    """Write a run as `format_run` has it, `.gz` or not; the file is written whole or not at all."""
+    text = format_run(run).encode()
+    with write_whole(path) as file:
+        file.write(gzip.compress(text, mtime=0) if Path(path).suffix == ".gz" else text)
+
+
+class _Row(NamedTuple):
+    query: str
+    document: str
+    number: float
+    tag: str
+
+
+def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str) -> list[_Row]:
+    """Read a file of lines with the given columns, one of them a number; no document twice in a query."""
+    rows: list[_Row] = []
+    seen: set[tuple[str, str]] = set()
+    for line, words in _read_words(path):
+        try:
+            row = _row(words, columns, number)
+            _require_new(row.query, row.document, seen)
+        except InputError as mistake:
+            raise InputError(f"{path}, line {line}: {mistake}") from None
+        rows.append(row)
+    return rows
+
+
+def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of every line that is not blank."""
+    open_file = gzip.open if Path(path).suffix == ".gz" else open
+    try:
+        with open_file(path, "rt", encoding="utf-8-sig") as file:
+            for line, text in enumerate(file, start=1):
+                if words := text.split():
+                    yield line, words
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8.") from None
+
+
+def _row(words: list[str], columns: Sequence[str], number: str) -> _Row:
+    if len(words) != len(columns):
+        expected = f"{len(columns)}: {' '.join(columns)}"
+        raise InputError(f"Found {len(words)} columns, expected {expected}.")
+    return _Row(words[0], words[2], _number(words[columns.index(number)], number), words[-1])
+
+
+def _number(word: str, name: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or (name == "label" and math.isinf(value)):
+        raise InputError(f"The {name} {word!r} is not a number.")
+    return value
+
+
+def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
+    """Refuse a document that the query has already; note it otherwise."""
+    if (query, document) in seen:
+        raise InputError(f"Document {document!r} comes twice in query {query!r}.")
+    seen.add((query, document))
+
+
+def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], NDArray[np.float64]]:
+    queries = np.array([row.query for row in rows], dtype=np.str_)
+    documents = np.array([row.document for row in rows], dtype=object)
+    return queries, documents, np.array([row.number for row in rows], dtype=np.float64)
+
+
+def _checked_names(
+    qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any]
+) -> tuple[NDArray[np.str_], NDArray[np.object_]]:
+    queries: NDArray[np.str_] = checked_query_ids(qid).astype(np.str_)
+    documents = checked_document_ids(document_ids, len(queries))
+    seen: set[tuple[str, str]] = set()
+    for query, document in zip(queries.tolist(), documents, strict=True):
+        _require_new(query, document, seen)
+    return queries, documents
+
+
+def _pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
+    return zip(named.qid.tolist(), named.document_ids.tolist(), strict=True)
+
+
+def _labels_by_query(judgements: Judgements) -> dict[Any, NDArray[np.float64]]:
+    groups = judgements.groups
+    return {query: np.sort(judgements.labels[rows])[::-1] for query, rows in zip(groups.ids, groups, strict=True)}
+
+
+def _coverage(run: Run, labels_of: dict[Any, NDArray[np.float64]], judged: NDArray[np.bool_]) -> Coverage:
+    retrieved = set(run.groups.ids)
+    return Coverage(
+        n_queries=len(retrieved),
+        n_documents=len(run),
+        n_unjudged_documents=int((~judged).sum()),
+        queries_without_judgements=tuple(str(query) for query in run.groups.ids if query not in labels_of),
+        queries_not_retrieved=tuple(str(query) for query in labels_of if query not in retrieved),
+    )

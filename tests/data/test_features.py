@@ -1,0 +1,90 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from rankwright.data.features import checked_features, feature_names_of, require_same_features
+from rankwright.errors import InputError
+
+
+def test_float32_rows_are_not_copied():
+    X = np.ones((3, 2), dtype=np.float32)
+    assert np.shares_memory(checked_features(X), X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1, 0], [0, 2]],
+        np.asfortranarray([[1.0, 0.0], [0.0, 2.0]]),
+        np.array([[1, 0], [0, 2]], dtype=object),
+        sp.csr_matrix([[1, 0], [0, 2]]),
+        sp.coo_array([[1.0, 0.0], [0.0, 2.0]]),
+        pd.DataFrame({"a": [1, 0], "b": [0.0, 2.0]}),
+        pl.DataFrame({"a": [1, 0], "b": [0.0, 2.0]}),
+        pa.table({"a": [1, 0], "b": [0.0, 2.0]}),
+    ],
+    ids=lambda X: type(X).__name__,
+)
+def test_any_matrix_becomes_float32_rows(X):
+    features = checked_features(X)
+    assert features.dtype == np.float32
+    assert features.flags.c_contiguous
+    assert features.tolist() == [[1, 0], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1.0, np.nan]],
+        [[1.0, None]],
+        pd.DataFrame({"a": pd.array([1], dtype="Int64"), "b": pd.array([None], dtype="Int64")}),
+        pl.DataFrame({"a": [1], "b": [None]}, schema={"a": pl.Int64, "b": pl.Int64}),
+    ],
+    ids=lambda X: type(X).__name__,
+)
+def test_what_is_missing_becomes_nan(X):
+    np.testing.assert_array_equal(checked_features(X), [[1.0, np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        ([1.0, 2.0], r"Features must form a matrix, a row a document, not shape \(2,\)\."),
+        ([["one", "two"]], "Features must be numbers."),
+        ([[1.0], [1.0, 2.0]], "Features must be numbers."),
+        ([[0.0, 1.0], [np.inf, 0.0]], "Feature 0 of row 1 is infinite or too large for a 32-bit float."),
+        ([[0.0, 1e39]], "Feature 1 of row 0 is infinite or too large"),
+        (sp.csr_array([[0.0, 1e39]]), "Feature 1 of row 0 is infinite or too large"),
+        (pd.DataFrame({"a": [1e39]}), "Feature 0 of row 0 is infinite or too large"),
+    ],
+)
+def test_other_features_are_refused(X, sentence):
+    with pytest.raises(InputError, match=sentence):
+        checked_features(X)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_names_come_from_the_columns(library):
+    assert feature_names_of(library({"bm25": [1], "age": [2]})) == ("bm25", "age")
+
+
+def test_an_array_has_no_names():
+    assert feature_names_of(np.ones((2, 2))) is None
+
+
+def test_same_features_pass_and_a_nameless_side_is_trusted():
+    X = np.ones((1, 2), dtype=np.float32)
+    require_same_features(2, ["a", "b"], X, ["a", "b"])
+    require_same_features(2, None, X, ["a", "b"])
+    require_same_features(2, ["a", "b"], X, None)
+
+
+def test_other_features_than_the_models_are_refused():
+    X = np.ones((1, 2), dtype=np.float32)
+    with pytest.raises(InputError, match=r"The model has 3 features, the data 2."):
+        require_same_features(3, None, X, None)
+    with pytest.raises(InputError, match="Feature 1 of the model is 'b', of the data 'c'"):
+        require_same_features(2, ["a", "b"], X, ["a", "c"])

@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwright.data import QueryGroups
+from rankwright.errors import InputError
+
+QUERY_IDS = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""])))
+
+
+@given(QUERY_IDS)
+def test_groups_hold_each_query_in_order_of_appearance(qid):
+    groups = QueryGroups.of(qid)
+    assert groups.ids.tolist() == list(dict.fromkeys(qid))
+    expected = [[row for row, one in enumerate(qid) if one == query] for query in groups.ids]
+    assert [rows.tolist() for rows in groups] == expected
+
+
+@given(QUERY_IDS)
+def test_sizes_and_queries_agree_with_the_rows(qid):
+    groups = QueryGroups.of(qid)
+    assert groups.n_rows == len(qid)
+    assert groups.sizes.tolist() == [qid.count(query) for query in groups.ids]
+    assert [groups.ids[query] for query in groups.query_of_row] == qid
+
+
+@given(st.lists(st.integers(1, 9)))
+def test_sizes_of_adjacent_queries(sizes):
+    groups = QueryGroups.of_sizes(sizes)
+    assert len(groups) == len(sizes)
+    assert groups.sizes.tolist() == sizes
+    assert groups.rows.tolist() == list(range(sum(sizes)))
+
+
+@given(QUERY_IDS)
+def test_arrays_have_the_type_the_core_takes(qid):
+    groups = QueryGroups.of(qid)
+    assert {groups.offsets.dtype, groups.rows.dtype, groups.query_of_row.dtype} == {np.dtype(np.int64)}
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [
+        np.array([3, 3, 9], dtype=np.uint16),
+        np.array([3.0, 3.0, 9.0]),
+        np.array([3, 3, 9], dtype=object),
+        ["x", "x", "y"],
+        np.array(["x", "x", "y"], dtype=object),
+        np.array([b"x", b"x", b"y"]),
+    ],
+)
+def test_integers_and_strings_of_any_type_group(qid):
+    assert QueryGroups.of(qid).sizes.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    "qid",
+    [[[1, 2]], 5, [1.5], [np.nan], [np.inf], [1e300], [True, False], [None], ["a", 1, None], [2**70], [{}]],
+    ids=str,
+)
+def test_other_ids_are_refused(qid):
+    ids = np.array(qid, dtype=object) if isinstance(qid, list) and qid[0] in ("a", None, 2**70) else qid
+    with pytest.raises(InputError, match="qid must"):
+        QueryGroups.of(ids)
+
+
+@pytest.mark.parametrize("sizes", [[0], [2, -1], [1.5], [[1]], ["2"], 3], ids=str)
+def test_other_sizes_are_refused(sizes):
+    with pytest.raises(InputError, match=r"Query sizes must be a list of whole numbers from 1."):
+        QueryGroups.of_sizes(sizes)
