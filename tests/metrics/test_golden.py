@@ -13,7 +13,7 @@ from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
-from rankwright.metrics import AP, NDCG, KendallTau, PairAccuracy, convention, mean_over_queries, parse
+from rankwright.metrics import AP, NDCG, KendallTau, PairAccuracy, find_convention, mean_over_queries, parse
 from shared_data import SHARED, needs_shared_data
 
 EXPECTED = SHARED / "golden" / "expected.json"
@@ -21,8 +21,8 @@ CASES = json.loads(EXPECTED.read_text()) if EXPECTED.exists() else []
 
 
 def value(name, counting, labels, scores, groups, document_ids=None):
-    ranking = convention(counting).rank(scores, groups, document_ids)
-    return convention(counting).apply(parse(name)).per_query(labels, ranking)
+    ranking = find_convention(counting).rank(scores, groups, document_ids)
+    return find_convention(counting).apply(parse(name)).per_query(labels, ranking)
 
 
 @needs_shared_data
@@ -137,9 +137,9 @@ def test_lightgbm_counts_an_empty_query_one_and_caps_map():
 
 
 def test_conventions_keep_what_the_user_set_and_refuse_what_they_lack():
-    assert convention("letor3").apply(AP(threshold=2)).threshold == 2
-    assert convention("sklearn").apply(NDCG(k=3)) == parse("ndcg@3(gain=linear)")
+    assert find_convention("letor3").apply(AP(threshold=2)).threshold == 2
+    assert find_convention("sklearn").apply(NDCG(k=3)) == parse("ndcg@3(gain=linear)")
     with pytest.raises(InputError, match="The convention letor3 has no err; it has ndcg, map, p"):
-        convention("letor3").apply(parse("err@10"))
+        find_convention("letor3").apply(parse("err@10"))
     with pytest.raises(InputError, match="did you mean 'letor3'"):
-        convention("leto3")
+        find_convention("leto3")

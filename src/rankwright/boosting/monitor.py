@@ -12,7 +12,7 @@ from rankwright.data import Ranking
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -34,6 +34,23 @@ class Round:
     validation: float | None = None
 
 
+@dataclass(frozen=True)
+class History:
+    """The rounds of a fit, and how many of them the model kept."""
+
+    rounds: tuple[Round, ...]
+    best_round: int
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    def __iter__(self) -> Iterator[Round]:
+        return iter(self.rounds)
+
+    def __getitem__(self, place: int) -> Round:
+        return self.rounds[place]
+
+
 class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
@@ -50,23 +67,28 @@ class Monitor:
         on_round: Callable[[Round], None] | None,
         n_threads: int,
     ) -> None:
-        self.history: list[Round] = []
+        self._rounds: list[Round] = []
         self.best_round = 0
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
         self._validation_scores = np.zeros(0 if validation is None else len(validation))
 
+    @property
+    def history(self) -> History:
+        """The rounds so far."""
+        return History(tuple(self._rounds), self.best_round)
+
     def observe(self, member: Member, scores: Doubles) -> bool:
         """Take note of a round; return whether the fit should stop."""
         this = Round(
-            len(self.history) + 1,
+            len(self._rounds) + 1,
             float(member.weight),
             self._mean(self._train, scores),
             self._validate(member),
         )
         if self._is_best(this):
             self.best_round = this.number
-        self.history.append(this)
+        self._rounds.append(this)
         if self._on_round is not None:
             self._on_round(this)
         return self._patience is not None and this.number - self.best_round >= self._patience
@@ -74,7 +96,7 @@ class Monitor:
     def _is_best(self, this: Round) -> bool:
         if this.validation is None or self.best_round == 0:
             return True
-        best = self.history[self.best_round - 1].validation
+        best = self._rounds[self.best_round - 1].validation
         return best is None or this.validation > best
 
     def _validate(self, member: Member) -> float | None:
@@ -95,9 +117,9 @@ class Monitor:
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
         """Let Ctrl-C end the fit with the best rounds so far, if there are any."""
-        if kind is not KeyboardInterrupt or not self.history:
+        if kind is not KeyboardInterrupt or not self._rounds:
             return False
-        done = len(self.history)
+        done = len(self._rounds)
         warnings.warn(
             f"Interrupted after round {done}; the model is that of round {self.best_round}.", stacklevel=3
         )

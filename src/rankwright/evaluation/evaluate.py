@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.evaluation.report import Report
-from rankwright.metrics import Convention, Metric, convention, parse
+from rankwright.metrics import Convention, Metric, find_convention, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ def evaluate(
 
 
 def _convention(one: str | Convention) -> Convention:
-    return convention(one) if isinstance(one, str) else one
+    return find_convention(one) if isinstance(one, str) else one
 
 
 def _predicts(system: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from rankwright.data import find_folds, read_fold
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.metrics import CONVENTIONS, Ties, convention
+from rankwright.metrics import Convention, Ties, find_convention
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +29,7 @@ class FoldResult:
     fold: str
     report: Report
     averaged_ties: Report
-    best_round: int | None
+    best_round: int
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,12 @@ def cross_validate(
 def _run_fold(ranker: Ranker, path: Path, metrics: tuple[str, ...], counting: str) -> FoldResult:
     train, valid, test = read_fold(path)
     fitted = clone(ranker).fit(*train, validation=valid)
-    scores = {ranker.name: fitted.predict(test, n_threads=ranker.n_threads)}
+    scores = {ranker.name: fitted.predict(test)}
     report = evaluate(scores, test, metrics=metrics, convention=counting)
-    averaged = [f"{metric}" for metric in metrics]
-    return FoldResult(path.name, report, _with_ties_averaged(scores, test, averaged, counting), fitted.best_round_)
+    averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting))
+    return FoldResult(path.name, report, averaged, fitted.history_.best_round)
+
+
+def _averaging_ties(name: str) -> Convention:
+    counting = find_convention(name)
+    return replace(counting, settings={**counting.settings, "ties": Ties.EXPECTED})

@@ -3,7 +3,7 @@
 from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties, mean_over_queries
 from rankwright.metrics.cascade import ERR, RR
-from rankwright.metrics.conventions import CONVENTIONS, Convention, convention
+from rankwright.metrics.conventions import CONVENTIONS, Convention, find_convention
 from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
 from rankwright.metrics.pairwise import KendallTau, PairAccuracy
 from rankwright.metrics.parse import parse, parse_metrics
@@ -27,7 +27,7 @@ __all__ = [
     "Precision",
     "Recall",
     "Ties",
-    "convention",
+    "find_convention",
     "mean_over_queries",
     "parse",
     "parse_metrics",

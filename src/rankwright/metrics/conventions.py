@@ -86,7 +86,7 @@ CONVENTIONS: dict[str, Convention] = {
 }
 
 
-def convention(name: str) -> Convention:
+def find_convention(name: str) -> Convention:
     """Return the convention of that name."""
     if name not in CONVENTIONS:
         raise InputError(f"There is no convention {name!r}{nearest(name, CONVENTIONS)}")

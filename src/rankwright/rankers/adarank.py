@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import Member, Round
+    from rankwright.boosting import History, Member, Round
 
     Doubles = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ class AdaRank(Ranker):
         validation: RankingData | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
-    ) -> tuple[LinearScorer, Sequence[Round]]:
+    ) -> tuple[LinearScorer, History]:
         self._check_parameters()
         judged = _queries_that_count(train, self.metric)
         monitor = Monitor(

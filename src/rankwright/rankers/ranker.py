@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.boosting import Round
+    from rankwright.boosting import History, Round
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Hyper-parameters and `fit`.
 
-    After `fit`, `model_` is the scorer it learned and `history_` the rounds it took. A subclass names itself
+    After `fit`, `model_` is the scorer it learned and `history_` the rounds it took, with the best of them. A subclass names itself
     for the command line and defines `_fit`.
     """
 
@@ -38,7 +38,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
     metric: Metric
     n_threads: int | None
     model_: Scorer
-    history_: Sequence[Round]
+    history_: History
 
     # scikit-learn's metadata routing: both methods ask for the query of each row.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
@@ -82,7 +82,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         validation: RankingData | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
-    ) -> tuple[Scorer, Sequence[Round]]:
+    ) -> tuple[Scorer, History]:
         """Return the scorer learned from checked data, and the rounds it took."""
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
@@ -102,7 +102,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 
-    def _about(self, train: RankingData, history: Sequence[Round]) -> dict[str, Any]:
+    def _about(self, train: RankingData, history: History) -> dict[str, Any]:
         """Return the facts that travel with the model."""
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
         return {
@@ -111,7 +111,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             "rankwright": __version__,
             "documents": len(train),
             "queries": len(train.groups),
-            "rounds": len(history),
+            "rounds": history.best_round,
         }
 
 

@@ -1,0 +1,5 @@
+"""The command line: one file a verb, and the only place that prints."""
+
+from rankwright.cli.app import main
+
+__all__ = ["main"]

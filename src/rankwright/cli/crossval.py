@@ -1,0 +1,67 @@
+"""`rankwright crossval`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rankwright.cli.inputs import (
+    ConventionOption,
+    JsonFlag,
+    MetricsOption,
+    SetOption,
+    ThreadsOption,
+    make_ranker,
+)
+from rankwright.cli.output import note, progress, show_json, show_table
+from rankwright.data import find_folds
+from rankwright.evaluation import cross_validate
+from rankwright.metrics import parse_metrics
+
+if TYPE_CHECKING:
+    from rankwright.evaluation import CrossValidation
+
+
+def crossval(
+    ranker: Annotated[str, typer.Argument(help="The method, such as adarank.")],
+    data: Annotated[Path, typer.Option("--data", help="A folder with Fold1, Fold2, ... as LETOR has them.")],
+    metrics: MetricsOption = "ndcg@10,map",
+    convention: ConventionOption = "standard",
+    settings: SetOption = None,
+    threads: ThreadsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Train and test a ranker on every fold; each fold's validation part chooses the round.
+
+    Example: `rankwright crossval adarank --data OHSUMED --convention letor3`
+    """
+    chosen = make_ranker(ranker, settings or [], threads)
+    folds = find_folds(data)
+    with progress(f"cross-validating {ranker}", len(folds)) as step:
+        result = cross_validate(
+            chosen,
+            data,
+            metrics=parse_metrics(metrics),
+            convention=convention,
+            on_fold=lambda fold: step(fold.fold),
+        )
+    if json:
+        show_json(result.to_dict())
+    else:
+        _show(result)
+
+
+def _show(result: CrossValidation) -> None:
+    rows = [
+        (fold.fold, *(f"{fold.report.mean(result.ranker, metric):.4f}" for metric in result.metrics), str(fold.best_round))
+        for fold in result.folds
+    ]
+    rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), ""))
+    averaged = (f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics)
+    rows.append(("mean, ties averaged", *averaged, ""))
+    show_table(("fold", *result.metrics, "rounds"), rows)
+    empty = sum(max(fold.report.empty.values()) for fold in result.folds)
+    queries = sum(len(fold.report.queries) for fold in result.folds)
+    note(f"{queries} test queries, {empty} of them empty; convention {result.convention}; {result.seconds:.2f} s")

@@ -1,0 +1,85 @@
+"""`rankwright info`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from rankwright.cli.inputs import JsonFlag, read_data
+from rankwright.cli.output import show_json, show_table
+from rankwright.models import LinearScorer, load
+from rankwright.models.format import MAGIC
+
+if TYPE_CHECKING:
+    from rankwright.data import RankingData
+    from rankwright.models import Scorer
+
+
+def info(
+    file: Annotated[Path, typer.Argument(help="A model file, or a file of judged documents.")],
+    json: JsonFlag = False,
+) -> None:
+    """Tell what a model is made of, or what judged data hold.
+
+    Example: `rankwright info model.rw`
+    """
+    facts = _model_facts(load(file)) if _is_model(file) else _data_facts(read_data(file))
+    if json:
+        show_json(facts)
+        return
+    show_table(("", ""), [(name.replace("_", " "), _spell(value)) for name, value in facts.items()])
+
+
+def _is_model(file: Path) -> bool:
+    try:
+        with file.open("rb") as content:
+            return content.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False  # reading it as data says what is wrong
+
+
+def _model_facts(scorer: Scorer) -> dict[str, Any]:
+    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **scorer.about}
+    if isinstance(scorer, LinearScorer):
+        facts["weights"] = _weights(scorer)
+    return facts
+
+
+def _weights(scorer: LinearScorer) -> dict[str, float]:
+    """Return the features that count, the weightiest first; numbered from 1 as in LETOR files."""
+    names = scorer.feature_names or [str(number) for number in range(1, scorer.n_features + 1)]
+    used = np.flatnonzero(scorer.weights)
+    order = used[np.argsort(-np.abs(scorer.weights[used]), kind="stable")]
+    return {names[feature]: float(scorer.weights[feature]) for feature in order}
+
+
+def _data_facts(judged: RankingData) -> dict[str, Any]:
+    sizes = judged.groups.sizes
+    labels, counts = np.unique(judged.y, return_counts=True)
+    facts = {
+        "documents": len(judged),
+        "queries": len(judged.groups),
+        "features": judged.n_features,
+        "documents_a_query": {"least": int(sizes.min()), "median": float(np.median(sizes)), "most": int(sizes.max())},
+        "missing_values": int(np.isnan(judged.X).sum()),
+        "constant_features": int((np.nanmax(judged.X, axis=0) == np.nanmin(judged.X, axis=0)).sum()),
+        "queries_with_one_label": int(_queries_with_one_label(judged)),
+    }
+    if len(labels) <= 20:
+        facts["labels"] = {f"{label:g}": int(count) for label, count in zip(labels, counts, strict=True)}
+    else:
+        facts["labels"] = {"least": float(labels[0]), "most": float(labels[-1]), "different": len(labels)}
+    return facts
+
+
+def _queries_with_one_label(judged: RankingData) -> int:
+    return sum(np.ptp(judged.y[rows]) == 0 for rows in judged.groups)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {_spell(one)}" for name, one in value.items())
+    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

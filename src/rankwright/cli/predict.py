@@ -1,0 +1,59 @@
+"""`rankwright predict` and `rankwright rank`: scores and ranked lists."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rankwright.cli.inputs import ThreadsOption, read_data
+from rankwright.cli.output import note
+from rankwright.data import Run, format_run
+from rankwright.data.files import write_whole
+from rankwright.models import load
+
+ModelArgument = Annotated[Path, typer.Argument(help="A model file.")]
+DataOption = Annotated[Path, typer.Option("--data", help="Documents (LETOR, .csv, .parquet).")]
+OutOption = Annotated[Path | None, typer.Option("--out", help="Where to write; by default standard output.")]
+
+
+def predict(model: ModelArgument, data: DataOption, out: OutOption = None, threads: ThreadsOption = None) -> None:
+    """Write a score for each document, one a line, in the order of the file.
+
+    Example: `rankwright predict model.rw --data test.txt --out scores.txt`
+    """
+    scorer = load(model)
+    scores = scorer.predict(read_data(data, n_features=scorer.n_features), n_threads=threads)
+    _write("".join(f"{score!r}\n" for score in scores.tolist()), out, f"{len(scores)} scores")
+
+
+def rank(
+    model: ModelArgument,
+    data: DataOption,
+    out: OutOption = None,
+    tag: Annotated[str, typer.Option("--tag", help="The run's name in its last column.")] = "rankwright",
+    threads: ThreadsOption = None,
+) -> None:
+    """Write each query's documents, best first, as a TREC run.
+
+    Example: `rankwright rank model.rw --data test.txt --out run.txt`
+    """
+    scorer = load(model)
+    documents = read_data(data, n_features=scorer.n_features)
+    scores = scorer.predict(documents, n_threads=threads)
+    ids = documents.document_ids
+    if ids is None:
+        ids = [f"row{row}" for row in range(1, len(documents) + 1)]
+    run = Run.of(documents.qid, ids, scores, tag=tag)
+    _write(format_run(run), out, f"{len(scores)} ranked documents")
+
+
+def _write(text: str, out: Path | None, what: str) -> None:
+    if out is None:
+        sys.stdout.write(text)
+        return
+    with write_whole(out) as file:
+        file.write(text.encode())
+    note(f"wrote {what} to {out}")
