@@ -1,12 +1,14 @@
-"""Where the real data lie, for tests that need them and are skipped, saying so, where they are absent."""
+"""Where the real data lie that some tests read; they are too large for the repository."""
 
 import os
 from pathlib import Path
 
 import pytest
 
-SHARED = Path(os.environ.get("RANKWRIGHT_DATA") or Path(__file__).parents[2] / "shared" / "data")
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
+SHARED = Path(os.environ.get("RANKWRIGHT_DATA", _BESIDE))
 
 needs_shared_data = pytest.mark.skipif(
-    not SHARED.is_dir(), reason=f"real data not found at {SHARED}; set RANKWRIGHT_DATA to their folder"
+    not (SHARED / "letor").is_dir(),
+    reason=f"real data: no folder {SHARED / 'letor'}; set RANKWRIGHT_DATA to the folder that holds letor/",
 )

@@ -1,7 +1,7 @@
 """Learning to rank by boosting: the classic papers' methods as a small, fast, honest tool.
 
-What is deployed needs no training code: names are imported when they are first used, so that
-`import rankwright` and `rankwright.load` stay quick.
+What is deployed needs no training code: a name is imported when it is first used, so that `import rankwright`
+and `rankwright.load` stay quick.
 """
 
 from importlib import import_module
@@ -11,39 +11,86 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from rankwright import metrics
-    from rankwright.data import QueryGroups, RankingData
+    from rankwright.data import (
+        QueryGroups,
+        RankingData,
+        from_arrow,
+        from_pandas,
+        from_polars,
+        read_csv,
+        read_fold,
+        read_judgements,
+        read_letor,
+        read_parquet,
+        read_run,
+        synthetic,
+        write_letor,
+        write_run,
+    )
     from rankwright.errors import InputError, MissingPackageError
+    from rankwright.evaluation import Report, compare, cross_validate, evaluate
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import AdaRank
 
 _HOMES = {
-    "rankwright.data": ("QueryGroups", "RankingData"),
+    "rankwright.data": (
+        "QueryGroups",
+        "RankingData",
+        "from_arrow",
+        "from_pandas",
+        "from_polars",
+        "read_csv",
+        "read_fold",
+        "read_judgements",
+        "read_letor",
+        "read_parquet",
+        "read_run",
+        "synthetic",
+        "write_letor",
+        "write_run",
+    ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
+    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate"),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": ("AdaRank",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_MODULES = ("metrics",)
 
-__all__ = [
+__all__ = [  # noqa: RUF022  # by home, as above
+    "__version__",
+    "metrics",
     "AdaRank",
     "InputError",
     "MissingPackageError",
     "QueryGroups",
     "RankingData",
+    "Report",
     "Scorer",
-    "__version__",
+    "compare",
+    "cross_validate",
+    "evaluate",
+    "from_arrow",
+    "from_pandas",
+    "from_polars",
     "load",
-    "metrics",
+    "read_csv",
+    "read_fold",
+    "read_judgements",
+    "read_letor",
+    "read_parquet",
+    "read_run",
     "save",
+    "synthetic",
+    "write_letor",
+    "write_run",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return import_module("rankwright.metrics")
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
-    if name in _MODULES:
-        return import_module(f"rankwright.{name}")
     raise AttributeError(f"module 'rankwright' has no attribute {name!r}")
 
 

@@ -21,7 +21,7 @@ from rankwright.evaluation import cross_validate
 from rankwright.metrics import parse_metrics
 
 if TYPE_CHECKING:
-    from rankwright.evaluation import CrossValidation
+    from rankwright.evaluation import CrossValidation, Report
 
 
 def crossval(
@@ -54,10 +54,7 @@ def crossval(
 
 
 def _show(result: CrossValidation) -> None:
-    rows = [
-        (fold.fold, *(f"{fold.report.mean(result.ranker, metric):.4f}" for metric in result.metrics), str(fold.best_round))
-        for fold in result.folds
-    ]
+    rows = [(fold.fold, *_means(result, fold.report), str(fold.best_round)) for fold in result.folds]
     rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), ""))
     averaged = (f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics)
     rows.append(("mean, ties averaged", *averaged, ""))
@@ -65,3 +62,7 @@ def _show(result: CrossValidation) -> None:
     empty = sum(max(fold.report.empty.values()) for fold in result.folds)
     queries = sum(len(fold.report.queries) for fold in result.folds)
     note(f"{queries} test queries, {empty} of them empty; convention {result.convention}; {result.seconds:.2f} s")
+
+
+def _means(result: CrossValidation, report: Report) -> list[str]:
+    return [f"{report.mean(result.ranker, metric):.4f}" for metric in result.metrics]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -33,10 +33,14 @@ def demo(
     Example: `rankwright demo`
     """
     truth = synthetic.RandomPolynomial.draw(seed)
-    train, valid, test = (truth.sample(queries, seed=[seed, part]) for part in range(3))
+    train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
     note(f"made training, validation and test data, each {train!r}")
     ranker = _train(train, valid)
-    systems = {"AdaRank": ranker.model_, "best feature": _best_feature(train), "random": _random(test)}
+    systems: dict[str, Any] = {
+        "AdaRank": ranker,
+        "best feature": _best_feature(train),
+        "random": _random(test),
+    }
     measured = evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
     write_page(measured, report, histories={"AdaRank": ranker.history_})
     save(ranker, report.with_suffix(".rw"))
@@ -49,7 +53,7 @@ def demo(
 def _train(train: RankingData, valid: RankingData) -> AdaRank:
     from rankwright.rankers import AdaRank
 
-    ranker = AdaRank(METRIC)
+    ranker = AdaRank(METRIC, directions="both")
     with progress("training AdaRank", ranker.rounds) as step:
         return ranker.fit(*train, validation=valid, on_round=lambda one: step(f"{one.validation:.4f}"))
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwright.cli.inputs import ConventionOption, JsonFlag, MetricsOption, ThreadsOption, read_data
+from rankwright.cli.inputs import (
+    ConventionOption,
+    FeaturesOption,
+    JsonFlag,
+    MetricsOption,
+    ThreadsOption,
+    read_data_for,
+)
 from rankwright.cli.output import note, show_json, show_table
 from rankwright.errors import InputError
 from rankwright.evaluation import evaluate as measure
@@ -24,6 +31,7 @@ def evaluate(
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     per_query: Annotated[bool, typer.Option("--per-query", help="With --json: every query's value too.")] = False,
+    features: FeaturesOption = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -34,11 +42,8 @@ def evaluate(
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
         raise InputError("A model is named twice.")
-    n_features = max(model.n_features for model in systems.values())
-    judged = read_data(data, n_features=n_features)
-    report = measure(
-        systems, judged, metrics=parse_metrics(metrics), convention=convention, n_threads=threads
-    )
+    judged = read_data_for(systems.values(), data, features)
+    report = measure(systems, judged, metrics=parse_metrics(metrics), convention=convention, n_threads=threads)
     if json:
         show_json(report.to_dict() | ({"per_query": _per_query(report)} if per_query else {}))
         return

@@ -51,11 +51,11 @@ def generate(
 
 def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> RankingData:
     if kind is Kind.GAUSSIAN:
-        relevant = (documents or 21) // 3
-        irrelevant = (documents or 21) - relevant
-        return synthetic.gaussian_queries(queries, n_relevant=relevant, n_irrelevant=irrelevant, seed=[seed, part])
+        total = documents or 21
+        parts = {"n_relevant": total // 3, "n_irrelevant": total - total // 3}
+        return synthetic.gaussian_queries(queries, **parts, seed=3 * seed + part)
     truth = synthetic.RandomPolynomial.draw(seed)
-    return truth.sample(queries, seed=[seed, part], n_documents=documents or 50, noise=noise)
+    return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)
 
 
 def _write(data: RankingData, path: Path) -> None:

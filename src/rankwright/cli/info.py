@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from rankwright.cli.inputs import JsonFlag, read_data
-from rankwright.cli.output import show_json, show_table
+from rankwright.cli.output import show_facts, show_json
 from rankwright.models import LinearScorer, load
 from rankwright.models.format import MAGIC
 
@@ -30,7 +30,7 @@ def info(
     if json:
         show_json(facts)
         return
-    show_table(("", ""), [(name.replace("_", " "), _spell(value)) for name, value in facts.items()])
+    show_facts(facts)
 
 
 def _is_model(file: Path) -> bool:
@@ -63,7 +63,11 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
         "documents": len(judged),
         "queries": len(judged.groups),
         "features": judged.n_features,
-        "documents_a_query": {"least": int(sizes.min()), "median": float(np.median(sizes)), "most": int(sizes.max())},
+        "documents_a_query": {
+            "least": int(sizes.min()),
+            "median": float(np.median(sizes)),
+            "most": int(sizes.max()),
+        },
         "missing_values": int(np.isnan(judged.X).sum()),
         "constant_features": int((np.nanmax(judged.X, axis=0) == np.nanmin(judged.X, axis=0)).sum()),
         "queries_with_one_label": int(_queries_with_one_label(judged)),
@@ -77,9 +81,3 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
 
 def _queries_with_one_label(judged: RankingData) -> int:
     return sum(np.ptp(judged.y[rows]) == 0 for rows in judged.groups)
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, dict):
-        return "\n".join(f"{name}: {_spell(one)}" for name, one in value.items())
-    return f"{value:,.6g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)

@@ -14,9 +14,10 @@ from rankwright.metrics import CONVENTIONS, Metric, parse
 from rankwright.metrics.parse import METRICS, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rankwright.data import RankingData
+    from rankwright.models import Scorer
     from rankwright.rankers import Ranker
 
 READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
@@ -32,6 +33,10 @@ MetricsOption = Annotated[
 ConventionOption = Annotated[
     str, typer.Option("--convention", help=f"Whose way of counting: {', '.join(CONVENTIONS)}.")
 ]
+FeaturesOption = Annotated[
+    int | None,
+    typer.Option("--features", min=1, help="Number of features, where a LETOR file leaves out the last ones."),
+]
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the ranker, as name=value; may be repeated.")
 ]
@@ -44,6 +49,19 @@ def read_data(path: Path, *, n_features: int | None = None) -> RankingData:
         table: RankingData = getattr(data, reader)(path)
         return table
     return data.read_letor(path, n_features=n_features)
+
+
+def read_data_for(scorers: Iterable[Scorer], path: Path, n_features: int | None) -> RankingData:
+    """Read documents that these scorers can score: with the features that each was trained on."""
+    documents = read_data(path, n_features=n_features)
+    for scorer in scorers:
+        if documents.n_features != scorer.n_features:
+            hint = f"; if the file leaves out the last ones, say --features {scorer.n_features}"
+            raise InputError(
+                f"{path} has {documents.n_features} features, the model was trained on {scorer.n_features}"
+                f"{hint if documents.n_features < scorer.n_features else ''}."
+            )
+    return documents
 
 
 def rankers() -> dict[str, type[Ranker]]:

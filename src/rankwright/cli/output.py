@@ -8,11 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 # Results go to standard output; progress, notes and mistakes to standard error, so that pipes stay clean.
 results = Console(highlight=False, soft_wrap=True)
@@ -34,6 +35,16 @@ def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, title: str
     results.print(table)
 
 
+def show_facts(facts: Mapping[str, Any]) -> None:
+    """Print names and what is known under them."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column()
+    for name, value in facts.items():
+        table.add_row(name.replace("_", " "), _spell(value))
+    results.print(table)
+
+
 def say(sentence: str) -> None:
     """Print a line of the result."""
     results.print(sentence, markup=False)
@@ -47,6 +58,14 @@ def note(sentence: str) -> None:
 def problem(sentence: str) -> None:
     """Print what went wrong."""
     notes.print(f"rankwright: {sentence}", markup=False)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, dict):
+        return "\n".join(f"{name}  {_spell(one)}" for name, one in value.items())
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:,.6g}"
+    return escape(str(value))
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rankwright.cli.inputs import ThreadsOption, read_data
+from rankwright.cli.inputs import FeaturesOption, ThreadsOption, read_data_for
 from rankwright.cli.output import note
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
@@ -19,13 +19,19 @@ DataOption = Annotated[Path, typer.Option("--data", help="Documents (LETOR, .csv
 OutOption = Annotated[Path | None, typer.Option("--out", help="Where to write; by default standard output.")]
 
 
-def predict(model: ModelArgument, data: DataOption, out: OutOption = None, threads: ThreadsOption = None) -> None:
+def predict(
+    model: ModelArgument,
+    data: DataOption,
+    out: OutOption = None,
+    features: FeaturesOption = None,
+    threads: ThreadsOption = None,
+) -> None:
     """Write a score for each document, one a line, in the order of the file.
 
     Example: `rankwright predict model.rw --data test.txt --out scores.txt`
     """
     scorer = load(model)
-    scores = scorer.predict(read_data(data, n_features=scorer.n_features), n_threads=threads)
+    scores = scorer.predict(read_data_for([scorer], data, features), n_threads=threads)
     _write("".join(f"{score!r}\n" for score in scores.tolist()), out, f"{len(scores)} scores")
 
 
@@ -34,6 +40,7 @@ def rank(
     data: DataOption,
     out: OutOption = None,
     tag: Annotated[str, typer.Option("--tag", help="The run's name in its last column.")] = "rankwright",
+    features: FeaturesOption = None,
     threads: ThreadsOption = None,
 ) -> None:
     """Write each query's documents, best first, as a TREC run.
@@ -41,12 +48,12 @@ def rank(
     Example: `rankwright rank model.rw --data test.txt --out run.txt`
     """
     scorer = load(model)
-    documents = read_data(data, n_features=scorer.n_features)
+    documents = read_data_for([scorer], data, features)
     scores = scorer.predict(documents, n_threads=threads)
-    ids = documents.document_ids
-    if ids is None:
-        ids = [f"row{row}" for row in range(1, len(documents) + 1)]
-    run = Run.of(documents.qid, ids, scores, tag=tag)
+    numbered = [f"row{row}" for row in range(1, len(documents) + 1)]
+    run = Run.of(
+        documents.qid, numbered if documents.document_ids is None else documents.document_ids, scores, tag=tag
+    )
     _write(format_run(run), out, f"{len(scores)} ranked documents")
 
 

@@ -15,7 +15,7 @@ from rankwright.models import save
 
 def train(
     ranker: Annotated[str, typer.Argument(help="The method, such as adarank.")],
-    train: Annotated[Path, typer.Option("--train", help="Judged documents to learn from (LETOR, .csv, .parquet).")],
+    train: Annotated[Path, typer.Option("--train", help="Judged documents (LETOR, .csv, .parquet).")],
     model: Annotated[Path, typer.Option("--model", help="Where to write the model.")],
     valid: Annotated[
         Path | None, typer.Option("--valid", help="Judged documents that choose the best round.")

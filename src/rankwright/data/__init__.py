@@ -2,7 +2,9 @@
 
 from rankwright.data import synthetic
 from rankwright.data.dataset import RankingData
+from rankwright.data.folds import Fold, find_folds, read_fold
 from rankwright.data.groups import QueryGroups
+from rankwright.data.letor import read_letor, write_letor
 from rankwright.data.ranking import Ranking
 from rankwright.data.tables import from_arrow, from_pandas, from_polars, read_csv, read_parquet
 from rankwright.data.trec import (
@@ -19,21 +21,26 @@ from rankwright.data.trec import (
 
 __all__ = [
     "Coverage",
+    "Fold",
     "JudgedRun",
     "Judgements",
     "QueryGroups",
     "Ranking",
     "RankingData",
     "Run",
+    "find_folds",
     "format_run",
     "from_arrow",
     "from_pandas",
     "from_polars",
     "judge",
     "read_csv",
+    "read_fold",
     "read_judgements",
+    "read_letor",
     "read_parquet",
     "read_run",
     "synthetic",
+    "write_letor",
     "write_run",
 ]

@@ -24,8 +24,8 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path).resolve()
     mode = _mode_of(target)
     temporary = target.with_name(f".{secrets.token_hex(8)}.part")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
@@ -33,9 +33,10 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if mode is not None:
             temporary.chmod(mode)
         temporary.replace(target)
-    except BaseException:  # Ctrl-C too must leave nothing behind
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:  # Ctrl-C too must leave nothing behind
         temporary.unlink(missing_ok=True)
-        raise
     _sync_folder(target.parent)
 
 

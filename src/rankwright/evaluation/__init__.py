@@ -1,7 +1,7 @@
 """How good a ranker is, and whether one is better than another."""
 
-from rankwright.evaluation.compare import Comparison, compare
-from rankwright.evaluation.evaluate import evaluate
+from rankwright.evaluation.comparison import Comparison, compare
+from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.protocol import CrossValidation, cross_validate
 from rankwright.evaluation.report import Report
 

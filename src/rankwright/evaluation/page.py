@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, MARGIN = 720, 240, 40
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem; color: #1d2530; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; color: #1d2530; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; } th, td { padding: .3rem .9rem .3rem 0; text-align: left; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; } tr + tr { border-top: 1px solid #e3e7ec; }

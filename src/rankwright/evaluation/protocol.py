@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from rankwright.data import find_folds, read_fold
-from rankwright.evaluation.evaluate import evaluate
+from rankwright.evaluation.measurement import evaluate
 from rankwright.metrics import Convention, Ties, find_convention
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankwright.evaluation.report import Report
+    from rankwright.metrics import Metric
     from rankwright.rankers import Ranker
 
 
@@ -71,7 +72,7 @@ def cross_validate(
     ranker: Ranker,
     folder: str | os.PathLike[str],
     *,
-    metrics: Sequence[str] = ("ndcg@10", "map"),
+    metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str = "standard",
     on_fold: Callable[[FoldResult], None] | None = None,
 ) -> CrossValidation:
@@ -84,14 +85,14 @@ def cross_validate(
     started = time.perf_counter()
     results = []
     for path in find_folds(folder):
-        results.append(_run_fold(ranker, path, tuple(metrics), convention))
+        results.append(_run_fold(ranker, path, metrics, convention))
         if on_fold is not None:
             on_fold(results[-1])
     seconds = time.perf_counter() - started
-    return CrossValidation(ranker.name, convention, tuple(metrics), tuple(results), seconds)
+    return CrossValidation(ranker.name, convention, tuple(map(str, metrics)), tuple(results), seconds)
 
 
-def _run_fold(ranker: Ranker, path: Path, metrics: tuple[str, ...], counting: str) -> FoldResult:
+def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric | str], counting: str) -> FoldResult:
     train, valid, test = read_fold(path)
     fitted = clone(ranker).fit(*train, validation=valid)
     scores = {ranker.name: fitted.predict(test)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.evaluation.compare import Comparison, compare, mean_interval
+from rankwright.evaluation.comparison import Comparison, compare, mean_interval
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:

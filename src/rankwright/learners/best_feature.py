@@ -27,11 +27,15 @@ class BestFeature:
     product of a small matrix with the weights.
     """
 
-    def __init__(self, train: RankingData, metric: Metric, *, n_threads: int) -> None:
+    def __init__(
+        self, train: RankingData, metric: Metric, *, directions: tuple[int, ...] = (1,), n_threads: int
+    ) -> None:
         self.train = train
         self.metric = metric
         self.n_threads = n_threads
-        self._features = [self._scorer(feature) for feature in range(train.n_features)]
+        self._candidates = [
+            self._scorer(feature, direction) for feature in range(train.n_features) for direction in directions
+        ]
 
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature that does best on the queries with weight."""
@@ -39,23 +43,23 @@ class BestFeature:
 
     @cached_property
     def quality(self) -> Doubles:
-        """The metric of every feature (row) on every query (column)."""
-        return np.stack([self._measure(feature.predict(self.train)) for feature in self._features])
+        """The metric of every candidate (row) on every query (column)."""
+        return np.stack([self._measure(one.predict(self.train)) for one in self._candidates])
 
     def _measure(self, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
         return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
 
-    def _weak(self, feature: int) -> Weak:
-        model = self._features[feature]
+    def _weak(self, candidate: int) -> Weak:
+        model = self._candidates[candidate]
         return Weak(model, model.predict(self.train))
 
-    def _scorer(self, feature: int) -> FeatureScorer:
+    def _scorer(self, feature: int, direction: int) -> FeatureScorer:
         """Return the feature as a scorer; a missing value counts as the lowest in training."""
         column = self.train.X[:, feature]
         known = column[~np.isnan(column)]
         lowest = float(known.min()) if len(known) else 0.0
-        return FeatureScorer(feature, n_features=self.train.n_features, missing=lowest)
+        return FeatureScorer(feature, direction, n_features=self.train.n_features, missing=lowest)
 
 
 class LeastLossFeature(BestFeature):
@@ -68,11 +72,11 @@ class LeastLossFeature(BestFeature):
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature that the ensemble gains most from."""
         steps = signal.half_log_odds(self.quality)
-        losses = [self._loss(signal, step, k) for k, step in enumerate(steps)]
+        losses = [self._loss(signal, *pair) for pair in zip(steps, self._candidates, strict=True)]
         return self._weak(int(np.argmin(losses)))
 
-    def _loss(self, signal: QueryWeights, step: float, feature: int) -> float:
+    def _loss(self, signal: QueryWeights, step: float, candidate: FeatureScorer) -> float:
         if step <= 0.0:
             return np.inf
-        quality = self._measure(signal.scores + step * self._features[feature].predict(self.train))
+        quality = self._measure(signal.scores + step * candidate.predict(self.train))
         return float(np.exp(-quality).sum())

@@ -28,11 +28,8 @@ def save(model: Scorer | Fitted, path: str | os.PathLike[str]) -> None:
     if not isinstance(scorer, Scorer):
         raise InputError(f"This {type(model).__name__} is not a model, nor a ranker that was fitted.")
     content = encode(scorer)
-    try:
-        with write_whole(path) as file:
-            file.write(content)
-    except OSError as error:
-        raise InputError(f"{Path(path)} cannot be written: {error.strerror}.") from None
+    with write_whole(path) as file:
+        file.write(content)
 
 
 def load(path: str | os.PathLike[str]) -> Scorer:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 LEARNERS = {"loss": LeastLossFeature, "measure": BestFeature}
+DIRECTIONS = {"up": (1,), "both": (1, -1)}
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class AdaRank(Ranker):
     choose
         How the next feature is chosen: `"loss"` by the loss of the ensemble with it (equation 8), `"measure"`
         by its own weighted measure (section 3.6), which soon repeats itself.
+    directions
+        Which way a feature may rank: `"up"` where a higher value is better, as in LETOR, or `"both"`.
     patience
         Rounds without a better validation value before stopping; None goes on.
     n_threads
@@ -94,12 +97,14 @@ class AdaRank(Ranker):
         *,
         rounds: int = 100,
         choose: str = "loss",
+        directions: str = "up",
         patience: int | None = None,
         n_threads: int | None = None,
     ) -> None:
         self.metric = metric
         self.rounds = rounds
         self.choose = choose
+        self.directions = directions
         self.patience = patience
         self.n_threads = n_threads
 
@@ -116,7 +121,8 @@ class AdaRank(Ranker):
             self.metric, judged, validation, patience=self.patience, on_round=on_round, n_threads=n_threads
         )
         rule = AdaRankRule(judged, self.metric, n_threads)
-        learner = LEARNERS[self.choose](judged, self.metric, n_threads=n_threads)
+        directions = DIRECTIONS[self.directions]
+        learner = LEARNERS[self.choose](judged, self.metric, directions=directions, n_threads=n_threads)
         _require_unit_range(self.metric, learner.quality)
         members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
         return _as_linear(members, train.n_features), monitor.history
@@ -125,6 +131,7 @@ class AdaRank(Ranker):
         require_whole_number("rounds", self.rounds, least=1)
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_one_of("choose", self.choose, tuple(LEARNERS))
+        require_one_of("directions", self.directions, tuple(DIRECTIONS))
 
 
 def _queries_that_count(train: RankingData, metric: Metric) -> RankingData:
@@ -148,6 +155,6 @@ def _as_linear(members: Sequence[Member], n_features: int) -> LinearScorer:
     weights, missing = np.zeros(n_features), np.zeros(n_features)
     for weight, model in members:
         assert isinstance(model, FeatureScorer)
-        weights[model.feature] += weight
+        weights[model.feature] += weight * model.direction
         missing[model.feature] = model.missing
     return LinearScorer(weights, missing)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Hyper-parameters and `fit`.
 
-    After `fit`, `model_` is the scorer it learned and `history_` the rounds it took, with the best of them. A subclass names itself
-    for the command line and defines `_fit`.
+    After `fit`, `model_` is the scorer it learned and `history_` the rounds it took, with the best of them.
+    A subclass names itself for the command line and defines `_fit`.
     """
 
     name: ClassVar[str]

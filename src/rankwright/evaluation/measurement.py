@@ -26,7 +26,7 @@ class Predicts(Protocol):
 
 
 def evaluate(
-    systems: Mapping[str, Predicts | ArrayLike] | Predicts,
+    systems: Mapping[str, Predicts | ArrayLike],
     data: RankingData,
     *,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
@@ -47,12 +47,11 @@ def evaluate(
         Whose way of counting to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or `sklearn`.
     """
     counting = _convention(convention)
-    named = {"ranker": systems} if _predicts(systems) else systems
-    if not named:
+    if not systems:
         raise InputError("There is nothing to evaluate: give at least one system.")
     asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
     values, empty = {}, {}
-    for system, scores in ((name, _scores(one, data, n_threads)) for name, one in named.items()):
+    for system, scores in ((name, _scores(one, data, n_threads)) for name, one in systems.items()):
         ranking = counting.rank(scores, data.groups, data.document_ids, n_threads=n_threads)
         for metric in asked:
             counted = counting.apply(metric)
@@ -60,7 +59,7 @@ def evaluate(
             values[system, str(metric)] = counted.count_empty(raw)
             empty[str(metric)] = int(np.isnan(raw).sum())
     return Report(
-        systems=tuple(named),
+        systems=tuple(systems),
         metrics=tuple(map(str, asked)),
         queries=tuple(data.groups.ids.tolist()),
         values=values,
@@ -73,11 +72,7 @@ def _convention(one: str | Convention) -> Convention:
     return find_convention(one) if isinstance(one, str) else one
 
 
-def _predicts(system: Any) -> bool:
-    return hasattr(system, "predict")
-
-
 def _scores(system: Any, data: RankingData, n_threads: int | None) -> ArrayLike:
-    if not _predicts(system):
+    if not hasattr(system, "predict"):
         return np.asarray(system)
     return np.asarray(system.predict(data, n_threads=n_threads))

@@ -1,0 +1,1 @@
+"""Side by side with the peers: every table is measured in one run on one machine."""

@@ -1,0 +1,86 @@
+#include "rankwright/letor.hpp"
+
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rankwright/threads.hpp"
+
+namespace rankwright::bindings {
+namespace {
+
+nb::str to_str(std::string_view text) { return nb::str(text.data(), text.size()); }
+
+nb::object feed(LetorParser& parser, const Vector<std::uint8_t>& block) {
+    const std::string_view bytes(reinterpret_cast<const char*>(block.data()), block.size());
+    std::optional<LetorError> error;
+    {
+        nb::gil_scoped_release release;
+        error = parser.feed(bytes);
+    }
+    if (!error) return nb::none();
+    return nb::make_tuple(error->line, error->fault, nb::bytes(error->token.data(), error->token.size()));
+}
+
+nb::object document_ids(const LetorParser& parser) {
+    if (!parser.has_document_ids()) return nb::none();
+    nb::list ids;
+    parser.visit_document_ids([&](std::string_view id) { ids.append(to_str(id)); });
+    return ids;
+}
+
+nb::tuple finish(LetorParser& parser, float absent, std::size_t n_features) {
+    require(n_features >= parser.n_features(), "n_features must not be below the highest feature read");
+    Output<double> labels(parser.n_rows());
+    Output<std::int64_t> queries(parser.n_rows());
+    Output<float, 2> features({parser.n_rows(), n_features});
+    parser.copy_labels(labels.span());
+    nb::list query_ids;
+    for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
+    nb::object documents = document_ids(parser);
+    {
+        nb::gil_scoped_release release;
+        parser.move_features(absent, n_features, features.span());
+    }
+    return nb::make_tuple(features.numpy(), labels.numpy(), queries.numpy(), query_ids, documents);
+}
+
+nb::list format_features(const Matrix<float>& features, int n_threads) {
+    const std::size_t n_rows = features.shape(0), width = features.shape(1);
+    std::vector<std::string> texts(n_rows);
+    {
+        nb::gil_scoped_release release;
+        parallel_ranges(n_rows, 64, n_threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t row = first; row < last; ++row)
+                texts[row] = format_letor_features({features.data() + row * width, width});
+        });
+    }
+    nb::list rows;
+    for (const std::string& text : texts) rows.append(nb::bytes(text.data(), text.size()));
+    return rows;
+}
+
+}  // namespace
+
+void bind_letor(nb::module_& m) {
+    nb::enum_<LetorFault>(m, "LetorFault")
+        .value("label_not_number", LetorFault::label_not_number)
+        .value("label_not_finite", LetorFault::label_not_finite)
+        .value("query_missing", LetorFault::query_missing)
+        .value("pair_malformed", LetorFault::pair_malformed)
+        .value("feature_not_positive", LetorFault::feature_not_positive)
+        .value("feature_order", LetorFault::feature_order)
+        .value("feature_too_high", LetorFault::feature_too_high)
+        .value("value_not_number", LetorFault::value_not_number)
+        .value("value_not_finite", LetorFault::value_not_finite)
+        .value("id_not_text", LetorFault::id_not_text);
+    nb::class_<LetorParser>(m, "LetorParser")
+        .def(nb::init<std::uint32_t, int>(), nb::arg("max_feature"), nb::arg("n_threads"))
+        .def("feed", &feed, nb::arg("block"))
+        .def("finish", &finish, nb::arg("absent"), nb::arg("n_features"))
+        .def_prop_ro("n_rows", &LetorParser::n_rows)
+        .def_prop_ro("n_features", &LetorParser::n_features);
+    m.def("format_letor_features", &format_features, nb::arg("features"), nb::arg("n_threads"));
+}
+
+}  // namespace rankwright::bindings

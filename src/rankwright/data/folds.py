@@ -1,0 +1,82 @@
+"""Folders in which LETOR and its followers keep their cross-validation folds."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.data.dataset import RankingData
+from rankwright.data.letor import read_letor
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    import os
+
+# LETOR 3 and 4 say train, vali and test; LETOR 2 trainingset, validationset and testset.
+TRAIN_NAMES = ("train", "trainingset")
+VALID_NAMES = ("vali", "valid", "validation", "validationset")
+TEST_NAMES = ("test", "testset")
+SUFFIXES = (".txt", ".txt.gz")
+
+
+class Fold(NamedTuple):
+    """The three parts of a fold, with the same features."""
+
+    train: RankingData
+    valid: RankingData
+    test: RankingData
+
+
+def read_fold(
+    folder: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    absent: float = 0.0,
+    n_threads: int | None = None,
+) -> Fold:
+    """Read a fold's train.txt, vali.txt and test.txt, or whatever its collection calls them; .gz too.
+
+    The options are those of `read_letor`; a part that does not name its last features is widened.
+    """
+    paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
+    parts = [read_letor(path, n_features=n_features, absent=absent, n_threads=n_threads) for path in paths]
+    widest = max(part.n_features for part in parts)
+    return Fold(*(_widened(part, widest, absent) for part in parts))
+
+
+def find_folds(folder: str | os.PathLike[str]) -> list[Path]:
+    """Return the folders Fold1 to FoldN inside a folder, by number."""
+    numbers = {
+        path: int(match[1])
+        for path in _existing(Path(folder)).iterdir()
+        if (match := re.fullmatch(r"Fold([0-9]+)", path.name)) and path.is_dir()
+    }
+    if not numbers:
+        raise InputError(f"{folder} holds no folds: looked for folders Fold1, Fold2 and so on.")
+    return sorted(numbers, key=lambda path: numbers[path])
+
+
+def _find_part(folder: Path, names: tuple[str, ...]) -> Path:
+    candidates = [_existing(folder) / f"{name}{suffix}" for suffix in SUFFIXES for name in names]
+    for path in candidates:
+        if path.is_file():
+            return path
+    looked_for = ", ".join(f"{name}.txt" for name in names)
+    raise InputError(f"{folder} is not a whole fold: looked for {looked_for}, plain or .gz.")
+
+
+def _existing(folder: Path) -> Path:
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}.")
+    return folder
+
+
+def _widened(data: RankingData, n_features: int, absent: float) -> RankingData:
+    if data.n_features == n_features:
+        return data
+    X = np.full((len(data), n_features), absent, dtype=np.float32)
+    X[:, : data.n_features] = data.X
+    return RankingData(X, data.y, data.qid, document_ids=data.document_ids)

@@ -1,0 +1,125 @@
+"""The slow twin of the LETOR parser: a line at a time, in the words of the format."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+BLANKS = " \t\r"
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+INFINITY = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+MISSING = {"NULL", "null", "nan", "NaN"}
+
+
+class WrongLineError(Exception):
+    """A fault and the token it was found in."""
+
+
+@dataclass
+class Parsed:
+    rows: list[dict[int, float]] = field(default_factory=list)
+    labels: list[float] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list)
+
+    def matrix(self, absent: float, width: int) -> np.ndarray:
+        X = np.full((len(self.rows), width), absent, dtype=np.float32)
+        for row, values in enumerate(self.rows):
+            for feature, value in values.items():
+                X[row, feature - 1] = value
+        return X
+
+    @property
+    def n_features(self) -> int:
+        return max((max(row, default=0) for row in self.rows), default=0)
+
+    def number_queries(self) -> tuple[list[str], list[int]]:
+        ids = list(dict.fromkeys(self.queries))
+        return ids, [ids.index(query) for query in self.queries]
+
+
+def parse(data: bytes, max_feature: int) -> Parsed | tuple[int, str, bytes]:
+    """Return what a file holds, or the line, the fault and the token of its first wrong line."""
+    parsed = Parsed()
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            _read_line(line.decode(errors="surrogateescape"), max_feature, parsed)
+        except WrongLineError as error:
+            fault, token = error.args
+            return number, fault, token.encode(errors="surrogateescape")
+    return parsed
+
+
+def _read_line(line: str, max_feature: int, parsed: Parsed) -> None:
+    fields, _, comment = line.partition("#")
+    tokens = re.findall(f"[^{BLANKS}]+", fields)
+    if not tokens:
+        return
+    label = _label(tokens[0])
+    query = _query(tokens[1] if len(tokens) > 1 else "")
+    row = _features(tokens[2:], max_feature)
+    parsed.documents.append(_checked_id(_document(comment)))
+    parsed.labels.append(label)
+    parsed.queries.append(query)
+    parsed.rows.append(row)
+
+
+def _label(token: str) -> float:
+    if token in MISSING or INFINITY.fullmatch(token):
+        raise WrongLineError("label_not_finite", token)
+    if not NUMBER.fullmatch(token):
+        raise WrongLineError("label_not_number", token)
+    if np.isinf(float(token)):
+        raise WrongLineError("label_not_finite", token)
+    return float(token)
+
+
+def _query(token: str) -> str:
+    if not token.startswith("qid:") or token == "qid:":
+        raise WrongLineError("query_missing", token)
+    return _checked_id(token.removeprefix("qid:"))
+
+
+def _features(tokens: list[str], max_feature: int) -> dict[int, float]:
+    row: dict[int, float] = {}
+    last = 0
+    for token in tokens:
+        number, colon, text = token.partition(":")
+        if not colon:
+            raise WrongLineError("pair_malformed", token)
+        if not re.fullmatch("[0-9]+", number) or int(number) == 0:
+            raise WrongLineError("feature_not_positive", token)
+        if int(number) > max_feature:
+            raise WrongLineError("feature_too_high", token)
+        if int(number) <= last:
+            raise WrongLineError("feature_order", token)
+        last = int(number)
+        row[last] = _value(text, token)
+    return row
+
+
+def _value(text: str, token: str) -> float:
+    if text in MISSING:
+        return float("nan")
+    if not NUMBER.fullmatch(text) and not INFINITY.fullmatch(text):
+        raise WrongLineError("value_not_number", token)
+    with np.errstate(over="ignore"):
+        value = np.float32(float(text))
+    if np.isinf(value):
+        raise WrongLineError("value_not_finite", token)
+    return float(value)
+
+
+def _document(comment: str) -> str:
+    named = re.search(f"(?:^|[{BLANKS}])docid[{BLANKS}]*=[{BLANKS}]*([^{BLANKS}]+)", comment)
+    if named:
+        return named[1]
+    return next(iter(re.findall(f"[^{BLANKS}]+", comment)), "")
+
+
+def _checked_id(text: str) -> str:
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        raise WrongLineError("id_not_text", text)
+    return text
