@@ -52,8 +52,9 @@ def generate(
 def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> RankingData:
     if kind is Kind.GAUSSIAN:
         total = documents or 21
-        parts = {"n_relevant": total // 3, "n_irrelevant": total - total // 3}
-        return synthetic.gaussian_queries(queries, **parts, seed=3 * seed + part)
+        return synthetic.gaussian_queries(
+            queries, n_relevant=total // 3, n_irrelevant=total - total // 3, seed=3 * seed + part
+        )
     truth = synthetic.RandomPolynomial.draw(seed)
     return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)
 
