@@ -10,9 +10,10 @@ namespace {
 using Indices = Vector<std::int64_t>;
 
 RankedQueries checked_ranking(const Indices& offsets, const Indices& order, const Vector<double>& scores,
-                              bool average_ties) {
-    return {checked_offsets(offsets, order.size()), checked_rows(order, scores.size()), view(scores),
-            average_ties};
+                              const Vector<bool>& average_ties) {
+    const Offsets queries = checked_offsets(offsets, order.size());
+    require(average_ties.size() + 1 == queries.size(), "average_ties must have one value a query");
+    return {queries, checked_rows(order, scores.size()), view(scores), view(average_ties)};
 }
 
 std::size_t longest_query(Offsets queries) {
@@ -32,8 +33,8 @@ constexpr const char* kOneARow = "there must be one number for every score";
 
 // What all metrics begin with, and the array they fill.
 template <class Kernel>
-auto run(const Indices& offsets, const Indices& order, const Vector<double>& scores, bool average_ties,
-         const Kernel& kernel) {
+auto run(const Indices& offsets, const Indices& order, const Vector<double>& scores,
+         const Vector<bool>& average_ties, const Kernel& kernel) {
     const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
     Output<double> values(ranked.queries.size() - 1);
     {
@@ -46,8 +47,8 @@ auto run(const Indices& offsets, const Indices& order, const Vector<double>& sco
 using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::span<double>);
 
 template <GainKernel kernel, bool whole_list>
-auto gain_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties, Vector<double> gains,
-                 Vector<double> discounts, int n_threads) {
+auto gain_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
+                 Vector<double> gains, Vector<double> discounts, int n_threads) {
     const Doubles worth = checked_numbers(gains, scores.size(), kOneARow);
     return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
@@ -55,7 +56,7 @@ auto gain_metric(Indices offsets, Indices order, Vector<double> scores, bool ave
     });
 }
 
-auto average_precision_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+auto average_precision_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
                               Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
                               bool capped, int n_threads) {
     const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
@@ -65,7 +66,7 @@ auto average_precision_metric(Indices offsets, Indices order, Vector<double> sco
     });
 }
 
-auto reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+auto reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
                             Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
                             int n_threads) {
     const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
@@ -75,9 +76,9 @@ auto reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> score
     });
 }
 
-auto expected_reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
-                                     Vector<double> stop_probability, std::optional<std::int64_t> depth,
-                                     int n_threads) {
+auto expected_reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores,
+                                     Vector<bool> average_ties, Vector<double> stop_probability,
+                                     std::optional<std::int64_t> depth, int n_threads) {
     const Doubles stops = checked_numbers(stop_probability, scores.size(), kOneARow);
     const std::size_t ranks = checked_depth(depth);
     return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
@@ -85,7 +86,7 @@ auto expected_reciprocal_rank_metric(Indices offsets, Indices order, Vector<doub
     });
 }
 
-auto pair_accuracy_metric(Indices offsets, Indices order, Vector<double> scores, bool average_ties,
+auto pair_accuracy_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
                           Vector<double> labels, int n_threads) {
     const Doubles rows = checked_numbers(labels, scores.size(), kOneARow);
     return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {

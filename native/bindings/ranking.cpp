@@ -19,11 +19,12 @@ void bind_ranking(nb::module_& m) {
             if (tie_break)
                 second = checked_numbers(*tie_break, scores.size(), "tie_break must be a number for every score");
             Output<std::int64_t> order(rows.size());
+            Output<bool> tied(queries.size() - 1);
             {
                 nb::gil_scoped_release release;
-                sort_within_queries(queries, places, values, second, n_threads, order.span());
+                sort_within_queries(queries, places, values, second, n_threads, order.span(), tied.span());
             }
-            return order.numpy();
+            return nb::make_tuple(order.numpy(), tied.numpy());
         },
         nb::arg("offsets"), nb::arg("rows"), nb::arg("scores"), nb::arg("tie_break").none(), nb::arg("n_threads"));
 

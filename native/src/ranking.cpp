@@ -27,11 +27,17 @@ class QuerySorter {
   public:
     QuerySorter(Doubles scores, Doubles tie_break) : scores_(scores), tie_break_(tie_break) {}
 
-    void sort(Rows rows, std::span<std::int64_t> order) {
+    // Fills `order` and returns whether any two scores are equal.
+    bool sort(Rows rows, std::span<std::int64_t> order) {
+        sorted_scores_.resize(rows.size());
         if (tie_break_.empty() && rows.size() < kCountBelow)
             by_counting(rows, order);
         else
             by_comparing(rows, order);
+        bool tied = false;
+        for (std::size_t rank = 1; rank < rows.size(); ++rank)
+            tied |= sorted_scores_[rank] == sorted_scores_[rank - 1];
+        return tied;
     }
 
   private:
@@ -40,8 +46,11 @@ class QuerySorter {
         ranks_.resize(rows.size() + kLanes);
         for (std::size_t place = 0; place < rows.size(); ++place) own_scores_[place] = score(rows[place]);
         count_above(own_scores_.data(), static_cast<std::int64_t>(rows.size()), ranks_.data(), path_);
-        for (std::size_t place = 0; place < rows.size(); ++place)
-            order[static_cast<std::size_t>(ranks_[place])] = rows[place];
+        for (std::size_t place = 0; place < rows.size(); ++place) {
+            const auto rank = static_cast<std::size_t>(ranks_[place]);
+            order[rank] = rows[place];
+            sorted_scores_[rank] = own_scores_[place];
+        }
     }
 
     void by_comparing(Rows rows, std::span<std::int64_t> order) {
@@ -49,7 +58,10 @@ class QuerySorter {
         for (std::size_t place = 0; place < rows.size(); ++place)
             entries_[place] = {score(rows[place]), tie_break(rows[place]), place};
         std::sort(entries_.begin(), entries_.end());
-        for (std::size_t rank = 0; rank < rows.size(); ++rank) order[rank] = rows[entries_[rank].place];
+        for (std::size_t rank = 0; rank < rows.size(); ++rank) {
+            order[rank] = rows[entries_[rank].place];
+            sorted_scores_[rank] = entries_[rank].score;
+        }
     }
 
     double score(std::int64_t row) const { return scores_[static_cast<std::size_t>(row)]; }
@@ -59,7 +71,7 @@ class QuerySorter {
 
     Doubles scores_, tie_break_;
     const VectorPath path_ = widest_path();
-    std::vector<double> own_scores_;
+    std::vector<double> own_scores_, sorted_scores_;
     std::vector<std::int64_t> ranks_;
     std::vector<Entry> entries_;
 };
@@ -67,13 +79,13 @@ class QuerySorter {
 }  // namespace
 
 void sort_within_queries(Offsets queries, Rows rows, Doubles scores, Doubles tie_break, int n_threads,
-                         std::span<std::int64_t> order) {
+                         std::span<std::int64_t> order, std::span<bool> tied) {
     parallel_ranges(queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
         QuerySorter sorter(scores, tie_break);
         for (std::size_t query = first; query < last; ++query) {
             const auto begin = static_cast<std::size_t>(queries[query]);
             const auto size = static_cast<std::size_t>(queries[query + 1]) - begin;
-            sorter.sort(rows.subspan(begin, size), order.subspan(begin, size));
+            tied[query] = sorter.sort(rows.subspan(begin, size), order.subspan(begin, size));
         }
     });
 }

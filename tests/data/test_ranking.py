@@ -21,7 +21,9 @@ def scored_queries(draw, elements=SCORES):
 
 
 def native_sort(groups, scores, tie_break=None, n_threads=1):
-    return _native.sort_within_queries(groups.offsets, groups.rows, scores, tie_break, n_threads)
+    order, tied = _native.sort_within_queries(groups.offsets, groups.rows, scores, tie_break, n_threads)
+    np.testing.assert_array_equal(tied, [len(np.unique(scores[rows])) < len(rows) for rows in groups])
+    return order
 
 
 @given(scored_queries())

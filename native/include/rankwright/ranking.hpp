@@ -13,8 +13,8 @@ using Doubles = std::span<const double>;
 
 // Writes each query's rows, best first, to `order`: higher score first, then lower `tie_break` (where it is
 // not empty), then the earlier place in `rows`. Scores and tie_break are indexed by row and hold no NaN.
-// One thread owns one query.
+// tied[q] tells whether query q has equal scores, whoever decided between them. One thread owns one query.
 void sort_within_queries(Offsets queries, Rows rows, Doubles scores, Doubles tie_break, int n_threads,
-                         std::span<std::int64_t> order);
+                         std::span<std::int64_t> order, std::span<bool> tied);
 
 }  // namespace rankwright

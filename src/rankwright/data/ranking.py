@@ -22,12 +22,14 @@ class Ranking:
     """Every query's documents, best first.
 
     `order` lists the rows of query `q` in `order[offsets[q]:offsets[q + 1]]`: a higher score comes first,
-    between equal scores the lower `tie_break` where one was given, then the earlier row.
+    between equal scores the lower `tie_break` where one was given, then the earlier row. `tied` tells which
+    queries have equal scores at all.
     """
 
     groups: QueryGroups
     scores: NDArray[np.float64]
     order: NDArray[np.int64]
+    tied: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -42,8 +44,8 @@ class Ranking:
         values = checked_scores(scores, groups.n_rows)
         second = None if tie_break is None else checked_scores(tie_break, groups.n_rows, "tie_break")
         threads = resolve_threads(n_threads)
-        order = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
-        return cls(groups, values, order)
+        order, tied = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
+        return cls(groups, values, order, tied)
 
     def ranks(self) -> NDArray[np.int64]:
         """Return each row's rank within its query, from 1."""
