@@ -70,21 +70,24 @@ inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t 
     return queries;
 }
 
-// Rows that all lie in [0, n). The loops below have no way out, so that they vectorise.
+// Rows that all lie in [0, n). This loop and the next have no way out, so that they vectorise.
 inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     const Rows seen = view(rows);
-    bool inside = true;
-    for (std::int64_t row : seen) inside &= static_cast<std::uint64_t>(row) < n;
-    require(inside, "a row is out of range");
+    std::int64_t lowest = 0, highest = -1;
+    for (std::int64_t row : seen) {
+        lowest = std::min(lowest, row);
+        highest = std::max(highest, row);
+    }
+    require(lowest >= 0 && highest < static_cast<std::int64_t>(n), "a row is out of range");
     return seen;
 }
 
 inline Doubles checked_numbers(const Vector<double>& values, std::size_t n, const char* sentence) {
     require(values.size() == n, sentence);
     const Doubles numbers = view(values);
-    bool numeric = true;
-    for (double value : numbers) numeric &= value == value;
-    require(numeric, sentence);
+    std::int64_t missing = 0;
+    for (double value : numbers) missing += value != value;
+    require(missing == 0, sentence);
     return numbers;
 }
 

@@ -25,6 +25,8 @@ class RankedQuery {
 
     std::size_t size() const { return order_.size(); }
 
+    bool averages_ties() const { return average_ties_; }
+
     double at(std::size_t rank, Doubles values) const { return values[static_cast<std::size_t>(order_[rank])]; }
 
     // The end of the run of equal scores that begins at `rank`; a run of one where ties do not matter.
@@ -114,11 +116,27 @@ double mean_ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
     return total / static_cast<double>(query.size());
 }
 
+struct PrecisionSum {
+    double precisions = 0.0;
+    double relevant = 0.0;
+};
+
+// Where there is nothing to average the loop needs no branches; one on relevance is never predicted well.
+PrecisionSum sum_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
+    double total = 0.0;
+    std::int64_t found = 0;
+    for (std::size_t rank = 0; rank < depth; ++rank) {
+        const std::int64_t relevant = query.at(rank, relevance.labels) >= relevance.threshold;
+        found += relevant;
+        total += static_cast<double>(relevant * found) / static_cast<double>(static_cast<std::int64_t>(rank + 1));
+    }
+    return {total, static_cast<double>(found) + query.count(depth, query.size(), relevance)};
+}
+
 // In a run of m documents with r relevant, the document at any place is relevant with probability r / m, and
 // then each of the places before it holds a relevant one with probability (r - 1) / (m - 1).
-double average_precision(const RankedQuery& query, const Relevance& relevance, std::size_t depth, bool capped) {
-    depth = std::min(query.size(), depth);
-    double total = 0.0, found = 0.0;
+PrecisionSum expect_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
+    PrecisionSum sum;
     for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
         const double relevant = query.count(begin, end, relevance);
@@ -126,13 +144,20 @@ double average_precision(const RankedQuery& query, const Relevance& relevance, s
         const auto run = static_cast<double>(end - begin);
         const double others = run > 1.0 ? (relevant - 1.0) / (run - 1.0) : 0.0;
         for (std::size_t rank = begin; rank < std::min(end, depth); ++rank) {
-            const double above = found + static_cast<double>(rank - begin) * others;
-            total += relevant / run * (above + 1.0) / static_cast<double>(rank + 1);
+            const double above = sum.relevant + static_cast<double>(rank - begin) * others;
+            sum.precisions += relevant / run * (above + 1.0) / static_cast<double>(rank + 1);
         }
-        found += relevant;
+        sum.relevant += relevant;
     }
-    if (found == 0.0) return kEmpty;
-    return total / (capped ? std::min(found, static_cast<double>(depth)) : found);
+    return sum;
+}
+
+double average_precision(const RankedQuery& query, const Relevance& relevance, std::size_t depth, bool capped) {
+    depth = std::min(query.size(), depth);
+    const PrecisionSum sum = query.averages_ties() ? expect_precisions(query, relevance, depth)
+                                                   : sum_precisions(query, relevance, depth);
+    if (sum.relevant == 0.0) return kEmpty;
+    return sum.precisions / (capped ? std::min(sum.relevant, static_cast<double>(depth)) : sum.relevant);
 }
 
 // In a run with relevant documents, the first of them stands where none has stood before it.

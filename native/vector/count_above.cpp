@@ -19,16 +19,16 @@ void count_above(const double* scores, std::int64_t size, std::int64_t* ranks) {
         const std::int64_t block_end = block + kLanes < size ? block + kLanes : size;
         Counts left_above = {}, right_above = {};
         for (std::int64_t other = 0; other < block; ++other) {
-            left_above -= scores[other] >= left;
-            right_above -= scores[other] >= right;
+            left_above = scores[other] >= left ? left_above + 1 : left_above;
+            right_above = scores[other] >= right ? right_above + 1 : right_above;
         }
         for (std::int64_t other = block; other < block_end; ++other) {
             left_above -= (scores[other] > left) | ((scores[other] == left) & (other < left_place));
             right_above -= (scores[other] > right) | ((scores[other] == right) & (other < right_place));
         }
         for (std::int64_t other = block_end; other < size; ++other) {
-            left_above -= scores[other] > left;
-            right_above -= scores[other] > right;
+            left_above = scores[other] > left ? left_above + 1 : left_above;
+            right_above = scores[other] > right ? right_above + 1 : right_above;
         }
         *reinterpret_cast<Counts*>(ranks + block) = left_above;
         *reinterpret_cast<Counts*>(ranks + block + kHalf) = right_above;
