@@ -138,16 +138,23 @@ class PieceReader {
 
     void read_features() {
         const std::size_t runs_before = rows_.runs.size();
-        std::uint32_t last = 0;
+        std::uint32_t first = 0, last = 0;  // the run so far holds the features first + 1 to last
         for (at_ = skip_blanks(at_); !ends_fields(*at_); at_ = skip_blanks(at_)) {
             const std::uint32_t feature = read_feature(last);
-            if (feature != last + 1 || last == 0) rows_.runs.push_back({feature - 1, 0});
-            ++rows_.runs.back().size;
-            rows_.values.push_back(read_value());
+            if (feature != last + 1) {
+                add_run(first, last);
+                first = feature - 1;
+            }
             last = feature;
+            rows_.values.push_back(read_value());
         }
+        add_run(first, last);
         rows_.runs_of_row.push_back(static_cast<std::uint32_t>(rows_.runs.size() - runs_before));
         n_features_ = std::max(n_features_, last);
+    }
+
+    void add_run(std::uint32_t first, std::uint32_t last) {
+        if (first != last) rows_.runs.push_back({first, last - first});
     }
 
     // Reads "feature:", which must be above `last`, and leaves at_ on the value.
@@ -158,12 +165,12 @@ class PieceReader {
         for (; is_digit(*at); ++at)
             if (feature <= max_feature_) feature = feature * 10 + static_cast<std::uint64_t>(*at - '0');
         if (*at != ':' || at == at_ || feature <= last || feature > max_feature_)
-            throw_feature_fault(feature, last);
+            throw_feature_fault(feature);
         at_ = at + 1;
         return static_cast<std::uint32_t>(feature);
     }
 
-    [[noreturn]] void throw_feature_fault(std::uint64_t feature, std::uint32_t last) const {
+    [[noreturn]] void throw_feature_fault(std::uint64_t feature) const {
         const std::string_view token = token_at(token_);
         const std::size_t colon = token.find(':');
         if (colon == std::string_view::npos) throw Fault{LetorFault::pair_malformed, token};
