@@ -29,20 +29,25 @@ nb::object document_ids(const LetorParser& parser) {
     return ids;
 }
 
-nb::tuple finish(LetorParser& parser, float absent, std::size_t n_features) {
-    require(n_features >= parser.n_features(), "n_features must not be below the highest feature read");
+using NewMatrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Fills `features`, allocated by numpy: it asks for huge pages, so that a large matrix costs few page faults.
+// costs.
+nb::tuple finish(LetorParser& parser, float absent, NewMatrix features) {
+    require(features.shape(0) == parser.n_rows(), "features must have a row for every document read");
+    require(features.shape(1) >= parser.n_features(),
+            "features must not be narrower than the highest feature read");
     Output<double> labels(parser.n_rows());
     Output<std::int64_t> queries(parser.n_rows());
-    Output<float, 2> features({parser.n_rows(), n_features});
     parser.copy_labels(labels.span());
     nb::list query_ids;
     for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
     nb::object documents = document_ids(parser);
     {
         nb::gil_scoped_release release;
-        parser.move_features(absent, n_features, features.span());
+        parser.move_features(absent, features.shape(1), {features.data(), features.size()});
     }
-    return nb::make_tuple(features.numpy(), labels.numpy(), queries.numpy(), query_ids, documents);
+    return nb::make_tuple(labels.numpy(), queries.numpy(), query_ids, documents);
 }
 
 nb::list format_features(const Matrix<float>& features, int n_threads) {
@@ -77,7 +82,7 @@ void bind_letor(nb::module_& m) {
     nb::class_<LetorParser>(m, "LetorParser")
         .def(nb::init<std::uint32_t, int>(), nb::arg("max_feature"), nb::arg("n_threads"))
         .def("feed", &feed, nb::arg("block"))
-        .def("finish", &finish, nb::arg("absent"), nb::arg("n_features"))
+        .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
         .def_prop_ro("n_rows", &LetorParser::n_rows)
         .def_prop_ro("n_features", &LetorParser::n_features);
     m.def("format_letor_features", &format_features, nb::arg("features"), nb::arg("n_threads"));

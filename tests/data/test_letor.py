@@ -36,6 +36,11 @@ def parse(data: bytes, block_size: int = 1 << 20, n_threads: int = 1, max_featur
     return parser
 
 
+def finish(parser: LetorParser, absent: float, n_features: int):
+    X = np.empty((parser.n_rows, n_features), dtype=np.float32)
+    return X, *parser.finish(absent, X)
+
+
 def assert_like_reference(
     data: bytes, block_size: int, n_threads: int, max_feature: int, absent: float
 ) -> None:
@@ -45,7 +50,7 @@ def assert_like_reference(
         assert found == expected
         return
     assert not isinstance(found, tuple), found
-    X, y, queries, ids, documents = found.finish(absent, expected.n_features)
+    X, y, queries, ids, documents = finish(found, absent, expected.n_features)
     assert X.tobytes() == expected.matrix(absent, expected.n_features).tobytes()
     assert y.tolist() == expected.labels
     assert (ids, queries.tolist()) == expected.number_queries()
@@ -171,7 +176,7 @@ def test_numbers_are_what_python_and_numpy_make_of_them(text):
     if np.isinf(expected):
         assert found == (1, "value_not_finite", f"1:{text}".encode())
     else:
-        assert found.finish(0.0, 1)[0].tobytes() == expected.tobytes()
+        assert finish(found, 0.0, 1)[0].tobytes() == expected.tobytes()
 
 
 def many_lines(n_rows: int) -> bytes:
@@ -201,16 +206,22 @@ def test_the_earliest_wrong_line_is_told(n_threads):
 
 def test_growing_rows_cost_no_more_than_their_matrix():
     lines = [f"0 qid:1 {row}:1" for row in range(1, 3001)]
-    X = parse("\n".join(lines).encode(), block_size=1000).finish(0.0, 3000)[0]
+    X = finish(parse("\n".join(lines).encode(), block_size=1000), 0.0, 3000)[0]
     np.testing.assert_array_equal(X, np.eye(3000))
 
 
 def test_a_parser_that_met_an_error_is_safe_to_finish():
     parser = LetorParser(MOST, 2)
     assert parser.feed(np.frombuffer(b"0 qid:1 5:1\n0 qid:1 bad\n", dtype=np.uint8)) is not None
-    assert parser.finish(0.0, 5)[0].shape == (0, 5)
-    with pytest.raises(ValueError, match="n_features must not be below"):
-        parse(b"0 qid:1 5:1").finish(0.0, 4)
+    assert finish(parser, 0.0, 5)[0].shape == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "sentence"), [((1, 4), "must not be narrower"), ((2, 5), "a row for every")]
+)
+def test_a_matrix_that_does_not_fit_is_refused(shape, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        parse(b"0 qid:1 5:1").finish(0.0, np.empty(shape, dtype=np.float32))
 
 
 # ---- files
