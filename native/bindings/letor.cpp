@@ -37,16 +37,17 @@ nb::tuple finish(LetorParser& parser, float absent, NewMatrix features) {
     require(features.shape(0) == parser.n_rows(), "features must have a row for every document read");
     require(features.shape(1) >= parser.n_features(),
             "features must not be narrower than the highest feature read");
-    Output<double> labels(parser.n_rows());
-    Output<std::int64_t> queries(parser.n_rows());
-    parser.copy_labels(labels.span());
-    nb::list query_ids;
-    for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
-    nb::object documents = document_ids(parser);
     {
         nb::gil_scoped_release release;
         parser.move_features(absent, features.shape(1), {features.data(), features.size()});
     }
+    Output<double> labels(parser.n_rows());
+    parser.copy_labels(labels.span());
+    Output<std::int64_t> queries(parser.n_rows());
+    nb::list query_ids;
+    for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
+    nb::object documents = document_ids(parser);
+    parser.clear();
     return nb::make_tuple(labels.numpy(), queries.numpy(), query_ids, documents);
 }
 

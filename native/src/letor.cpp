@@ -8,6 +8,10 @@
 #include <limits>
 #include <unordered_map>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "rankwright/decimal.hpp"
 #include "rankwright/text.hpp"
 #include "rankwright/threads.hpp"
@@ -248,6 +252,13 @@ void copy_rows(const LetorRows& part, float absent, std::size_t width, float* ro
     }
 }
 
+// glibc keeps what is freed in small blocks, here as much as the matrix itself, unless it is asked.
+void return_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 // The shortest text that reads back as `value`. Text passes through double on its way to float, and where the
 // shortest text of the float does not survive that second rounding, the text of the double does.
 char* write_value(float value, char* to, char* end) {
@@ -259,6 +270,13 @@ char* write_value(float value, char* to, char* end) {
 }
 
 }  // namespace
+
+// `= {}` would keep the memory.
+void LetorRows::free_features() {
+    values = std::vector<float>();
+    runs = std::vector<Run>();
+    runs_of_row = std::vector<std::uint32_t>();
+}
 
 void LetorRows::clear() {
     values.clear();
@@ -336,6 +354,7 @@ std::vector<std::string_view> LetorParser::number_queries(std::span<std::int64_t
 }
 
 void LetorParser::move_features(float absent, std::size_t width, std::span<float> features) {
+    scratch_.clear();
     std::vector<std::size_t> first_rows;
     std::size_t n_rows = 0;
     for (const LetorRows& part : parts_) {
@@ -344,9 +363,9 @@ void LetorParser::move_features(float absent, std::size_t width, std::span<float
     }
     parallel_for(parts_.size(), n_threads_, [&](std::size_t i) {
         copy_rows(parts_[i], absent, width, features.data() + first_rows[i] * width);
-        parts_[i] = LetorRows();
+        parts_[i].free_features();
     });
-    *this = LetorParser(max_feature_, n_threads_);
+    return_freed_memory();
 }
 
 std::string format_letor_features(std::span<const float> row) {
