@@ -29,8 +29,8 @@ class LetorParser:
     def __init__(self, max_feature: int, n_threads: int) -> None: ...
     # Line (from 1), fault and token of the first line that is wrong.
     def feed(self, block: NDArray[np.uint8]) -> tuple[int, LetorFault, bytes] | None: ...
-    # Fills `features` and returns labels, each row's query, the queries' ids, and each row's document id ("" where
-    # it has none).
+    # Fills `features`; returns labels, each row's query, the queries' ids and each row's document id (empty
+    # where it has none).
     def finish(
         self, absent: float, features: NDArray[np.float32]
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], list[str], list[str] | None]: ...

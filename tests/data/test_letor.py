@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -350,6 +353,34 @@ def test_options_are_checked(letor_file):
             read_letor(path, n_features=wrong)
     with pytest.raises(InputError, match="absent must be NaN or a number"):
         read_letor(path, absent=float("inf"))
+
+
+PEAK_OVER_MATRIX = """
+import re, sys
+from pathlib import Path
+from rankwright.data import read_letor
+
+def peak():
+    return 1024 * int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1])
+
+few, many = sys.argv[1:]
+read_letor(few)  # what is imported and started only once does not count
+before = peak()
+data = read_letor(many, n_threads=2)
+print((peak() - before) / data.X.nbytes)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
+@pytest.mark.parametrize("density", [0.3, 1.0])
+def test_the_peak_is_under_three_times_the_matrix(letor_file, density):
+    present = np.random.default_rng(2).random((100, 136)) < density
+    rows = [" ".join(f"{feature + 1}:0.123" for feature in np.flatnonzero(row)) for row in present]
+    lines = [f"0 qid:{number // 50} {rows[number % 100]} #docid = D{number}\n" for number in range(60_000)]
+    few, many = letor_file("".join(lines[:100]), "few.txt"), letor_file("".join(lines), "many.txt")
+    command = [sys.executable, "-c", PEAK_OVER_MATRIX, str(few), str(many)]
+    assert float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) < 3
 
 
 # ---- writing
