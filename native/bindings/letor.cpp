@@ -1,5 +1,6 @@
 #include "rankwright/letor.hpp"
 
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,21 @@ namespace {
 
 nb::str to_str(std::string_view text) { return nb::str(text.data(), text.size()); }
 
-nb::object feed(LetorParser& parser, const Vector<std::uint8_t>& block) {
+// A parser that one thread uses at a time: the GIL, released while it works, no longer sees to that.
+struct GuardedParser : LetorParser {
+    using LetorParser::LetorParser;
+    std::mutex turn;
+};
+
+std::unique_lock<std::mutex> take_turn(GuardedParser& parser) {
+    std::unique_lock lock(parser.turn, std::try_to_lock);
+    require(lock.owns_lock(), "another thread is using this parser");
+    return lock;
+}
+
+nb::object feed(GuardedParser& parser, const Vector<std::uint8_t>& block) {
     const std::string_view bytes(reinterpret_cast<const char*>(block.data()), block.size());
+    const auto turn = take_turn(parser);
     std::optional<LetorError> error;
     {
         nb::gil_scoped_release release;
@@ -29,20 +43,26 @@ nb::object document_ids(const LetorParser& parser) {
     return ids;
 }
 
-nb::tuple finish(LetorParser& parser, float absent, std::size_t n_features) {
-    require(n_features >= parser.n_features(), "n_features must not be below the highest feature read");
+using NewMatrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Fills `features`, allocated by numpy: it asks for huge pages, so that a large matrix costs few page faults.
+nb::tuple finish(GuardedParser& parser, float absent, NewMatrix features) {
+    const auto turn = take_turn(parser);
+    require(features.shape(0) == parser.n_rows(), "features must have a row for every document read");
+    require(features.shape(1) >= parser.n_features(),
+            "features must not be narrower than the highest feature read");
+    {
+        nb::gil_scoped_release release;
+        parser.move_features(absent, features.shape(1), {features.data(), features.size()});
+    }
     Output<double> labels(parser.n_rows());
-    Output<std::int64_t> queries(parser.n_rows());
-    Output<float, 2> features({parser.n_rows(), n_features});
     parser.copy_labels(labels.span());
+    Output<std::int64_t> queries(parser.n_rows());
     nb::list query_ids;
     for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
     nb::object documents = document_ids(parser);
-    {
-        nb::gil_scoped_release release;
-        parser.move_features(absent, n_features, features.span());
-    }
-    return nb::make_tuple(features.numpy(), labels.numpy(), queries.numpy(), query_ids, documents);
+    parser.clear();
+    return nb::make_tuple(labels.numpy(), queries.numpy(), query_ids, documents);
 }
 
 nb::list format_features(const Matrix<float>& features, int n_threads) {
@@ -74,12 +94,12 @@ void bind_letor(nb::module_& m) {
         .value("value_not_number", LetorFault::value_not_number)
         .value("value_not_finite", LetorFault::value_not_finite)
         .value("id_not_text", LetorFault::id_not_text);
-    nb::class_<LetorParser>(m, "LetorParser")
+    nb::class_<GuardedParser>(m, "LetorParser")
         .def(nb::init<std::uint32_t, int>(), nb::arg("max_feature"), nb::arg("n_threads"))
         .def("feed", &feed, nb::arg("block"))
-        .def("finish", &finish, nb::arg("absent"), nb::arg("n_features"))
-        .def_prop_ro("n_rows", &LetorParser::n_rows)
-        .def_prop_ro("n_features", &LetorParser::n_features);
+        .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
+        .def_prop_ro("n_rows", [](const GuardedParser& parser) { return parser.n_rows(); })
+        .def_prop_ro("n_features", [](const GuardedParser& parser) { return parser.n_features(); });
     m.def("format_letor_features", &format_features, nb::arg("features"), nb::arg("n_threads"));
 }
 

@@ -8,6 +8,10 @@
 #include <limits>
 #include <unordered_map>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "rankwright/decimal.hpp"
 #include "rankwright/text.hpp"
 #include "rankwright/threads.hpp"
@@ -138,16 +142,23 @@ class PieceReader {
 
     void read_features() {
         const std::size_t runs_before = rows_.runs.size();
-        std::uint32_t last = 0;
+        std::uint32_t first = 0, last = 0;  // the run so far holds the features first + 1 to last
         for (at_ = skip_blanks(at_); !ends_fields(*at_); at_ = skip_blanks(at_)) {
             const std::uint32_t feature = read_feature(last);
-            if (feature != last + 1 || last == 0) rows_.runs.push_back({feature - 1, 0});
-            ++rows_.runs.back().size;
-            rows_.values.push_back(read_value());
+            if (feature != last + 1) {
+                add_run(first, last);
+                first = feature - 1;
+            }
             last = feature;
+            rows_.values.push_back(read_value());
         }
+        add_run(first, last);
         rows_.runs_of_row.push_back(static_cast<std::uint32_t>(rows_.runs.size() - runs_before));
         n_features_ = std::max(n_features_, last);
+    }
+
+    void add_run(std::uint32_t first, std::uint32_t last) {
+        if (first != last) rows_.runs.push_back({first, last - first});
     }
 
     // Reads "feature:", which must be above `last`, and leaves at_ on the value.
@@ -157,13 +168,12 @@ class PieceReader {
         const char* at = at_;
         for (; is_digit(*at); ++at)
             if (feature <= max_feature_) feature = feature * 10 + static_cast<std::uint64_t>(*at - '0');
-        if (*at != ':' || at == at_ || feature <= last || feature > max_feature_)
-            throw_feature_fault(feature, last);
+        if (*at != ':' || at == at_ || feature <= last || feature > max_feature_) throw_feature_fault(feature);
         at_ = at + 1;
         return static_cast<std::uint32_t>(feature);
     }
 
-    [[noreturn]] void throw_feature_fault(std::uint64_t feature, std::uint32_t last) const {
+    [[noreturn]] void throw_feature_fault(std::uint64_t feature) const {
         const std::string_view token = token_at(token_);
         const std::size_t colon = token.find(':');
         if (colon == std::string_view::npos) throw Fault{LetorFault::pair_malformed, token};
@@ -241,6 +251,13 @@ void copy_rows(const LetorRows& part, float absent, std::size_t width, float* ro
     }
 }
 
+// glibc keeps what is freed in small blocks, here as much as the matrix itself, unless it is asked.
+void return_freed_memory() {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 // The shortest text that reads back as `value`. Text passes through double on its way to float, and where the
 // shortest text of the float does not survive that second rounding, the text of the double does.
 char* write_value(float value, char* to, char* end) {
@@ -252,6 +269,13 @@ char* write_value(float value, char* to, char* end) {
 }
 
 }  // namespace
+
+// `= {}` would keep the memory.
+void LetorRows::free_features() {
+    values = std::vector<float>();
+    runs = std::vector<Run>();
+    runs_of_row = std::vector<std::uint32_t>();
+}
 
 void LetorRows::clear() {
     values.clear();
@@ -327,6 +351,7 @@ std::vector<std::string_view> LetorParser::number_queries(std::span<std::int64_t
 }
 
 void LetorParser::move_features(float absent, std::size_t width, std::span<float> features) {
+    scratch_.clear();
     std::vector<std::size_t> first_rows;
     std::size_t n_rows = 0;
     for (const LetorRows& part : parts_) {
@@ -335,9 +360,9 @@ void LetorParser::move_features(float absent, std::size_t width, std::span<float
     }
     parallel_for(parts_.size(), n_threads_, [&](std::size_t i) {
         copy_rows(parts_[i], absent, width, features.data() + first_rows[i] * width);
-        parts_[i] = LetorRows();
+        parts_[i].free_features();
     });
-    *this = LetorParser(max_feature_, n_threads_);
+    return_freed_memory();
 }
 
 std::string format_letor_features(std::span<const float> row) {

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +39,11 @@ def parse(data: bytes, block_size: int = 1 << 20, n_threads: int = 1, max_featur
     return parser
 
 
+def finish(parser: LetorParser, absent: float, n_features: int):
+    X = np.empty((parser.n_rows, n_features), dtype=np.float32)
+    return X, *parser.finish(absent, X)
+
+
 def assert_like_reference(data: bytes, block_size: int, n_threads: int, max_feature: int, absent: float) -> None:
     expected = reference.parse(data, max_feature)
     found = parse(data, block_size, n_threads, max_feature)
@@ -43,7 +51,7 @@ def assert_like_reference(data: bytes, block_size: int, n_threads: int, max_feat
         assert found == expected
         return
     assert not isinstance(found, tuple), found
-    X, y, queries, ids, documents = found.finish(absent, expected.n_features)
+    X, y, queries, ids, documents = finish(found, absent, expected.n_features)
     assert X.tobytes() == expected.matrix(absent, expected.n_features).tobytes()
     assert y.tolist() == expected.labels
     assert (ids, queries.tolist()) == expected.number_queries()
@@ -169,7 +177,7 @@ def test_numbers_are_what_python_and_numpy_make_of_them(text):
     if np.isinf(expected):
         assert found == (1, "value_not_finite", f"1:{text}".encode())
     else:
-        assert found.finish(0.0, 1)[0].tobytes() == expected.tobytes()
+        assert finish(found, 0.0, 1)[0].tobytes() == expected.tobytes()
 
 
 def many_lines(n_rows: int) -> bytes:
@@ -199,16 +207,20 @@ def test_the_earliest_wrong_line_is_told(n_threads):
 
 def test_growing_rows_cost_no_more_than_their_matrix():
     lines = [f"0 qid:1 {row}:1" for row in range(1, 3001)]
-    X = parse("\n".join(lines).encode(), block_size=1000).finish(0.0, 3000)[0]
+    X = finish(parse("\n".join(lines).encode(), block_size=1000), 0.0, 3000)[0]
     np.testing.assert_array_equal(X, np.eye(3000))
 
 
 def test_a_parser_that_met_an_error_is_safe_to_finish():
     parser = LetorParser(MOST, 2)
     assert parser.feed(np.frombuffer(b"0 qid:1 5:1\n0 qid:1 bad\n", dtype=np.uint8)) is not None
-    assert parser.finish(0.0, 5)[0].shape == (0, 5)
-    with pytest.raises(ValueError, match="n_features must not be below"):
-        parse(b"0 qid:1 5:1").finish(0.0, 4)
+    assert finish(parser, 0.0, 5)[0].shape == (0, 5)
+
+
+@pytest.mark.parametrize(("shape", "sentence"), [((1, 4), "must not be narrower"), ((2, 5), "a row for every")])
+def test_a_matrix_that_does_not_fit_is_refused(shape, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        parse(b"0 qid:1 5:1").finish(0.0, np.empty(shape, dtype=np.float32))
 
 
 # ---- files
@@ -331,6 +343,34 @@ def test_options_are_checked(letor_file):
             read_letor(path, n_features=wrong)
     with pytest.raises(InputError, match="absent must be NaN or a number"):
         read_letor(path, absent=float("inf"))
+
+
+PEAK_OVER_MATRIX = """
+import re, sys
+from pathlib import Path
+from rankwright.data import read_letor
+
+def peak():
+    return 1024 * int(re.search("VmHWM:[^0-9]*([0-9]+)", Path("/proc/self/status").read_text())[1])
+
+few, many = sys.argv[1:]
+read_letor(few)  # what is imported and started only once does not count
+before = peak()
+data = read_letor(many, n_threads=2)
+print((peak() - before) / data.X.nbytes)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
+@pytest.mark.parametrize("density", [0.3, 1.0])
+def test_the_peak_is_under_three_times_the_matrix(letor_file, density):
+    present = np.random.default_rng(2).random((100, 136)) < density
+    rows = [" ".join(f"{feature + 1}:0.123" for feature in np.flatnonzero(row)) for row in present]
+    lines = [f"0 qid:{number // 50} {rows[number % 100]} #docid = D{number}\n" for number in range(60_000)]
+    few, many = letor_file("".join(lines[:100]), "few.txt"), letor_file("".join(lines), "many.txt")
+    command = [sys.executable, "-c", PEAK_OVER_MATRIX, str(few), str(many)]
+    assert float(subprocess.run(command, check=True, capture_output=True, text=True).stdout) < 3
 
 
 # ---- writing

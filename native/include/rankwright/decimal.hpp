@@ -56,7 +56,7 @@ inline const char* read_short_decimal(const char* at, double& value) {
     if ((*end == 'e' || *end == 'E') && (end = read_exponent(end + 1, power)) == nullptr) return nullptr;
     if (power < -kMostExactPower || power > kMostExactPower) return nullptr;
     const auto exact = static_cast<double>(whole);
-    const double size = power < 0 ? exact / kExactPowers[-power] : exact * kExactPowers[power];
+    const double size = power <= 0 ? exact / kExactPowers[-power] : exact * kExactPowers[power];
     value = negative ? -size : size;
     return end;
 }

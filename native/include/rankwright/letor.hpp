@@ -66,6 +66,7 @@ struct LetorRows {
     TextList document_ids;  // one a row, empty where the line names none
 
     void clear();
+    void free_features();
 };
 
 // Reads a file given as blocks of bytes cut anywhere. What it returns depends neither on where the blocks are
@@ -93,11 +94,12 @@ class LetorParser {
     // labels has n_rows places.
     void copy_labels(std::span<double> labels) const;
     // queries (n_rows places) takes each row's query; returns the queries' ids in the order of their numbers,
-    // which is that of first appearance. The views live until move_features.
+    // which is that of first appearance. The views live until the parser is fed or cleared.
     std::vector<std::string_view> number_queries(std::span<std::int64_t> queries) const;
     // Fills `features`, n_rows x width in C order (width >= n_features), with `absent` where the text has
-    // nothing. Each part is freed once it is copied; the parser is then empty.
+    // nothing. The values read are freed as they are copied, so this works once.
     void move_features(float absent, std::size_t width, std::span<float> features);
+    void clear() { *this = LetorParser(max_feature_, n_threads_); }
 
   private:
     std::optional<LetorError> read_pieces(std::vector<std::string_view>& pieces);

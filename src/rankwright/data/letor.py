@@ -71,7 +71,8 @@ def read_letor(
                 raise InputError(_sentence(name, *error))
             _require_memory(name, parser.n_rows, max(parser.n_features, n_features or 0))
     _check_contents(name, parser, n_features)
-    X, y, query_of_row, query_ids, document_ids = parser.finish(absent, n_features or parser.n_features)
+    X = np.empty((parser.n_rows, n_features or parser.n_features), dtype=np.float32)
+    y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
     return RankingData(X, y, _typed_ids(query_ids)[query_of_row], document_ids=_names(document_ids))
 
 

@@ -127,7 +127,9 @@ class AdaRank(Ranker):
         _require_unit_range(self.metric, learner.quality)
         members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
         if not members:
-            raise InputError(f"There is nothing to learn: no feature ranks the queries with {self.metric} above 0.")
+            raise InputError(
+                f"There is nothing to learn: no feature ranks the queries with {self.metric} above 0."
+            )
         return _as_linear(members, train.n_features), monitor.history
 
     def _check_parameters(self) -> None:
