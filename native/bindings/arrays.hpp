@@ -73,12 +73,10 @@ inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t 
 // Rows that all lie in [0, n). This loop and the next have no way out, so that they vectorise.
 inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     const Rows seen = view(rows);
-    std::int64_t lowest = 0, highest = -1;
-    for (std::int64_t row : seen) {
-        lowest = std::min(lowest, row);
-        highest = std::max(highest, row);
-    }
-    require(lowest >= 0 && highest < static_cast<std::int64_t>(n), "a row is out of range");
+    std::uint64_t signs = 0;  // the highest bit is set once a row, or its distance from the last one, is negative
+    for (std::int64_t row : seen)
+        signs |= static_cast<std::uint64_t>(row) | (n - 1 - static_cast<std::uint64_t>(row));
+    require(seen.empty() || signs >> 63 == 0, "a row is out of range");
     return seen;
 }
 
