@@ -23,8 +23,22 @@ void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, V
             return portable::count_above(scores, size, ranks);
     }
 }
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path) {
+    switch (path) {
+        case VectorPath::avx512:
+            return avx512::encode_column(values, edges, codes);
+        case VectorPath::avx2:
+            return avx2::encode_column(values, edges, codes);
+        case VectorPath::portable:
+            return portable::encode_column(values, edges, codes);
+    }
+}
 #else
 VectorPath widest_path() { return VectorPath::portable; }
+
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath) {
+    portable::encode_column(values, edges, codes);
+}
 
 void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath) {
     portable::count_above(scores, size, ranks);

@@ -15,10 +15,16 @@ VectorPath widest_path();
 // Documents and padding: arrays given to these kernels are readable and writable up to a multiple of this.
 constexpr std::int64_t kLanes = 16;
 
-// ranks[i] = how many documents stand above i, an earlier one with an equal score among them.
-#define RANKWRIGHT_DECLARE_KERNELS(path)                                            \
-    namespace path {                                                                \
-    void count_above(const double* scores, std::int64_t size, std::int64_t* ranks); \
+// Values coded together, and the room for one feature's edges: 255, the rest infinite.
+constexpr std::int64_t kEncodeRows = 512;
+constexpr std::int64_t kEdgeStride = 256;
+
+// count_above: ranks[i] = how many documents stand above i, an earlier one with an equal score among them.
+// encode_column: codes[i] = how many of the edges are below values[i], 255 where it is NaN; kEncodeRows of them.
+#define RANKWRIGHT_DECLARE_KERNELS(path)                                              \
+    namespace path {                                                                  \
+    void count_above(const double* scores, std::int64_t size, std::int64_t* ranks);   \
+    void encode_column(const float* values, const float* edges, std::uint8_t* codes); \
     }
 
 RANKWRIGHT_DECLARE_KERNELS(portable)
@@ -28,5 +34,6 @@ RANKWRIGHT_DECLARE_KERNELS(avx512)
 #endif
 
 void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath path);
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path);
 
 }  // namespace rankwright
