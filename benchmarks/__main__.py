@@ -5,5 +5,6 @@ from importlib import import_module
 
 NAMES = ("reading", "metrics")
 
-for name in sys.argv[1:] or NAMES:
-    import_module(f"benchmarks.{name}").main()
+if __name__ == "__main__":  # some benchmarks start processes of their own
+    for name in sys.argv[1:] or NAMES:
+        import_module(f"benchmarks.{name}").main()

@@ -29,7 +29,7 @@ for verb in (demo, train, evaluate, predict, rank, crossval, info, generate):
     app.command()(verb)
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)  # --version stands alone
 def options(
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:

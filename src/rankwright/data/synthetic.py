@@ -209,7 +209,7 @@ def gaussian_queries(
     rng = np.random.default_rng((seed, _GAUSSIAN))
     labels = np.tile(np.repeat([1, 0], [n_relevant, n_irrelevant]), n_queries)
     centres = np.where(labels == 1, 1.0, -1.0)[:, None]
-    # Xu et al. (2008) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
+    # Xu et al. (2010) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
     X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
     return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant))
 

@@ -69,9 +69,10 @@ class Report:
 
     def __str__(self) -> str:
         width = max(map(len, self.systems))
-        lines = [" " * width + "".join(f"{metric:>14}" for metric in self.metrics)]
+        columns = {metric: max(14, len(metric) + 2) for metric in self.metrics}
+        lines = [" " * width + "".join(f"{metric:>{column}}" for metric, column in columns.items())]
         for system in self.systems:
-            means = "".join(f"{self.mean(system, metric):>14.4f}" for metric in self.metrics)
+            means = "".join(f"{self.mean(system, metric):>{column}.4f}" for metric, column in columns.items())
             lines.append(f"{system:<{width}}{means}")
         return "\n".join([*lines, self.footnote()])
 
