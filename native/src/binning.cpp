@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "rankwright/threads.hpp"
 #include "rankwright/vectors.hpp"

@@ -107,3 +107,47 @@ class LetorParser:
     def n_features(self) -> int: ...
 
 def format_letor_features(features: NDArray[np.float32], n_threads: int) -> list[bytes]: ...
+
+class BinnedMatrix:
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_features(self) -> int: ...
+    @property
+    def edges(self) -> list[list[float]]: ...
+    def codes(self) -> NDArray[np.uint8]: ...
+
+def find_all_edges(
+    values: NDArray[np.float32], sample: NDArray[np.int64], max_bins: int, n_threads: int
+) -> list[list[float]]: ...
+def encode(values: NDArray[np.float32], edges: list[list[float]], n_threads: int) -> BinnedMatrix: ...
+
+# Splits (feature, threshold, missing_left, left, right), leaf values, gains, covers, and each row's output.
+def grow_tree(
+    binned: BinnedMatrix,
+    gradient: NDArray[np.float64],
+    hessian: NDArray[np.float64],
+    split_gradient: NDArray[np.float64],
+    split_weight: NDArray[np.float64],
+    sample: NDArray[np.uint32],
+    rest: NDArray[np.uint32],
+    features: NDArray[np.uint32],
+    monotone: NDArray[np.int8],
+    max_leaves: int,
+    min_documents: int,
+    min_weight: float,
+    l2: float,
+    min_gain: float,
+    levels: int,
+    n_threads: int,
+) -> tuple[
+    NDArray[np.int32],
+    NDArray[np.float32],
+    NDArray[np.uint8],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+]: ...

@@ -59,3 +59,11 @@ class QueryWeights:
         Summed exactly, so that neither the order of the queries nor the models beside it change a bit of it.
         """
         return np.apply_along_axis(fsum, -1, quality * self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Gradients:
+    """How each document's score should move to improve the ranking, and how fast that wears off."""
+
+    gradient: Doubles
+    hessian: Doubles

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, frozen_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.data.groups import QueryGroups
 
 MAX_FEATURES = 2**31 - 1
 

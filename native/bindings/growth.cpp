@@ -1,0 +1,112 @@
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "rankwright/binning.hpp"
+#include "rankwright/grow.hpp"
+
+namespace rankwright::bindings {
+namespace {
+
+template <class T>
+auto copied(const std::vector<T>& values) {
+    Output<T> result(values.size());
+    std::copy(values.begin(), values.end(), result.span().begin());
+    return result.numpy();
+}
+
+std::vector<std::vector<float>> all_edges(Matrix<float> values, Vector<std::int64_t> sample, int max_bins,
+                                          int n_threads) {
+    checked_rows(sample, values.shape(0));
+    require(2 <= max_bins && max_bins <= kMostBins, "max_bins must be from 2 to 255");
+    nb::gil_scoped_release release;
+    return find_all_edges({values.data(), values.size()}, values.shape(1), view(sample), max_bins, n_threads);
+}
+
+void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_features) {
+    require(edges.size() == n_features, "there must be edges for every feature");
+    for (const std::vector<float>& own : edges) {
+        require(own.size() < static_cast<std::size_t>(kMostBins), "a feature has too many edges");
+        for (std::size_t i = 0; i < own.size(); ++i)
+            require(own[i] - own[i] == 0.0f && (i == 0 || own[i - 1] < own[i]), "edges must be finite and ascend");
+    }
+}
+
+BinnedMatrix encoded(Matrix<float> values, std::vector<std::vector<float>> edges, int n_threads) {
+    check_edges(edges, values.shape(1));
+    require(values.shape(0) < (std::size_t{1} << 32), "there are too many rows");
+    nb::gil_scoped_release release;
+    return encode({values.data(), values.size()}, values.shape(1), std::move(edges), n_threads);
+}
+
+auto codes_of(const BinnedMatrix& binned) {
+    Output<std::uint8_t, 2> codes({binned.n_rows, binned.n_features});
+    std::copy(binned.by_row.begin(), binned.by_row.end(), codes.span().begin());
+    return codes.numpy();
+}
+
+// Ascending numbers below n.
+std::span<const std::uint32_t> checked_subset(const Vector<std::uint32_t>& members, std::size_t n,
+                                              const char* sentence) {
+    const auto subset = view(members);
+    for (std::size_t i = 0; i < subset.size(); ++i)
+        require(subset[i] < n && (i == 0 || subset[i - 1] < subset[i]), sentence);
+    return subset;
+}
+
+void check_finite(Doubles values, std::size_t n, const char* sentence) {
+    require(values.size() == n, sentence);
+    double bad = 0.0;
+    for (double value : values) bad += value - value;
+    require(bad == 0.0, sentence);
+}
+
+nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
+                Vector<double> split_gradient, Vector<double> split_weight, Vector<std::uint32_t> sample,
+                Vector<std::uint32_t> rest, Vector<std::uint32_t> features, Vector<std::int8_t> monotone,
+                std::int32_t max_leaves, std::int64_t min_documents, double min_weight, double l2, double min_gain,
+                std::int32_t levels, int n_threads) {
+    const GrowthTask task{view(gradient),
+                          view(hessian),
+                          view(split_gradient),
+                          view(split_weight),
+                          checked_subset(sample, binned.n_rows, "sample must ascend and lie within the rows"),
+                          checked_subset(rest, binned.n_rows, "rest must ascend and lie within the rows"),
+                          checked_subset(features, binned.n_features, "features must ascend and exist"),
+                          view(monotone)};
+    for (Doubles values : {task.gradient, task.hessian, task.split_gradient, task.split_weight})
+        check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
+    require(sample.size() + rest.size() == binned.n_rows, "sample and rest must make up all rows");
+    require(monotone.size() == 0 || monotone.size() == binned.n_features,
+            "monotone must have one value a feature");
+    require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
+    require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
+    const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
+    Output<double> outputs(binned.n_rows);
+    GrownTree tree;
+    {
+        nb::gil_scoped_release release;
+        tree = grow_tree(binned, task, limits, n_threads, outputs.span());
+    }
+    return nb::make_tuple(copied(tree.feature), copied(tree.threshold), copied(tree.missing_left),
+                          copied(tree.left), copied(tree.right), copied(tree.leaf_value), copied(tree.gain),
+                          copied(tree.cover), outputs.numpy());
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& m) {
+    m.def("find_all_edges", &all_edges, nb::arg("values"), nb::arg("sample"), nb::arg("max_bins"),
+          nb::arg("n_threads"));
+    nb::class_<BinnedMatrix>(m, "BinnedMatrix")
+        .def_ro("n_rows", &BinnedMatrix::n_rows)
+        .def_ro("n_features", &BinnedMatrix::n_features)
+        .def_ro("edges", &BinnedMatrix::edges)
+        .def("codes", &codes_of);
+    m.def("encode", &encoded, nb::arg("values"), nb::arg("edges"), nb::arg("n_threads"));
+    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
+          nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
+          nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
+          nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"));
+}
+
+}  // namespace rankwright::bindings

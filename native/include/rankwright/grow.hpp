@@ -1,0 +1,47 @@
+// Regression trees grown leaf by leaf on binned features, the best split of all leaves first.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankwright/binning.hpp"
+
+namespace rankwright {
+
+struct GrowthLimits {
+    std::int32_t max_leaves;
+    std::int64_t min_documents;  // in every leaf
+    double min_weight;           // sum of weights in every leaf
+    double l2;                   // added to every sum of weights
+    double min_gain;             // a split must gain more
+    std::int32_t levels;         // steps that gradients and weights are rounded to for choosing splits
+};
+
+// A tree in the form of the Python class TreeEnsemble.
+struct GrownTree {
+    std::vector<std::int32_t> feature, left, right;
+    std::vector<float> threshold;
+    std::vector<std::uint8_t> missing_left;
+    std::vector<double> gain;
+    std::vector<double> leaf_value, cover;
+};
+
+struct GrowthTask {
+    std::span<const double> gradient, hessian;  // one a row: leaf values are sum(gradient) / (sum(hessian) + l2)
+    std::span<const double> split_gradient, split_weight;  // one a row: what splits are chosen by
+    std::span<const std::uint32_t> sample;                 // rows that splits are chosen on, ascending
+    std::span<const std::uint32_t> rest;                   // all other rows, ascending
+    std::span<const std::uint32_t> features;               // that may be split on, ascending
+    std::span<const std::int8_t> monotone;                 // +1, 0 or -1 a feature of the matrix; may be empty
+};
+
+// Grows one tree and overwrites outputs[row] with the value of each row's leaf.
+//
+//   gain = GL^2 / (WL + l2) + GR^2 / (WR + l2) - G^2 / (W + l2)
+//
+// Splits are chosen on rounded numbers whose sums are exact; leaf values come from all rows in full precision,
+// added up in row order. So the tree does not depend on n_threads.
+GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
+                    std::span<double> outputs);
+
+}  // namespace rankwright

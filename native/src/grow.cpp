@@ -1,0 +1,292 @@
+#include "rankwright/grow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "rankwright/histogram.hpp"
+#include "rankwright/threads.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Below so many rows or bins, waking another thread takes longer than it saves.
+constexpr std::size_t kRowsAThread = 50'000;
+
+struct Sums {
+    double gradient = 0.0, weight = 0.0;
+};
+
+struct Split {
+    double gain = -kInfinity;
+    std::size_t slot = 0;  // of the feature among those that may be split on
+    int code = 0;          // the last that goes left
+    bool missing_left = false;
+    bool operator<(const Split& other) const {
+        return gain != other.gain ? gain < other.gain : slot > other.slot;  // the first feature wins a tie
+    }
+};
+
+using Rows = std::span<std::uint32_t>;
+
+struct Leaf {
+    Rows sample, rest;  // slices of the grower's row lists
+    std::vector<Packed> histogram;
+    Packed sum = 0;
+    double low = -kInfinity, high = kInfinity;  // what monotone constraints leave for its value
+    Split best;
+    std::int32_t parent = -1;  // the split above, and on which side of it
+    bool is_left = false;
+};
+
+class TreeGrower {
+  public:
+    TreeGrower(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads)
+        : binned_(binned),
+          task_(task),
+          limits_(limits),
+          n_threads_(n_threads),
+          quantised_(quantise(task.split_gradient, task.split_weight, task.sample, limits.levels, n_threads)),
+          sample_(task.sample.begin(), task.sample.end()),
+          rest_(task.rest.begin(), task.rest.end()),
+          buffer_(std::max(sample_.size(), rest_.size())) {}
+
+    GrownTree grow(std::span<double> outputs) {
+        plant();
+        while (static_cast<std::int32_t>(leaves_.size()) < limits_.max_leaves) {
+            const auto best = std::max_element(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
+                return a.best.gain < b.best.gain;
+            });
+            if (!(best->best.gain > limits_.min_gain)) break;
+            split(static_cast<std::size_t>(best - leaves_.begin()));
+        }
+        for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) finish(leaf, outputs);
+        return std::move(tree_);
+    }
+
+  private:
+    void plant() {
+        Leaf root;
+        root.sample = sample_;
+        root.rest = rest_;
+        if (limits_.max_leaves > 1 && !task_.features.empty()) {
+            root.histogram.resize(task_.features.size() * kBinStride);
+            fill_histogram(binned_, root.sample, quantised_.packed, task_.features, n_threads_, root.histogram);
+            for (std::size_t code = 0; code < 256; ++code) root.sum += root.histogram[code];
+            find_best(root);
+        }
+        leaves_.push_back(std::move(root));
+    }
+
+    // Turns a leaf into a split and two leaves; the right one is new.
+    void split(std::size_t place) {
+        const Split chosen = leaves_[place].best;
+        const std::int32_t node = record(leaves_[place], chosen);
+        Leaf parent = std::move(leaves_[place]);
+        Leaf left, right;
+        left.parent = right.parent = node;
+        left.is_left = true;
+        divide(parent.sample, chosen, left.sample, right.sample);
+        divide(parent.rest, chosen, left.rest, right.rest);
+        const bool left_is_smaller = left.sample.size() <= right.sample.size();
+        Leaf& smaller = left_is_smaller ? left : right;
+        Leaf& larger = left_is_smaller ? right : left;
+        smaller.histogram.resize(parent.histogram.size());
+        fill_histogram(binned_, smaller.sample, quantised_.packed, task_.features, n_threads_, smaller.histogram);
+        for (std::size_t code = 0; code < 256; ++code) smaller.sum += smaller.histogram[code];
+        larger.sum = parent.sum - smaller.sum;
+        larger.histogram = std::move(parent.histogram);
+        for (std::size_t i = 0; i < larger.histogram.size(); ++i) larger.histogram[i] -= smaller.histogram[i];
+        constrain(parent, chosen, left, right);
+        // The last leaves of a full tree are never split.
+        if (static_cast<std::int32_t>(leaves_.size()) + 1 < limits_.max_leaves) {
+            find_best(left);
+            find_best(right);
+        }
+        leaves_[place] = std::move(left);
+        leaves_.push_back(std::move(right));
+    }
+
+    std::int32_t record(const Leaf& leaf, const Split& chosen) {
+        const auto node = static_cast<std::int32_t>(tree_.feature.size());
+        const std::uint32_t feature = task_.features[chosen.slot];
+        tree_.feature.push_back(static_cast<std::int32_t>(feature));
+        tree_.threshold.push_back(binned_.edges[feature][static_cast<std::size_t>(chosen.code)]);
+        tree_.missing_left.push_back(chosen.missing_left);
+        tree_.gain.push_back(chosen.gain);
+        tree_.left.push_back(0);
+        tree_.right.push_back(0);
+        link(leaf, node);
+        return node;
+    }
+
+    void link(const Leaf& leaf, std::int32_t child) {
+        if (leaf.parent >= 0)
+            (leaf.is_left ? tree_.left : tree_.right)[static_cast<std::size_t>(leaf.parent)] = child;
+    }
+
+    // Sends rows left and right, each side in its old order.
+    void divide(Rows rows, const Split& chosen, Rows& left, Rows& right) {
+        const std::uint8_t* codes = binned_.column(task_.features[chosen.slot]);
+        std::uint32_t* to_left = rows.data();
+        std::uint32_t* to_right = buffer_.data();
+        for (const std::uint32_t row : rows) {
+            const std::uint8_t code = codes[row];
+            const bool goes_left = code == kMissing ? chosen.missing_left : code <= chosen.code;
+            *to_left = row;
+            *to_right = row;
+            to_left += goes_left;
+            to_right += !goes_left;
+        }
+        const auto n_left = static_cast<std::size_t>(to_left - rows.data());
+        left = rows.first(n_left);
+        right = rows.subspan(n_left);
+        std::copy(buffer_.data(), to_right, right.data());
+    }
+
+    // Under a monotone constraint the two sides meet half way between their values.
+    void constrain(const Leaf& parent, const Split& chosen, Leaf& left, Leaf& right) {
+        left.low = right.low = parent.low;
+        left.high = right.high = parent.high;
+        const int direction = direction_of(chosen.slot);
+        if (direction == 0) return;
+        const double middle = (value_of(sums_of(left.sum), left) + value_of(sums_of(right.sum), right)) / 2.0;
+        (direction > 0 ? left.high : left.low) = middle;
+        (direction > 0 ? right.low : right.high) = middle;
+    }
+
+    int direction_of(std::size_t slot) const {
+        return task_.monotone.empty() ? 0 : task_.monotone[task_.features[slot]];
+    }
+
+    Sums sums_of(Packed sum) const {
+        return {static_cast<double>(gradient_of(sum)) * quantised_.gradient_step,
+                static_cast<double>(weight_of(sum)) * quantised_.weight_step};
+    }
+
+    double value_of(const Sums& sums, const Leaf& leaf) const {
+        const double weight = sums.weight + limits_.l2;
+        return weight > 0.0 ? std::clamp(sums.gradient / weight, leaf.low, leaf.high) : 0.0;
+    }
+
+    // What a side gains with its best value, or with the nearest that the constraints allow.
+    double worth(const Sums& sums, const Leaf& leaf) const {
+        const double weight = sums.weight + limits_.l2;
+        if (!(weight > 0.0)) return 0.0;
+        if (leaf.low == -kInfinity && leaf.high == kInfinity) return sums.gradient * sums.gradient / weight;
+        const double value = value_of(sums, leaf);
+        return (2.0 * sums.gradient - weight * value) * value;
+    }
+
+    // The best split of every feature by its sums alone, then the first of them, in order of gain, that leaves
+    // enough documents on both sides. Documents are counted only for features that come first.
+    void find_best(Leaf& leaf) {
+        if (static_cast<std::int64_t>(leaf.sample.size()) < 2 * limits_.min_documents) return;
+        std::vector<Split> candidates(task_.features.size());
+        parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf),
+                        [&](std::size_t first, std::size_t last) {
+                            for (std::size_t slot = first; slot < last; ++slot)
+                                candidates[slot] = scan(leaf, slot, {});
+                        });
+        std::make_heap(candidates.begin(), candidates.end());
+        while (!candidates.empty() && candidates.front().gain > limits_.min_gain) {
+            std::pop_heap(candidates.begin(), candidates.end());
+            Split& candidate = candidates.back();
+            if (leaf.best.gain > -kInfinity && !(leaf.best < candidate)) return;
+            const Split counted = scan(leaf, candidate.slot, count_documents(leaf, candidate.slot));
+            if (leaf.best < counted) leaf.best = counted;
+            candidates.pop_back();
+        }
+    }
+
+    int threads_for(const Leaf& leaf) const { return leaf.sample.size() >= kRowsAThread ? n_threads_ : 1; }
+
+    using Counts = std::vector<std::int64_t>;
+
+    Counts count_documents(const Leaf& leaf, std::size_t slot) const {
+        if (limits_.min_documents <= 1) return {};
+        const std::uint8_t* codes = binned_.column(task_.features[slot]);
+        Counts counts(256);
+        for (const std::uint32_t row : leaf.sample) ++counts[codes[row]];
+        return counts;
+    }
+
+    // The best split of one feature; with counts, among those that leave enough documents on both sides.
+    Split scan(const Leaf& leaf, std::size_t slot, const Counts& counts) const {
+        const Packed* sums = leaf.histogram.data() + slot * kBinStride;
+        const int last_code = binned_.n_bins(task_.features[slot]) - 1;
+        const double whole = worth(sums_of(leaf.sum), leaf);
+        const bool any_missing = sums[kMissing] != 0;
+        Split best;
+        Packed below = 0;
+        std::int64_t documents = 0;
+        for (int code = 0; code < last_code; ++code) {
+            below += sums[code];
+            if (!counts.empty()) documents += counts[static_cast<std::size_t>(code)];
+            consider(leaf, slot, code, false, below, documents, counts, whole, best);
+            if (any_missing)
+                consider(leaf, slot, code, true, below + sums[kMissing],
+                         documents + (counts.empty() ? 0 : counts[kMissing]), counts, whole, best);
+        }
+        if (!any_missing && best.gain > -kInfinity) best.missing_left = left_is_heavier(sums, best.code, leaf.sum);
+        return best;
+    }
+
+    void consider(const Leaf& leaf, std::size_t slot, int code, bool missing_left, Packed left_sum,
+                  std::int64_t left_documents, const Counts& counts, double whole, Split& best) const {
+        const Packed right_sum = leaf.sum - left_sum;
+        if (weight_of(left_sum) == 0 || weight_of(right_sum) == 0) return;
+        const Sums left = sums_of(left_sum), right = sums_of(right_sum);
+        if (left.weight < limits_.min_weight || right.weight < limits_.min_weight) return;
+        const auto right_documents = static_cast<std::int64_t>(leaf.sample.size()) - left_documents;
+        if (!counts.empty() && std::min(left_documents, right_documents) < limits_.min_documents) return;
+        const int direction = direction_of(slot);
+        if (direction != 0 && direction * (value_of(right, leaf) - value_of(left, leaf)) < 0.0) return;
+        const double gain = worth(left, leaf) + worth(right, leaf) - whole;
+        if (gain > best.gain) best = {gain, slot, code, missing_left};
+    }
+
+    // A value that was never missing in training goes, when it is, with most of the documents.
+    static bool left_is_heavier(const Packed* sums, int code, Packed all) {
+        Packed below = 0;
+        for (int c = 0; c <= code; ++c) below += sums[c];
+        return 2 * weight_of(below) >= weight_of(all);
+    }
+
+    void finish(std::size_t place, std::span<double> outputs) {
+        const Leaf& leaf = leaves_[place];
+        link(leaf, -1 - static_cast<std::int32_t>(place));
+        Sums sums;
+        for (const Rows& rows : {leaf.sample, leaf.rest})
+            for (const std::uint32_t row : rows) {
+                sums.gradient += task_.gradient[row];
+                sums.weight += task_.hessian[row];
+            }
+        const double value = value_of(sums, leaf);
+        for (const Rows& rows : {leaf.sample, leaf.rest})
+            for (const std::uint32_t row : rows) outputs[row] = value;
+        tree_.leaf_value.push_back(value);
+        tree_.cover.push_back(static_cast<double>(leaf.sample.size() + leaf.rest.size()));
+    }
+
+    const BinnedMatrix& binned_;
+    const GrowthTask& task_;
+    const GrowthLimits& limits_;
+    const int n_threads_;
+    const Quantised quantised_;
+    std::vector<std::uint32_t> sample_, rest_, buffer_;
+    std::vector<Leaf> leaves_;
+    GrownTree tree_;
+};
+
+}  // namespace
+
+GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
+                    std::span<double> outputs) {
+    return TreeGrower(binned, task, limits, n_threads).grow(outputs);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,104 @@
+#include "rankwright/histogram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rankwright/threads.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kRowsAhead = 6;
+// Below so many additions, waking another thread takes longer than it saves.
+constexpr std::size_t kAdditionsAThread = 200'000;
+
+double largest(std::span<const double> values, std::span<const std::uint32_t> rows) {
+    double most = 0.0;
+    for (std::uint32_t row : rows) most = std::max(most, std::abs(values[row]));
+    return most;
+}
+
+// Features that are neighbours need no list: the codes of a row are read one after another.
+void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+              std::size_t first, std::size_t count, Packed* histogram) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::uint8_t* codes = binned.row(rows[i]) + first;
+        if (i + kRowsAhead < rows.size()) {
+            const std::uint8_t* ahead = binned.row(rows[i + kRowsAhead]) + first;
+            for (std::size_t line = 0; line < count + 63; line += 64) __builtin_prefetch(ahead + line);
+        }
+        const Packed own = packed[rows[i]];
+        Packed* sums = histogram;
+        std::size_t slot = 0;
+        for (; slot + 8 <= count; slot += 8, sums += 8 * kBinStride) {
+            sums[0 * kBinStride + codes[slot + 0]] += own;
+            sums[1 * kBinStride + codes[slot + 1]] += own;
+            sums[2 * kBinStride + codes[slot + 2]] += own;
+            sums[3 * kBinStride + codes[slot + 3]] += own;
+            sums[4 * kBinStride + codes[slot + 4]] += own;
+            sums[5 * kBinStride + codes[slot + 5]] += own;
+            sums[6 * kBinStride + codes[slot + 6]] += own;
+            sums[7 * kBinStride + codes[slot + 7]] += own;
+        }
+        for (; slot < count; ++slot, sums += kBinStride) sums[codes[slot]] += own;
+    }
+}
+
+void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+                std::span<const std::uint32_t> features, Packed* histogram) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::uint8_t* codes = binned.row(rows[i]);
+        if (i + kRowsAhead < rows.size()) __builtin_prefetch(binned.row(rows[i + kRowsAhead]) + features.front());
+        const Packed own = packed[rows[i]];
+        Packed* sums = histogram;
+        for (std::uint32_t feature : features) {
+            sums[codes[feature]] += own;
+            sums += kBinStride;
+        }
+    }
+}
+
+}  // namespace
+
+Quantised quantise(std::span<const double> gradient, std::span<const double> weight,
+                   std::span<const std::uint32_t> rows, int levels, int n_threads) {
+    Quantised result;
+    result.packed.resize(gradient.size());
+    const auto most =
+        static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / std::max<std::size_t>(1, rows.size());
+    const double steps =
+        std::max(1.0, static_cast<double>(std::min<std::size_t>(static_cast<std::size_t>(levels), most)));
+    const double gradient_most = largest(gradient, rows), weight_most = largest(weight, rows);
+    result.gradient_step = gradient_most > 0.0 ? gradient_most / steps : 1.0;
+    result.weight_step = weight_most > 0.0 ? weight_most / steps : 1.0;
+    const double by_gradient = 1.0 / result.gradient_step, by_weight = 1.0 / result.weight_step;
+    parallel_ranges(rows.size(), 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
+            const std::uint32_t row = rows[i];
+            result.packed[row] = pack(static_cast<std::int32_t>(std::lround(gradient[row] * by_gradient)),
+                                      static_cast<std::int32_t>(std::lround(weight[row] * by_weight)));
+        }
+    });
+    return result;
+}
+
+void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
+                    std::span<const Packed> packed, std::span<const std::uint32_t> features, int n_threads,
+                    std::span<Packed> histogram) {
+    const std::size_t useful = std::max<std::size_t>(1, rows.size() * features.size() / kAdditionsAThread);
+    const std::size_t parts = std::min<std::size_t>(static_cast<std::size_t>(std::max(1, n_threads)), useful);
+    // Each thread has features of its own, so that nothing needs adding up afterwards.
+    const std::size_t share = ((features.size() + parts - 1) / parts + 7) / 8 * 8;
+    parallel_ranges(features.size(), share, n_threads, [&](std::size_t first, std::size_t last) {
+        Packed* sums = histogram.data() + first * kBinStride;
+        std::fill_n(sums, (last - first) * kBinStride, Packed{0});
+        const auto own = features.subspan(first, last - first);
+        if (own.back() - own.front() + 1 == own.size())
+            add_rows(binned, rows, packed, own.front(), own.size(), sums);
+        else
+            add_listed(binned, rows, packed, own, sums);
+    });
+}
+
+}  // namespace rankwright

@@ -1,0 +1,62 @@
+"""Features as 8-bit codes, by which trees are grown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_BINS = 255
+SAMPLE_ROWS = 200_000
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedFeatures:
+    """A training set's features as codes, with the edges between them.
+
+    Code `c` of a feature holds the values with `edges[c - 1] < value <= edges[c]`; a missing value has a code of
+    its own. Where a feature has few values each has its own code, otherwise codes hold about equally many.
+    """
+
+    matrix: _native.BinnedMatrix
+
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[np.float32],
+        *,
+        max_bins: int = MOST_BINS,
+        sample_rows: int = SAMPLE_ROWS,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> BinnedFeatures:
+        """Bin features; edges come from all rows, or from a random sample where there are more."""
+        if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
+            raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
+        threads = resolve_threads(n_threads)
+        edges = _native.find_all_edges(X, _sample(len(X), sample_rows, seed), max_bins, threads)
+        return cls(_native.encode(X, edges, threads))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of documents."""
+        return self.matrix.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.matrix.n_features
+
+
+def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))

@@ -1,0 +1,70 @@
+"""Which documents a round looks at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows that were drawn, those that were not, and what each drawn one stands for."""
+
+    rows: NDArray[np.uint32]
+    rest: NDArray[np.uint32]
+    weights: Doubles | None = None
+
+
+def all_rows(n_rows: int) -> Sample:
+    """Draw every document."""
+    return Sample(np.arange(n_rows, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
+
+
+def draw_documents(n_rows: int, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw single documents, all with the same chance."""
+    return _split(random.random(n_rows) < fraction)
+
+
+def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw whole queries, all with the same chance."""
+    return _split((random.random(len(groups)) < fraction)[groups.query_of_row])
+
+
+def draw_by_gradient(gradient: Doubles, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw documents in proportion to their gradients, and weigh each by one over its chance.
+
+    The sums keep their expectations with the least variance of all ways to draw so many (minimal variance
+    sampling, Ibragimov & Gusev 2019): p = min(1, |gradient| / mu).
+    """
+    size = np.abs(gradient)
+    chance = np.minimum(1.0, size / _threshold(size, fraction * len(size)))
+    drawn = _split(random.random(len(size)) < chance)
+    return Sample(drawn.rows, drawn.rest, 1.0 / chance[drawn.rows])
+
+
+def _split(drawn: NDArray[np.bool_]) -> Sample:
+    if not drawn.any():
+        drawn = np.ones_like(drawn)  # a round must look at something
+    rows, rest = np.flatnonzero(drawn), np.flatnonzero(~drawn)
+    return Sample(rows.astype(np.uint32), rest.astype(np.uint32))
+
+
+def _threshold(size: Doubles, wanted: float) -> float:
+    """Return mu such that the sum of min(1, size / mu) is as wanted."""
+    ordered = np.sort(size)
+    below = np.cumsum(ordered)
+    certain = len(size) - 1 - np.arange(len(size))  # if mu lay just above the k-th, those above it were certain
+    expected = certain + below / np.maximum(ordered, np.finfo(np.float64).tiny)
+    place = int(np.searchsorted(-expected, -wanted))  # expected falls as mu rises
+    place = min(place, len(size) - 1)
+    mu = below[place] / max(wanted - certain[place], np.finfo(np.float64).tiny)
+    return float(max(mu, np.finfo(np.float64).tiny))

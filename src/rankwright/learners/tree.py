@@ -1,0 +1,119 @@
+"""Regression trees as weak learners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.data.sampling import Sample, all_rows, draw_by_gradient, draw_documents, draw_queries
+from rankwright.learners.signal import Gradients, Weak
+from rankwright.models import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data import QueryGroups
+    from rankwright.data.binning import BinnedFeatures
+
+    Doubles = NDArray[np.float64]
+
+# Steps that gradients are rounded to for choosing splits; their sums are then exact. Fewer lose accuracy.
+LEVELS = 127
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """How far a tree may grow."""
+
+    max_leaves: int
+    min_documents: int
+    min_hessian: float
+    l2: float
+    min_gain: float = 0.0
+
+
+@dataclass(frozen=True)
+class TreeSampling:
+    """What a round looks at: a share of documents (drawn singly, by query or by gradient) and of features."""
+
+    documents: float
+    by: str
+    features: float
+
+
+class TreeLearner:
+    """Grows a tree on gradients and gives its leaves Newton values: sum of gradients over sum of hessians."""
+
+    def __init__(
+        self,
+        binned: BinnedFeatures,
+        groups: QueryGroups,
+        *,
+        limits: TreeLimits,
+        sampling: TreeSampling,
+        monotone: NDArray[np.int8],
+        random: np.random.Generator,
+        n_threads: int,
+    ) -> None:
+        self.binned = binned
+        self.groups = groups
+        self.limits = limits
+        self.sampling = sampling
+        self.monotone = monotone
+        self.random = random
+        self.n_threads = n_threads
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return the tree that follows the gradients best, and what it says of every document."""
+        sample = self._draw(signal)
+        split_gradient, split_hessian = _weighted(signal, sample)
+        *tree, outputs = _native.grow_tree(
+            self.binned.matrix,
+            signal.gradient,
+            signal.hessian,
+            split_gradient,
+            split_hessian,
+            sample.rows,
+            sample.rest,
+            self._draw_features(),
+            self.monotone,
+            self.limits.max_leaves,
+            self.limits.min_documents,
+            self.limits.min_hessian,
+            self.limits.l2,
+            self.limits.min_gain,
+            LEVELS,
+            self.n_threads,
+        )
+        splits = np.array([0, len(tree[0])])
+        return Weak(TreeEnsemble(splits, *tree, n_features=self.binned.n_features), outputs)
+
+    def _draw(self, signal: Gradients) -> Sample:
+        share = self.sampling.documents
+        if share >= 1.0:
+            return all_rows(self.binned.n_rows)
+        if self.sampling.by == "gradient":
+            return draw_by_gradient(signal.gradient, share, self.random)
+        if self.sampling.by == "queries":
+            return draw_queries(self.groups, share, self.random)
+        return draw_documents(self.binned.n_rows, share, self.random)
+
+    def _draw_features(self) -> NDArray[np.uint32]:
+        n_features = self.binned.n_features
+        if self.sampling.features >= 1.0:
+            return np.arange(n_features, dtype=np.uint32)
+        n_drawn = max(1, round(self.sampling.features * n_features))
+        return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
+
+
+def _weighted(signal: Gradients, sample: Sample) -> tuple[Doubles, Doubles]:
+    """Return gradients and hessians with every drawn document standing for those like it."""
+    if sample.weights is None:
+        return signal.gradient, signal.hessian
+    gradient, hessian = np.zeros_like(signal.gradient), np.zeros_like(signal.hessian)
+    gradient[sample.rows] = signal.gradient[sample.rows] * sample.weights
+    hessian[sample.rows] = signal.hessian[sample.rows] * sample.weights
+    return gradient, hessian
