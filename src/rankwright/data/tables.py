@@ -116,9 +116,9 @@ def read_csv(
     are written as integers are, and text otherwise. The parameters are those of `from_pandas`.
     """
     ids = [qid] if document_id is None else [qid, document_id]
+    reader = _csv_reader()
     with _reading(path):
-        columns = _csv_reader()(path, ids)
-        data = _ranking_data(columns, label, qid, document_id, features)
+        data = _ranking_data(reader(path, ids), label, qid, document_id, features)
     return replace(data, qid=_integers_if_written_so(data.qid))
 
 

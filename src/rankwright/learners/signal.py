@@ -48,4 +48,6 @@ class QueryWeights:
         With a row of qualities for each of several weak models, return one number for each.
         """
         agreement = quality @ self.weights
-        return 0.5 * np.log((1.0 + agreement) / np.maximum(1.0 - agreement, SMALLEST_ERROR))
+        return 0.5 * np.log(
+            np.maximum(1.0 + agreement, SMALLEST_ERROR) / np.maximum(1.0 - agreement, SMALLEST_ERROR)
+        )
