@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data import find_folds, read_fold
-from rankwright.evaluation.measurement import evaluate
-from rankwright.metrics import Convention, Ties, find_convention, parse
+from rankwright.evaluation.measurement import checked_metrics, evaluate
+from rankwright.metrics import Convention, Ties, find_convention
 
 if TYPE_CHECKING:
     import os
@@ -82,8 +82,7 @@ def cross_validate(
     a file is sorted by relevance, keeping its order between ties flatters a ranker that ties a lot.
     """
     started = time.perf_counter()
-    asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
-    _require_metrics(convention, asked)
+    asked = checked_metrics(metrics, find_convention(convention))  # before any fold is trained
     results = []
     for path in find_folds(folder):
         results.append(_run_fold(ranker, path, asked, convention))
@@ -91,13 +90,6 @@ def cross_validate(
             on_fold(results[-1])
     seconds = time.perf_counter() - started
     return CrossValidation(ranker.name, convention, tuple(map(str, asked)), tuple(results), seconds)
-
-
-def _require_metrics(convention: str, metrics: Sequence[Metric]) -> None:
-    """Refuse what cannot be measured before any fold is trained."""
-    counting = find_convention(convention)
-    for metric in metrics:
-        counting.apply(metric)
 
 
 def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric], counting: str) -> FoldResult:
