@@ -336,7 +336,7 @@ def test_compressed_files(letor_file):
 def test_options_are_checked(letor_file):
     path = letor_file("0 qid:1 3:1\n")
     assert read_letor(path, n_features=5).n_features == 5
-    with pytest.raises(InputError, match="has 3 features, but n_features allows 2"):
+    with pytest.raises(InputError, match="has 3 features, more than the 2 expected"):
         read_letor(path, n_features=2)
     for wrong in (0, True, 2.5, MOST + 1):
         with pytest.raises(InputError, match="n_features must be None or a whole number from 1 to 1,000,000"):

@@ -36,10 +36,11 @@ class Round:
 
 @dataclass(frozen=True)
 class History:
-    """The rounds of a fit, and how many of them the model kept."""
+    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it."""
 
     rounds: tuple[Round, ...]
     best_round: int
+    interrupted: bool = False
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -69,6 +70,7 @@ class Monitor:
     ) -> None:
         self._rounds: list[Round] = []
         self.best_round = 0
+        self._interrupted = False
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
         self._validation_scores = np.zeros(0 if validation is None else len(validation))
@@ -76,7 +78,7 @@ class Monitor:
     @property
     def history(self) -> History:
         """The rounds so far."""
-        return History(tuple(self._rounds), self.best_round)
+        return History(tuple(self._rounds), self.best_round, self._interrupted)
 
     def observe(self, member: Member, scores: Doubles) -> bool:
         """Take note of a round; return whether the fit should stop."""
@@ -119,7 +121,7 @@ class Monitor:
         """Let Ctrl-C end the fit with the best rounds so far, if there are any."""
         if kind is not KeyboardInterrupt or self.best_round == 0:
             return False
-        done = len(self._rounds)
+        self._interrupted, done = True, len(self._rounds)
         warnings.warn(
             f"Interrupted after round {done}; the model is that of round {self.best_round}.", stacklevel=3
         )

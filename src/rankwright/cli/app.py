@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
 
@@ -14,38 +15,59 @@ from rankwright.cli.generate import generate
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
+from rankwright.cli.rankers import rankers
 from rankwright.cli.train import train
 from rankwright.errors import InputError, MissingPackageError
 from rankwright.version import __version__
 
 app = typer.Typer(
     help="Learning to rank by boosting: train, compare, cross-validate and ship rankers from judged queries.",
+    epilog="New here? `rankwright demo` takes a few seconds; `rankwright VERB --help` shows an example.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, train, evaluate, predict, rank, crossval, info, generate):
+for verb in (demo, train, evaluate, predict, rank, crossval, rankers, info, generate):
     app.command()(verb)
 
 
-@app.callback(invoke_without_command=True)  # --version stands alone
-def options(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
-) -> None:
-    """Take the options that stand before a verb."""
-    if version:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"rankwright {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def options(
+    _version: Annotated[
+        bool,
+        # Eager, so that it needs no verb after it.
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a verb."""
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
+            app()
     except (InputError, MissingPackageError) as error:
-        problem(str(error))
-        sys.exit(2)
-    except KeyboardInterrupt:
-        problem("Interrupted.")
-        sys.exit(130)
+        _fail(str(error))
+    except MemoryError:
+        _fail("There is not enough memory for this.")
+    except OSError as error:  # a full disk, say: no mistake of the program's either
+        _fail(f"{error.filename or 'Writing'} failed: {error.strerror or error}.")
+
+
+def _fail(sentence: str) -> None:
+    problem(sentence)
+    sys.exit(2)
+
+
+def _show_warning(message: Warning | str, *_where: Any) -> None:
+    """Show a warning as one line: where in the program it arose helps nobody here."""
+    problem(" ".join(str(message).split()))

@@ -11,6 +11,7 @@ from rankwright.cli.inputs import (
     ConventionOption,
     JsonFlag,
     MetricsOption,
+    RankerArgument,
     SetOption,
     ThreadsOption,
     make_ranker,
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 
 def crossval(
-    ranker: Annotated[str, typer.Argument(help="The method, such as adarank.")],
-    data: Annotated[Path, typer.Option("--data", help="A folder with Fold1, Fold2, ... as LETOR has them.")],
+    ranker: RankerArgument,
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FOLDER", help="A folder with Fold1, Fold2, ... as LETOR has them.")
+    ],
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
@@ -35,7 +38,9 @@ def crossval(
 ) -> None:
     """Train and test a ranker on every fold; each fold's validation part chooses the round.
 
-    Example: `rankwright crossval adarank --data OHSUMED --convention letor3`
+    Example:
+
+        rankwright crossval adarank --data OHSUMED --convention letor3
     """
     chosen = make_ranker(ranker, settings or [], threads)
     folds = find_folds(data)
@@ -45,7 +50,7 @@ def crossval(
             data,
             metrics=parse_metrics(metrics),
             convention=convention,
-            on_fold=lambda fold: step(fold.fold),
+            on_fold=lambda fold: step(f"{fold.fold} done"),
         )
     if json:
         show_json(result.to_dict())
@@ -56,12 +61,12 @@ def crossval(
 def _show(result: CrossValidation) -> None:
     rows = [(fold.fold, *_means(result, fold.report), str(fold.best_round)) for fold in result.folds]
     rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), ""))
-    averaged = (f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics)
-    rows.append(("mean, ties averaged", *averaged, ""))
+    averaged = [f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics]
+    if averaged != list(rows[-1][1:-1]):  # the standard convention averages them already
+        rows.append(("mean, ties averaged", *averaged, ""))
     show_table(("fold", *result.metrics, "rounds"), rows)
-    empty = sum(max(fold.report.empty.values()) for fold in result.folds)
     queries = sum(len(fold.report.queries) for fold in result.folds)
-    note(f"{queries} test queries, {empty} of them empty; convention {result.convention}; {result.seconds:.2f} s")
+    note(f"{queries:,} test queries; convention {result.convention}; {result.seconds:.2f} s")
 
 
 def _means(result: CrossValidation, report: Report) -> list[str]:

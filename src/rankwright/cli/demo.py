@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rankwright.cli.inputs import JsonFlag
-from rankwright.cli.output import note, progress, say, show_json, show_table
+from rankwright.cli.inputs import JsonFlag, checked_output
+from rankwright.cli.output import describe, note, say, show_json, show_table
+from rankwright.cli.train import fit_with_progress
 from rankwright.data import RankingData, synthetic
+from rankwright.errors import InputError
 from rankwright.evaluation import Report, evaluate
 from rankwright.evaluation.page import write_page
 from rankwright.metrics import NDCG
@@ -23,18 +25,23 @@ METRIC = NDCG(k=10)
 
 
 def demo(
-    report: Annotated[Path, typer.Option("--report", help="Where to write the page.")] = Path("report.html"),
-    queries: Annotated[int, typer.Option("--queries", min=10, help="Queries to learn from.")] = 300,
-    seed: Annotated[int, typer.Option("--seed", help="Another seed, another collection.")] = 0,
+    report: Annotated[
+        Path, typer.Option("--report", metavar="FILE", help="Where to write the page; the model goes beside it.")
+    ] = Path("report.html"),
+    queries: Annotated[int, typer.Option("--queries", min=10, metavar="N", help="Queries to learn from.")] = 300,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed, another collection.")] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Train, compare and report on a collection made for the purpose, in a few seconds.
 
-    Example: `rankwright demo`
+    Example:
+
+        rankwright demo
     """
+    model = _model_beside(report)
     truth = synthetic.RandomPolynomial.draw(seed)
     train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
-    note(f"made training, validation and test data, each {train!r}")
+    note(f"Made training, validation and test data, each of {describe(train)}.")
     ranker = _train(train, valid)
     systems: dict[str, Any] = {
         "AdaRank": ranker,
@@ -43,19 +50,28 @@ def demo(
     }
     measured = evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
     write_page(measured, report, histories={"AdaRank": ranker.history_})
-    save(ranker, report.with_suffix(".rw"))
+    save(ranker, model)
     if json:
-        show_json(measured.to_dict() | {"report": str(report), "model": str(report.with_suffix(".rw"))})
+        show_json(measured.to_dict() | {"report": str(report), "model": str(model)})
     else:
-        _show(measured, report)
+        _show(measured)
+        note(f"Wrote the page {report} and the model {model}; next: rankwright info {model}")
+
+
+def _model_beside(report: Path) -> Path:
+    """Return where the model goes: beside the page, under its name."""
+    model = checked_output(report).with_suffix(".rw")
+    if model == report:
+        raise InputError(f"{report} is where the model goes; give the page another name, such as report.html.")
+    return checked_output(model)
 
 
 def _train(train: RankingData, valid: RankingData) -> AdaRank:
     from rankwright.rankers import AdaRank
 
     ranker = AdaRank(METRIC, directions="both")
-    with progress("training AdaRank", ranker.rounds) as step:
-        return ranker.fit(*train, validation=valid, on_round=lambda one: step(f"{one.validation:.4f}"))
+    fit_with_progress(ranker, train, valid)
+    return ranker
 
 
 def _best_feature(train: RankingData) -> FeatureScorer:
@@ -72,15 +88,15 @@ def _random(test: RankingData) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     return np.random.default_rng(0).normal(size=len(test))
 
 
-def _show(measured: Report, report: Path) -> None:
+def _show(measured: Report) -> None:
     rows = [
         (system, *(f"{measured.mean(system, metric):.4f}" for metric in measured.metrics))
         for system in measured.systems
     ]
-    show_table(("", *measured.metrics), rows)
+    show_table(("system", *measured.metrics), rows)
     found = measured.compare("AdaRank", "best feature", str(METRIC))
     say(
         f"AdaRank against the best feature: {found.difference:+.4f} {METRIC} (p = {found.p_value:.4f}); "
         f"better on {found.better} queries, worse on {found.worse}."
     )
-    note(f"{measured.footnote()}; wrote {report} and {report.with_suffix('.rw')}")
+    note(measured.footnote())

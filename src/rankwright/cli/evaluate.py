@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    models: Annotated[list[Path], typer.Argument(help="Model files.")],
-    data: Annotated[Path, typer.Option("--data", help="Judged documents (LETOR, .csv, .parquet).")],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model files.")],
+    data: Annotated[
+        Path, typer.Option("--data", metavar="FILE", help="Judged documents (LETOR, .csv, .parquet).")
+    ],
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     per_query: Annotated[bool, typer.Option("--per-query", help="With --json: every query's value too.")] = False,
@@ -37,11 +39,13 @@ def evaluate(
 ) -> None:
     """Measure models on judged documents.
 
-    Example: `rankwright evaluate model.rw --data test.txt --metrics ndcg@10,map,mrr`
+    Example:
+
+        rankwright evaluate model.rw --data test.txt --metrics ndcg@10,map,mrr
     """
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
-        raise InputError("A model is named twice.")
+        raise InputError(f"The model {_repeated(models)} is named twice.")
     judged = read_data_for(systems.values(), data, features)
     report = measure(systems, judged, metrics=parse_metrics(metrics), convention=convention, n_threads=threads)
     if json:
@@ -52,6 +56,10 @@ def evaluate(
     ]
     show_table(("model", *report.metrics), rows)
     note(report.footnote())
+
+
+def _repeated(models: list[Path]) -> Path:
+    return next(path for place, path in enumerate(models) if path in models[:place])
 
 
 def _per_query(report: Report) -> dict[str, dict[str, dict[str, float]]]:

@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rankwright.cli.output import note
+from rankwright.cli.inputs import checked_output
+from rankwright.cli.output import describe, note
 from rankwright.data import RankingData, synthetic, write_letor
+from rankwright.errors import InputError
 
 
 class Kind(Enum):
@@ -24,29 +26,61 @@ def generate(
         Kind,
         typer.Argument(help="polynomial: the artificial set of Wu et al. 2010; gaussian: that of Xu et al. 2010."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="A LETOR file; with --fold, a folder for three.")],
-    queries: Annotated[int, typer.Option("--queries", min=1, help="Number of queries.")] = 1000,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="PATH", help="A LETOR file; with --fold, a folder for three.")
+    ],
+    queries: Annotated[int, typer.Option("--queries", min=1, metavar="N", help="Number of queries.")] = 1000,
     documents: Annotated[
-        int | None, typer.Option("--documents", min=1, help="Documents a query (polynomial: 50, gaussian: 21).")
+        int | None,
+        typer.Option(
+            "--documents", min=1, metavar="N", help="Documents a query; by default polynomial 50, gaussian 21."
+        ),
     ] = None,
     noise: Annotated[
-        float, typer.Option("--noise", min=0.0, max=1.0, help="Share of labels replaced at random (polynomial).")
+        float,
+        typer.Option(
+            "--noise",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            help="Share of labels replaced at random (polynomial; with --fold in train.txt only).",
+        ),
     ] = 0.0,
     fold: Annotated[
         bool, typer.Option("--fold", help="Write train.txt, vali.txt and test.txt that share one true function.")
     ] = False,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same bytes.")] = 0,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same bytes.")
+    ] = 0,
 ) -> None:
     """Write a built-in artificial set as LETOR text.
 
-    Example: `rankwright generate polynomial --queries 1000 --fold --out artificial`
+    Example:
+
+        rankwright generate polynomial --queries 1000 --fold --out artificial/Fold1
     """
+    _check(kind, documents, noise)
     if not fold:
+        checked_output(out)
         _write(_sample(kind, queries, documents, noise, seed, part=0), out)
         return
-    out.mkdir(parents=True, exist_ok=True)
+    _make_folder(out)
     for part, name in enumerate(("train.txt", "vali.txt", "test.txt")):
         _write(_sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part), out / name)
+
+
+def _check(kind: Kind, documents: int | None, noise: float) -> None:
+    if kind is Kind.GAUSSIAN and documents is not None and documents < 3:
+        raise InputError(f"A gaussian query needs 3 documents or more (a third is relevant), not {documents}.")
+    if kind is Kind.GAUSSIAN and noise:
+        raise InputError("--noise is for polynomial; the gaussian set has none.")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be made: {error.strerror}.") from None
 
 
 def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> RankingData:
@@ -61,4 +95,4 @@ def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed:
 
 def _write(data: RankingData, path: Path) -> None:
     write_letor(data, path)
-    note(f"wrote {data!r} to {path}")
+    note(f"wrote {path}: {describe(data)}")

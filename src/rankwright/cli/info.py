@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="A model file, or a file of judged documents.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file, or a file of judged documents.")],
     json: JsonFlag = False,
 ) -> None:
     """Tell what a model is made of, or what judged data hold.
 
-    Example: `rankwright info model.rw`
+    Example:
+
+        rankwright info model.rw
     """
     facts = _model_facts(load(file)) if _is_model(file) else _data_facts(read_data(file))
     if json:
@@ -69,7 +71,7 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
             "most": int(sizes.max()),
         },
         "missing_values": int(np.isnan(judged.X).sum()),
-        "constant_features": int((np.nanmax(judged.X, axis=0) == np.nanmin(judged.X, axis=0)).sum()),
+        "constant_features": _constant_features(judged),
         "queries_with_one_label": int(_queries_with_one_label(judged)),
     }
     if len(labels) <= 20:
@@ -77,6 +79,12 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
     else:
         facts["labels"] = {"least": float(labels[0]), "most": float(labels[-1]), "different": len(labels)}
     return facts
+
+
+def _constant_features(judged: RankingData) -> int:
+    """Return how many features have one value at most; missing values are none."""
+    lowest, highest = np.fmin.reduce(judged.X), np.fmax.reduce(judged.X)
+    return int(((lowest == highest) | np.isnan(lowest)).sum())
 
 
 def _queries_with_one_label(judged: RankingData) -> int:

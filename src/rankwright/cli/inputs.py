@@ -24,27 +24,46 @@ READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 ThreadsOption = Annotated[
-    int | None, typer.Option("--threads", min=1, help="Threads to use; by default all this process may.")
+    int | None,
+    typer.Option("--threads", min=1, metavar="N", help="Threads to use; by default all this process may."),
 ]
 MetricsOption = Annotated[
     str,
-    typer.Option("--metrics", help=f"Metrics, with commas between: {', '.join(METRICS)}; @k cuts off at rank k."),
+    typer.Option(
+        "--metrics",
+        metavar="LIST",
+        help=f"Metrics, with commas between: {', '.join(METRICS)}; @k cuts off at rank k.",
+    ),
 ]
 ConventionOption = Annotated[
-    str, typer.Option("--convention", help=f"Whose way of counting: {', '.join(CONVENTIONS)}.")
+    str,
+    typer.Option("--convention", metavar="NAME", help=f"Whose way of counting: {', '.join(CONVENTIONS)}."),
 ]
 FeaturesOption = Annotated[
     int | None,
-    typer.Option("--features", min=1, help="Number of features, where a LETOR file leaves out the last ones."),
+    typer.Option(
+        "--features",
+        min=1,
+        metavar="N",
+        help="Number of features, where a LETOR file leaves out the last ones.",
+    ),
+]
+RankerArgument = Annotated[
+    str, typer.Argument(metavar="RANKER", help="The method, such as adarank; `rankwright rankers` lists them.")
 ]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", help="A parameter of the ranker, as name=value; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists them.",
+    ),
 ]
 
 
 def read_data(path: Path, *, n_features: int | None = None) -> RankingData:
-    """Read judged documents: LETOR text (also .gz), .csv or .parquet."""
-    reader = READERS.get(path.suffix.lower())
+    """Read judged documents: LETOR text, .csv (either may end with .gz too) or .parquet."""
+    reader = READERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if reader is not None:
         table: RankingData = getattr(data, reader)(path)
         return table
@@ -64,7 +83,18 @@ def read_data_for(scorers: Iterable[Scorer], path: Path, n_features: int | None)
     return documents
 
 
-def rankers() -> dict[str, type[Ranker]]:
+def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
+    """Refuse, before any long work, a path that cannot be written or that is an input of the command."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file to write.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if any(one is not None and one.exists() and path.exists() and one.samefile(path) for one in inputs):
+        raise InputError(f"{path} is read by this command; writing there would destroy it.")
+    return path
+
+
+def known_rankers() -> dict[str, type[Ranker]]:
     """Return every ranker of the package by its name on the command line."""
     from rankwright import rankers as package  # scikit-learn takes its time; verbs that need none do without
 
@@ -72,14 +102,20 @@ def rankers() -> dict[str, type[Ranker]]:
     return {one.name: one for one in classes if not inspect.isabstract(one)}
 
 
-def make_ranker(name: str, settings: Sequence[str], n_threads: int | None) -> Ranker:
-    """Return the ranker of that name with its parameters set."""
-    known = rankers()
+def find_ranker(name: str) -> type[Ranker]:
+    """Return the ranker of that name."""
+    known = known_rankers()
     if name not in known:
         raise InputError(f"There is no ranker {name!r}{nearest(name, known)}")
-    defaults = known[name]().get_params(deep=False)
+    return known[name]
+
+
+def make_ranker(name: str, settings: Sequence[str], n_threads: int | None) -> Ranker:
+    """Return the ranker of that name with its parameters set."""
+    kind = find_ranker(name)
+    defaults = kind().get_params(deep=False)
     values = dict(_setting(name, setting, defaults) for setting in settings)
-    return known[name](**{"n_threads": n_threads, **values})
+    return kind(**{"n_threads": n_threads, **values})
 
 
 def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, Any]:

@@ -3,77 +3,116 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from rankwright.data import RankingData
+
 # Results go to standard output; progress, notes and mistakes to standard error, so that pipes stay clean.
-results = Console(highlight=False, soft_wrap=True)
-notes = Console(stderr=True, highlight=False, soft_wrap=True)
+results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
+notes = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def show_text(text: str) -> None:
+    """Print text as it is; quietly stop where nobody reads on, as in `| head -1`."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        results.on_broken_pipe()
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON object."""
-    sys.stdout.write(json.dumps(value, indent=2, allow_nan=False) + "\n")
+    """Print one JSON object; JSON has no NaN, so a mean over no queries is null."""
+    show_text(json.dumps(_without_nan(value), indent=2, allow_nan=False) + "\n")
 
 
-def show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; all columns but the first hold numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for place, name in enumerate(head):
-        table.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*row)
-    results.print(table)
+    first, *lines = _aligned([head, *rows])
+    results.print(first, style="bold")
+    for line in lines:
+        results.print(line)
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
-    """Print names and what is known under them."""
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="dim")
-    table.add_column()
+    """Print names and what is known under them, a level of nesting indented."""
+    width = max(map(len, facts))
     for name, value in facts.items():
-        table.add_row(name.replace("_", " "), _spell(value))
-    results.print(table)
+        for place, line in enumerate(_lines_of(value)):
+            results.print(f"{'' if place else name.replace('_', ' '):<{width}}  {line}")
 
 
 def say(sentence: str) -> None:
     """Print a line of the result."""
-    results.print(sentence, markup=False)
+    results.print(sentence)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
-    notes.print(sentence, markup=False, style="dim")
+    notes.print(sentence, style="dim")
 
 
 def problem(sentence: str) -> None:
     """Print what went wrong."""
-    notes.print(f"rankwright: {sentence}", markup=False)
+    notes.print(f"rankwright: {sentence}")
 
 
-def _spell(value: Any) -> str:
-    if isinstance(value, dict):
-        return "\n".join(f"{name}  {_spell(one)}" for name, one in value.items())
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return f"{value:,.6g}"
-    return escape(str(value))
+def describe(data: RankingData) -> str:
+    """Say how much data there is."""
+    return f"{len(data):,} documents of {len(data.groups):,} queries, {data.n_features:,} features"
 
 
 @contextmanager
-def progress(task: str, total: int) -> Iterator[Callable[[str], None]]:
+def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     """Show a bar on a terminal, nothing elsewhere; yields what to call, with a remark, after each step."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    remarks = TextColumn("{task.fields[remark]}", markup=False)
     with Progress(
-        *columns, TextColumn("{task.fields[remark]}"), console=notes, transient=True, disable=not notes.is_terminal
+        *columns, remarks, console=notes, transient=True, disable=not notes.is_terminal, redirect_stdout=False
     ) as bar:
         running = bar.add_task(task, total=total, remark="")
         yield lambda remark: bar.update(running, advance=1, remark=remark)
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines, the first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _lines_of(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        width = max(map(len, value), default=0)
+        return [f"{name:<{width}}  {_spell(one)}" for name, one in value.items()] or ["none"]
+    return [_spell(value)]
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.6g}" if isinstance(value, float) else str(value)
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

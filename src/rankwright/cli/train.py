@@ -3,65 +3,106 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import JsonFlag, SetOption, ThreadsOption, make_ranker, read_data
-from rankwright.cli.output import note, progress, say, show_json
+from rankwright.cli.inputs import (
+    FeaturesOption,
+    JsonFlag,
+    RankerArgument,
+    SetOption,
+    ThreadsOption,
+    checked_output,
+    make_ranker,
+    read_data,
+)
+from rankwright.cli.output import describe, note, progress, say, show_json
 from rankwright.models import save
+
+if TYPE_CHECKING:
+    from rankwright.boosting import Round
+    from rankwright.data import RankingData
+    from rankwright.rankers import Ranker
 
 
 def train(
-    ranker: Annotated[str, typer.Argument(help="The method, such as adarank.")],
-    train: Annotated[Path, typer.Option("--train", help="Judged documents (LETOR, .csv, .parquet).")],
-    model: Annotated[Path, typer.Option("--model", help="Where to write the model.")],
+    ranker: RankerArgument,
+    train: Annotated[
+        Path, typer.Option("--train", metavar="FILE", help="Judged documents (LETOR, .csv, .parquet).")
+    ],
+    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Where to write the model.")],
     valid: Annotated[
-        Path | None, typer.Option("--valid", help="Judged documents that choose the best round.")
+        Path | None,
+        typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best round."),
     ] = None,
     settings: SetOption = None,
+    features: FeaturesOption = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Learn a ranker from judged documents and save it.
+    """Learn a ranker from judged documents and save it; Ctrl-C keeps the best round so far.
 
-    Example: `rankwright train adarank --train train.txt --valid vali.txt --model model.rw --set metric=map`
+    Example:
+
+        rankwright train adarank --train train.txt --valid vali.txt --model model.rw
     """
     chosen = make_ranker(ranker, settings or [], threads)
-    judged = read_data(train)
+    checked_output(model, inputs=(train, valid))
+    judged = read_data(train, n_features=features)
     validation = None if valid is None else read_data(valid, n_features=judged.n_features)
     started = time.perf_counter()
-    with progress(f"training {ranker}", chosen.get_params().get("rounds", 1)) as step:
-        chosen.fit(*judged, validation=validation, on_round=lambda one: step(_remark(one)))
+    fit_with_progress(chosen, judged, validation)
     seconds = time.perf_counter() - started
     save(chosen, model)
-    _report(chosen, judged, model, seconds, json)
+    facts = _facts(chosen, judged, seconds) | {"model": str(model)}
+    if json:
+        show_json(facts)
+        return
+    say(_sentence(facts))
+    note(f"{describe(judged)}, {seconds:.2f} s; wrote {model}")
 
 
-def _remark(one: Any) -> str:
-    value = one.train if one.validation is None else one.validation
-    return f"{value:.4f}"
+def fit_with_progress(ranker: Ranker, judged: RankingData, validation: RankingData | None) -> None:
+    """Fit a ranker, with a bar and the metric after each round on a terminal."""
+    rounds = ranker.get_params(deep=False).get("rounds")
+    total = rounds if isinstance(rounds, int) else None  # fit refuses what is no number, and says so better
+    with progress(f"training {ranker.name}", total) as step:
+        ranker.fit(*judged, validation=validation, on_round=lambda one: step(_remark(ranker, one)))
 
 
-def _report(ranker: Any, judged: Any, model: Path, seconds: float, as_json: bool) -> None:
+def _remark(ranker: Ranker, one: Round) -> str:
+    if one.validation is None:
+        return f"{ranker.metric} {one.train:.4f} (training)"
+    return f"{ranker.metric} {one.validation:.4f} (validation)"
+
+
+def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any]:
     history = ranker.history_
-    best = history[history.best_round - 1]
-    facts = {
+    best = asdict(history[history.best_round - 1]) if history.best_round else {}
+    return {
         "ranker": ranker.name,
-        "model": str(model),
         "metric": str(ranker.metric),
         "documents": len(judged),
         "queries": len(judged.groups),
+        "features": judged.n_features,
         "rounds": len(history),
         "best_round": history.best_round,
-        "train": best.train,
-        "validation": best.validation,
+        "interrupted": history.interrupted,
+        "train": best.get("train"),
+        "validation": best.get("validation"),
+        "history": [{"round": one.number, "train": one.train, "validation": one.validation} for one in history],
         "seconds": seconds,
     }
-    if as_json:
-        show_json(facts)
-        return
-    validation = "" if best.validation is None else f", validation {best.validation:.4f}"
-    say(f"{ranker.metric}: training {best.train:.4f}{validation} (round {history.best_round} of {len(history)})")
-    note(f"{judged!r}, {seconds:.2f} s; wrote {model}")
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    if not facts["best_round"]:
+        return "No round was worth adding: the model gives every document the same score."
+    validation = "" if facts["validation"] is None else f", {facts['validation']:.4f} on validation"
+    return (
+        f"{facts['metric']}: {facts['train']:.4f} on training{validation} "
+        f"(round {facts['best_round']} of {facts['rounds']})"
+    )

@@ -22,9 +22,9 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     The file ends up with the permissions a plain `open` would give it, and a symbolic link is followed.
     """
     target = Path(path).resolve()
-    mode = _mode_of(target)
     temporary = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
+        mode = _mode_of(target)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
         with os.fdopen(descriptor, "wb") as file:
             yield file

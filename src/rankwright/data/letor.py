@@ -152,7 +152,7 @@ def _check_contents(path: str, parser: _native.LetorParser, n_features: int | No
     if parser.n_rows == 0:
         raise InputError(f"{path} holds no documents.")
     if n_features is not None and parser.n_features > n_features:
-        raise InputError(f"{path} has {parser.n_features:,} features, but n_features allows {n_features:,}.")
+        raise InputError(f"{path} has {parser.n_features:,} features, more than the {n_features:,} expected.")
 
 
 def _typed_ids(ids: list[str]) -> NDArray[Any]:

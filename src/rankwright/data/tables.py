@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib import import_module
@@ -14,7 +15,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
     from typing import TypeAlias
 
@@ -93,11 +94,12 @@ def read_parquet(
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
-    try:
-        table = parquet.read_table(path)
-    except ValueError as mistake:
-        raise InputError(f"{path} is not a readable Parquet file: {_first_line(mistake)}") from None
-    return from_arrow(table, label=label, qid=qid, document_id=document_id, features=features)
+    with _reading(path):
+        try:
+            table = parquet.read_table(path)
+        except ValueError as mistake:
+            raise InputError(f"{path} is not a readable Parquet file: {_first_line(mistake)}") from None
+        return from_arrow(table, label=label, qid=qid, document_id=document_id, features=features)
 
 
 def read_csv(
@@ -114,8 +116,9 @@ def read_csv(
     are written as integers are, and text otherwise. The parameters are those of `from_pandas`.
     """
     ids = [qid] if document_id is None else [qid, document_id]
-    columns = _csv_reader()(path, ids)
-    data = _ranking_data(columns, label, qid, document_id, features)
+    reader = _csv_reader()
+    with _reading(path):
+        data = _ranking_data(reader(path, ids), label, qid, document_id, features)
     return replace(data, qid=_integers_if_written_so(data.qid))
 
 
@@ -293,6 +296,22 @@ def _feature_names(
     if not chosen:
         raise InputError("The table has no feature columns.")
     return tuple(chosen)
+
+
+@contextmanager
+def _reading(path: str | PathLike[str]) -> Iterator[None]:
+    """Name the file in whatever is wrong with it."""
+    if not Path(path).is_file():
+        is_there = Path(path).exists()
+        raise InputError(f"{path} is a folder, not a table." if is_there else f"There is no file {path}.")
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {_first_line(error)}") from None
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise InputError(f"{path}: {error}") from None
 
 
 def _csv_reader() -> _CsvReader:

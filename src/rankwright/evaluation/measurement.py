@@ -49,7 +49,7 @@ def evaluate(
     counting = _convention(convention)
     if not systems:
         raise InputError("There is nothing to evaluate: give at least one system.")
-    asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
+    asked = checked_metrics(metrics, counting)
     values, empty = {}, {}
     for system, scores in ((name, _scores(one, data, n_threads)) for name, one in systems.items()):
         ranking = counting.rank(scores, data.groups, data.document_ids, n_threads=n_threads)
@@ -66,6 +66,16 @@ def evaluate(
         empty=empty,
         convention=counting.name,
     )
+
+
+def checked_metrics(metrics: Sequence[Metric | str], counting: Convention) -> list[Metric]:
+    """Return the metrics, or refuse what a convention cannot measure."""
+    asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
+    if not asked:
+        raise InputError("There is nothing to measure: give at least one metric.")
+    for metric in asked:
+        counting.apply(metric)
+    return asked
 
 
 def _convention(one: str | Convention) -> Convention:

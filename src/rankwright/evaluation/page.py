@@ -8,126 +8,117 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.files import write_whole
+from rankwright.evaluation.chart import Chart
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankwright.boosting import History
     from rankwright.evaluation.report import Report
 
-WIDTH, HEIGHT, MARGIN = 720, 240, 40
-
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; color: #1d2530; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
-table { border-collapse: collapse; } th, td { padding: .3rem .9rem .3rem 0; text-align: left; }
-td.number { text-align: right; font-variant-numeric: tabular-nums; } tr + tr { border-top: 1px solid #e3e7ec; }
-small, .note { color: #5c6773; } svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: #5c6773; }
-.better { fill: #2a7f62; } .worse { fill: #b5483a; } .train { stroke: #8a94a0; } .valid { stroke: #2458a6; }
-polyline { fill: none; stroke-width: 2; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 760px; margin: 2rem auto; padding: 0 1rem;
+  color: #1d2530; background: #fff; }
+h1 { font-size: 1.6rem; margin-bottom: 0; } h2 { font-size: 1.15rem; margin: 2.5rem 0 .5rem; }
+table { border-collapse: collapse; width: 100%; } tr { border-bottom: 1px solid #e3e7ec; }
+th, td { padding: .4rem 0 .4rem 1rem; text-align: right; font-variant-numeric: tabular-nums; vertical-align: top; }
+th:first-child, td:first-child { padding-left: 0; text-align: left; overflow-wrap: anywhere; }
+th { font-weight: 600; border-bottom: 2px solid #c8d0d9; } td small { display: block; }
+small, .note { color: #5c6773; } .note { font-size: .9rem; }
+svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: #5c6773; }
+.grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }
+.better { fill: #2a7f62; } .worse { fill: #b5483a; }
+polyline { fill: none; stroke-width: 2; } .training { stroke: #d08a2e; } .validation { stroke: #2458a6; }
+b.training { color: #a8660f; } b.validation { color: #2458a6; }
+b.better { color: #2a7f62; } b.worse { color: #b5483a; }
 """
 
 
 def write_page(
     report: Report, path: str | os.PathLike[str], *, histories: Mapping[str, History] | None = None
 ) -> None:
-    """Write a report as an HTML page: means with intervals, every system against the last, learning curves."""
-    sections = [_means(report), *_comparisons(report)]
-    sections += [_learning_curve(name, history) for name, history in (histories or {}).items()]
+    """Write a report as an HTML page: means with intervals, the first system against others, learning curves."""
+    curves = [_learning_curve(name, history) for name, history in (histories or {}).items() if len(history)]
     page = (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>rankwright report</title>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>rankwright report</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{STYLE}</style><h1>rankwright report</h1>{''.join(sections)}</html>"
+        f"<style>{STYLE}</style></head><body><h1>rankwright report</h1>"
+        f"{_note(escape(report.footnote()) + '.')}"
+        f"{_means(report)}{''.join(_comparisons(report))}{''.join(curves)}</body></html>\n"
     )
     with write_whole(path) as file:
         file.write(page.encode())
 
 
 def _means(report: Report) -> str:
-    rows = []
-    for system in report.systems:
-        cells = [
-            f"{report.mean(system, metric):.4f} <small>{low:.3f} to {high:.3f}</small>"
-            for metric in report.metrics
-            for low, high in [report.interval(system, metric)]
-        ]
-        rows.append((escape(system), *cells))
-    note = f'<p class="note">{escape(report.footnote())}. Small: 95 % bootstrap interval over queries.</p>'
-    return "<h2>Means over queries</h2>" + _table(("", *map(escape, report.metrics)), rows) + note
+    rows = [(escape(system), *(_mean(report, system, one) for one in report.metrics)) for system in report.systems]
+    table = _table(("system", *map(escape, report.metrics)), rows)
+    return f"<h2>Means over queries</h2>{table}{_note('Small: 95 % bootstrap interval over queries.')}"
 
 
-def _comparisons(report: Report) -> Iterable[str]:
-    """Yield a table and a picture of the first system against each of the others, by the first metric."""
+def _mean(report: Report, system: str, metric: str) -> str:
+    low, high = report.interval(system, metric)
+    return f"{report.mean(system, metric):.4f}<small>{low:.3f} to {high:.3f}</small>"
+
+
+def _comparisons(report: Report) -> Iterator[str]:
+    """Yield a table and pictures of the first system against each of the others, by the first metric."""
     metric, (first, *others) = report.metrics[0], report.systems
     if not others:
         return
-    rows = []
-    for other in others:
-        found = report.compare(first, other, metric)
-        low, high = found.interval
-        difference = f"{found.difference:+.4f} <small>{low:+.3f} to {high:+.3f}</small>"
-        counts = f"{found.better} / {found.equal} / {found.worse}"
-        rows.append((f"{escape(first)} - {escape(other)}", difference, f"{found.p_value:.4f}", counts))
-    head = ("", f"difference in {escape(metric)}", "p", "better / equal / worse")
-    yield "<h2>Is the difference real?</h2>" + _table(head, rows)
-    yield (
-        '<p class="note">p: how often random sign flips of the queries\' differences do as much '
-        "(paired randomisation test).</p>"
-    )
+    head = (f"{escape(first)} against", f"difference in {escape(metric)}", "p", "better", "equal", "worse")
+    table = _table(head, [_comparison(report, first, other) for other in others])
+    meaning = "p: how often random sign flips of the queries' differences do as much (paired randomisation test)."
+    yield f"<h2>Is the difference real?</h2>{table}{_note(meaning)}"
     for other in others:
         differences = report.per_query(first, metric) - report.per_query(other, metric)
-        yield f"<h2>{escape(first)} against {escape(other)}, query by query</h2>" + _bars(differences)
+        legend = f'Queries where {escape(first)} is <b class="better">better</b> or <b class="worse">worse</b>.'
+        bars = _bars(differences[~np.isnan(differences)], metric)
+        yield f"<h2>{escape(first)} against {escape(other)}, query by query</h2>{bars}{_note(legend)}"
+
+
+def _comparison(report: Report, first: str, other: str) -> tuple[str, ...]:
+    found = report.compare(first, other, report.metrics[0])
+    low, high = found.interval
+    difference = f"{found.difference:+.4f}<small>{low:+.3f} to {high:+.3f}</small>"
+    p_value = "&lt; 0.001" if found.p_value < 0.001 else f"{found.p_value:.3f}"
+    return escape(other), difference, p_value, *map(str, (found.better, found.equal, found.worse))
+
+
+def _bars(differences: NDArray[np.float64], metric: str) -> str:
+    """Return a bar for each query, from the greatest gain to the greatest loss."""
+    values = np.sort(differences)[::-1].tolist()
+    chart = Chart(
+        (0, len(values)),
+        (min([0.0, *values]), max([0.0, *values])),
+        "queries, best first",
+        f"difference in {metric}",
+    )
+    return chart.drawn(chart.bar(place, value) for place, value in enumerate(values))
 
 
 def _learning_curve(name: str, history: History) -> str:
-    curves = {"train": [one.train for one in history]}
-    if history[0].validation is not None:
-        curves["valid"] = [one.validation or 0.0 for one in history]
-    best = f"round {history.best_round} of {len(history)} kept"
-    legend = "grey: training, blue: validation" if "valid" in curves else "grey: training"
-    return f"<h2>Learning curve of {escape(name)}</h2>{_lines(curves)}<p class='note'>{best}; {legend}.</p>"
+    curves = {"training": [one.train for one in history]}
+    validation = [one.validation for one in history if one.validation is not None]
+    if validation and np.isfinite(validation).all():  # NaN where no query counts
+        curves["validation"] = validation
+    values = [value for curve in curves.values() for value in curve]
+    chart = Chart((1, len(history)), (min(values), max(values)), "round", "metric")
+    marks = [chart.upright("kept", history.best_round)]
+    marks += [chart.line(kind, list(enumerate(curve, start=1))) for kind, curve in curves.items()]
+    kinds = " and ".join(f'<b class="{kind}">{kind}</b>' for kind in curves)
+    legend = f"The metric on {kinds} queries; round {history.best_round} of {len(history)} was kept (dashed)."
+    return f"<h2>Learning curve of {escape(name)}</h2>{chart.drawn(marks)}{_note(legend)}"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def _note(html: str) -> str:
+    return f'<p class="note">{html}</p>'
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     header = "".join(f"<th>{cell}</th>" for cell in head)
-    body = "".join(
-        f"<tr><td>{first}</td>{''.join(f'<td class=number>{cell}</td>' for cell in cells)}</tr>"
-        for first, *cells in rows
-    )
-    return f"<table><tr>{header}</tr>{body}</table>"
-
-
-def _bars(differences: NDArray[np.float64]) -> str:
-    """Return a bar for each query, from the greatest gain to the greatest loss."""
-    values = np.sort(differences[~np.isnan(differences)])[::-1]
-    largest = float(np.abs(values).max(initial=1e-9))
-    step = WIDTH / max(1, len(values))
-    bars = []
-    for place, value in enumerate(values):
-        length = abs(value) / largest * HEIGHT / 2
-        top = HEIGHT / 2 - length if value > 0 else HEIGHT / 2
-        kind = "better" if value > 0 else "worse"
-        bars.append(
-            f'<rect class="{kind}" x="{place * step:.2f}" y="{top:.2f}" width="{step:.2f}" height="{length:.2f}"/>'
-        )
-    label = f'<text x="4" y="14">{largest:+.2f}</text><text x="4" y="{HEIGHT - 4}">{-largest:+.2f}</text>'
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join(bars)}{label}</svg>'
-
-
-def _lines(curves: Mapping[str, Sequence[float]]) -> str:
-    low = min(min(values) for values in curves.values())
-    high = max(max(values) for values in curves.values())
-    span = (high - low) or 1.0
-    drawn = []
-    for kind, values in curves.items():
-        step = (WIDTH - 2 * MARGIN) / max(1, len(values) - 1)
-        points = " ".join(
-            f"{MARGIN + place * step:.1f},{HEIGHT - MARGIN - (value - low) / span * (HEIGHT - 2 * MARGIN):.1f}"
-            for place, value in enumerate(values)
-        )
-        drawn.append(f'<polyline class="{kind}" points="{points}"/>')
-    labels = f'<text x="0" y="{MARGIN}">{high:.3f}</text><text x="0" y="{HEIGHT - MARGIN}">{low:.3f}</text>'
-    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img">{"".join(drawn)}{labels}</svg>'
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
 
 from rankwright.data import find_folds, read_fold
-from rankwright.evaluation.measurement import evaluate
+from rankwright.evaluation.measurement import checked_metrics, evaluate
 from rankwright.metrics import Convention, Ties, find_convention
 
 if TYPE_CHECKING:
@@ -83,18 +82,23 @@ def cross_validate(
     a file is sorted by relevance, keeping its order between ties flatters a ranker that ties a lot.
     """
     started = time.perf_counter()
+    asked = checked_metrics(metrics, find_convention(convention))  # before any fold is trained
     results = []
     for path in find_folds(folder):
-        results.append(_run_fold(ranker, path, metrics, convention))
+        results.append(_run_fold(ranker, path, asked, convention))
         if on_fold is not None:
             on_fold(results[-1])
     seconds = time.perf_counter() - started
-    return CrossValidation(ranker.name, convention, tuple(map(str, metrics)), tuple(results), seconds)
+    return CrossValidation(ranker.name, convention, tuple(map(str, asked)), tuple(results), seconds)
 
 
-def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric | str], counting: str) -> FoldResult:
+def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric], counting: str) -> FoldResult:
+    from sklearn.base import clone  # takes a second to import, and only this needs it
+
     train, valid, test = read_fold(path)
     fitted = clone(ranker).fit(*train, validation=valid)
+    if fitted.history_.interrupted:  # half a fit is a model to keep, but not one to compare
+        raise KeyboardInterrupt
     scores = {ranker.name: fitted.predict(test)}
     report = evaluate(scores, test, metrics=metrics, convention=counting)
     averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting))

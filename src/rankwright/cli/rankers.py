@@ -1,0 +1,78 @@
+"""`rankwright rankers`: the methods there are, and what may be set in each."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwright.cli.inputs import JsonFlag, find_ranker, known_rankers
+from rankwright.cli.output import say, show_facts, show_json
+
+if TYPE_CHECKING:
+    from rankwright.rankers import Ranker
+
+
+def rankers(
+    ranker: Annotated[str | None, typer.Argument(metavar="[RANKER]", help="The method to tell more of.")] = None,
+    json: JsonFlag = False,
+) -> None:
+    """List the ranking methods, or one's parameters and their defaults.
+
+    Example:
+
+        rankwright rankers adarank
+    """
+    if ranker is None:
+        _show({name: _summary(kind) for name, kind in sorted(known_rankers().items())}, json)
+        return
+    kind = find_ranker(ranker)
+    facts = {"ranker": ranker, "summary": _summary(kind), "parameters": _parameters(kind)}
+    if json:
+        show_json(facts)
+    else:
+        _show_parameters(facts)
+
+
+def _show(facts: dict[str, Any], as_json: bool) -> None:
+    (show_json if as_json else show_facts)(facts)
+
+
+def _show_parameters(facts: dict[str, Any]) -> None:
+    say(f"{facts['ranker']}: {facts['summary']}")
+    for name, parameter in facts["parameters"].items():
+        say(f"\n  --set {name}={_spelled(parameter['default'])}")
+        if parameter["meaning"]:
+            say(f"      {parameter['meaning']}")
+
+
+def _summary(kind: type[Ranker]) -> str:
+    return (inspect.getdoc(kind) or "").partition("\n")[0]
+
+
+def _parameters(kind: type[Ranker]) -> dict[str, dict[str, Any]]:
+    """Return every parameter's default, and its meaning from the one place that says it: the docstring."""
+    meanings = _meanings(inspect.getdoc(kind) or "")
+    return {
+        name: {"default": _plain(value), "meaning": meanings.get(name, "")}
+        for name, value in kind().get_params(deep=False).items()
+    }
+
+
+def _meanings(docstring: str) -> dict[str, str]:
+    """Return what stands indented under each name of a numpy-style section of parameters."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", docstring, re.MULTILINE | re.DOTALL)
+    entries = re.findall(
+        r"^(\w[\w, ]*)[^\n]*\n((?:[ ]+[^\n]*\n?|\n)+)", section[1] if section else "", re.MULTILINE
+    )
+    return {name: " ".join(text.split()) for names, text in entries for name in re.split(r",\s*", names.strip())}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _spelled(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool | None) else str(value)

@@ -1,0 +1,269 @@
+"""Users' mistakes: each is one sentence, exit code 2, and leaves every file as it was."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+import rankwright
+from rankwright.errors import InputError
+from rankwright.models.format import FORMAT_VERSION, sealed
+
+
+def train(path, model="m.rw"):
+    return ("train", "adarank", "--train", path, "--model", model)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "data.txt holds no documents."),
+        ("# nothing\n", "data.txt holds no documents."),
+        ("1 1:2\n", "data.txt, line 1: expected qid:ID after the label, found '1:2'."),
+        ("1\n", "data.txt, line 1: expected qid:ID after the label, found the end of the line."),
+        ("high qid:1 1:2\n", "data.txt, line 1: expected a number as the label, found 'high'."),
+        ("inf qid:1 1:2\n", "data.txt, line 1: expected a finite label, found 'inf'."),
+        (
+            "0 qid:1 1:2\n1 qid:1 1:high\n",
+            "data.txt, line 2: expected a number or NULL after the colon, found '1:high'.",
+        ),
+        ("1 qid:1 high\n", "data.txt, line 1: expected feature:value, found 'high'."),
+        ("1 qid:1 0:2\n", "data.txt, line 1: expected a feature's number from 1 before the colon, found '0:2'."),
+        ("1 qid:1 -3:2\n", "data.txt, line 1: expected a feature's number from 1 before the colon, found '-3:2'."),
+        (
+            "1 qid:1 2:2 1:2\n",
+            "data.txt, line 1: expected features in ascending order, each once, found '1:2'.",
+        ),
+        ("1 qid:1 4000000000:2\n", "data.txt, line 1: expected no feature above 1,000,000, found '4000000000:2'."),
+        (
+            "1 qid:1 99999999999999999999999:2\n",
+            "data.txt, line 1: expected no feature above 1,000,000, found '99999999999999999999999:2'.",
+        ),
+        ("1 qid:1 1:inf\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:inf'."),
+        ("1 qid:1 1:1e99\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:1e99'."),
+        ("-1 qid:1 1:1\n0 qid:1 1:2\n", "A gain needs labels from 0 up, but one is -1."),
+        ("1 qid:1 1:1\n", None),
+        (
+            "0 qid:1 1:1\n0 qid:1 1:2\n",
+            "There is nothing to learn: no query has documents that are better than others.",
+        ),
+    ],
+)
+def test_bad_data(run, refuse, tmp_path, text, sentence):
+    (tmp_path / "data.txt").write_text(text)
+    if sentence is None:
+        assert run(*train("data.txt")).code == 0
+        return
+    assert refuse(*train("data.txt")) == sentence
+    assert [path.name for path in tmp_path.iterdir()] == ["data.txt"]
+
+
+def test_negative_labels_are_told_in_evaluation_too(refuse, model, tmp_path):
+    (tmp_path / "data.txt").write_text("-1 qid:1 6:1\n0 qid:1 6:2\n")
+    assert "labels from 0 up" in refuse("evaluate", model, "--data", "data.txt")
+
+
+@pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.csv", "data.parquet"])
+@pytest.mark.parametrize("verb", ["train", "info", "evaluate", "predict", "rank"])
+def test_no_such_file(refuse, model, name, verb):
+    words = {"train": train(name), "info": ("info", name)}
+    assert refuse(*words.get(verb, (verb, model, "--data", name))) == f"There is no file {name}."
+
+
+@pytest.mark.parametrize(("name", "what"), [("data.txt", "a LETOR file"), ("data.csv", "a table")])
+def test_a_folder_for_a_file(refuse, tmp_path, name, what):
+    (tmp_path / name).mkdir()
+    assert refuse(*train(name)) == f"{name} is a folder, not {what}."
+
+
+def test_a_truncated_gzip_file(refuse, fold, tmp_path):
+    whole = gzip.compress((fold / "train.txt").read_bytes())
+    (tmp_path / "data.txt.gz").write_bytes(whole[: len(whole) // 2])
+    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a whole gzip file: it is truncated or corrupt."
+    (tmp_path / "data.txt.gz").write_bytes(b"1 qid:1 1:1\n")
+    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a whole gzip file: it is truncated or corrupt."
+
+
+@pytest.mark.parametrize(
+    "text", ["", "label,qid\n1,1\n", "label,bm25\n1,2\n", "label,qid,bm25\nhigh,1,2\n", "\0\1"]
+)
+def test_bad_tables_are_named(refuse, tmp_path, text):
+    (tmp_path / "data.csv").write_text(text)
+    assert "data.csv" in refuse(*train("data.csv"))
+    (tmp_path / "data.parquet").write_text(text)
+    assert "data.parquet" in refuse(*train("data.parquet"))
+
+
+def test_a_truncated_table(refuse, tmp_path):
+    whole = gzip.compress(b"label,qid,bm25\n" + b"1,1,2\n" * 10_000)
+    (tmp_path / "data.csv.gz").write_bytes(whole[: len(whole) // 2])
+    assert "data.csv.gz" in refuse(*train("data.csv.gz"))
+
+
+def broken_models(whole):
+    yield "empty", b""
+    yield "cut short", whole[:-5]
+    yield "only begun", whole[:10]
+    yield "edited", whole.replace(b"AdaRank", b"OdaRank")
+    yield "no model", b"1 qid:1 1:1\n"
+
+
+@pytest.mark.parametrize("kind", ["empty", "cut short", "only begun", "edited", "no model"])
+@pytest.mark.parametrize("verb", ["evaluate", "predict", "rank"])
+def test_a_broken_model(refuse, fold, model, tmp_path, kind, verb):
+    (tmp_path / "broken.rw").write_bytes(dict(broken_models(model.read_bytes()))[kind])
+    assert "broken.rw" in refuse(verb, "broken.rw", "--data", fold / "test.txt")
+
+
+def test_a_model_of_a_later_version(refuse, fold, tmp_path):
+    (tmp_path / "new.rw").write_bytes(sealed(b"{}", b"", version=FORMAT_VERSION + 1))
+    sentence = refuse("predict", "new.rw", "--data", fold / "test.txt")
+    assert "new.rw" in sentence
+    assert "later version of rankwright" in sentence
+
+
+def test_a_model_with_other_features(refuse, model, tmp_path):
+    (tmp_path / "few.txt").write_text("1 qid:1 3:1\n")
+    assert refuse("predict", model, "--data", "few.txt") == (
+        "few.txt has 3 features, the model was trained on 6; "
+        "if the file leaves out the last ones, say --features 6."
+    )
+    (tmp_path / "many.txt").write_text("1 qid:1 7:1\n")
+    assert refuse("rank", model, "--data", "many.txt") == "many.txt has 7 features, the model was trained on 6."
+    assert refuse("evaluate", model, "--data", "many.txt", "--features", 6) == (
+        "many.txt has 7 features, more than the 6 expected."
+    )
+
+
+def test_validation_with_more_features(refuse, fold, tmp_path):
+    (tmp_path / "vali.txt").write_text("1 qid:1 7:1\n")
+    sentence = refuse(*train(fold / "train.txt"), "--valid", "vali.txt")
+    assert sentence == "vali.txt has 7 features, more than the 6 expected."
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["adrank"], "There is no ranker 'adrank'; did you mean 'adarank'?"),
+        (["AdaRank"], "There is no ranker 'AdaRank'; did you mean 'adarank'?"),
+        (["adarank", "--set", "round=5"], "The ranker adarank has no parameter 'round'; did you mean 'rounds'?"),
+        (["adarank", "--set", "rounds"], "--set takes name=value, not 'rounds'."),
+        (["adarank", "--set", "rounds=many"], "rounds must be a whole number from 1, not 'many'."),
+        (["adarank", "--set", "rounds=0"], "rounds must be a whole number from 1, not 0."),
+        (["adarank", "--set", "choose=best"], "choose must be one of 'loss', 'measure', not 'best'."),
+        (["adarank", "--set", "metric=ndgc"], "There is no metric 'ndgc'; did you mean 'ndcg'?"),
+        (["adarank", "--set", "metric=dcg"], None),
+        (["adarank", "--set", "n_threads=0"], "n_threads must be None or a whole number from 1, not 0."),
+    ],
+)
+def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):
+    found = refuse("train", *words, "--train", fold / "train.txt", "--model", "m.rw")
+    assert found == sentence or (sentence is None and found.startswith("AdaRank needs a metric between -1 and 1"))
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "sentence"),
+    [
+        ("--metrics", "ndgc@10", "There is no metric 'ndgc'; did you mean 'ndcg'?"),
+        ("--metrics", "ndcg@ten", "A metric's cut-off must be a whole number from 1, not 'ten'."),
+        ("--metrics", "p", "The metric p needs a cut-off, as in 'p@10'."),
+        ("--metrics", ",", "Name at least one metric, as in 'ndcg@10,map'."),
+        ("--metrics", "map(treshold=2)", "The metric map has no option 'treshold'; did you mean 'threshold'?"),
+        ("--convention", "letor33", "There is no convention 'letor33'; did you mean 'letor3'?"),
+    ],
+)
+def test_unknown_metrics_and_conventions(refuse, folder, fold, model, monkeypatch, option, value, sentence):
+    assert refuse("evaluate", model, "--data", fold / "test.txt", option, value) == sentence
+    monkeypatch.setattr("rankwright.rankers.AdaRank.fit", None)  # told before anything is trained
+    assert refuse("crossval", "adarank", "--data", folder, option, value) == sentence
+
+
+def test_a_metric_that_a_convention_lacks(refuse, folder, monkeypatch):
+    monkeypatch.setattr("rankwright.rankers.AdaRank.fit", None)
+    words = ("crossval", "adarank", "--data", folder, "--convention", "letor3", "--metrics", "mrr")
+    assert refuse(*words) == "The convention letor3 has no mrr; it has ndcg, map, p."
+
+
+def test_a_folder_without_folds(refuse, fold, tmp_path):
+    sentence = f"{tmp_path} holds no folds: looked for folders Fold1, Fold2 and so on."
+    assert refuse("crossval", "adarank", "--data", tmp_path) == sentence
+    assert refuse("crossval", "adarank", "--data", "nowhere") == "There is no folder nowhere."
+    (tmp_path / "Fold1").mkdir()
+    assert "Fold1 is not a whole fold" in refuse("crossval", "adarank", "--data", tmp_path)
+
+
+def outputs(fold, model):
+    yield "train", (*train(fold / "train.txt")[:-1],)
+    yield "predict", ("predict", model, "--data", fold / "test.txt", "--out")
+    yield "rank", ("rank", model, "--data", fold / "test.txt", "--out")
+    yield "generate", ("generate", "gaussian", "--queries", 2, "--out")
+    yield "demo", ("demo", "--queries", 10, "--report")
+
+
+@pytest.mark.parametrize("verb", ["train", "predict", "rank", "generate", "demo"])
+def test_outputs_that_cannot_be_written(refuse, fold, model, tmp_path, verb):
+    words = dict(outputs(fold, model))[verb]
+    assert refuse(*words, "nowhere/out") == "nowhere/out cannot be written: there is no folder nowhere."
+    (tmp_path / "file").write_text("old")
+    assert refuse(*words, "file/out") == "file/out cannot be written: there is no folder file."
+    assert refuse(*words, tmp_path) == f"{tmp_path} is a folder, not a file to write."
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_text() == "old"
+
+
+@pytest.mark.parametrize("verb", ["train", "predict", "rank"])
+def test_an_input_is_never_overwritten(refuse, fold, model, verb):
+    words = dict(outputs(fold, model))[verb]
+    read = fold / ("train.txt" if verb == "train" else "test.txt")
+    before = read.read_bytes()
+    assert refuse(*words, read) == f"{read} is read by this command; writing there would destroy it."
+    assert read.read_bytes() == before
+
+
+def test_a_failure_while_writing_leaves_the_old_file(refuse, fold, tmp_path, monkeypatch):
+    (tmp_path / "m.rw").write_text("old")
+
+    def disk_full(_descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", disk_full)
+    sentence = refuse(*train(fold / "train.txt"))
+    assert sentence == f"{tmp_path / 'm.rw'} cannot be written: No space left on device."
+    assert [path.name for path in tmp_path.iterdir()] == ["m.rw"]
+    assert (tmp_path / "m.rw").read_text() == "old"
+
+
+def test_the_demos_page_is_not_its_model(refuse):
+    assert refuse("demo", "--report", "x.rw").startswith("x.rw is where the model goes")
+
+
+def test_generate_refuses_what_it_cannot_do(refuse, tmp_path):
+    (tmp_path / "file").write_text("old")
+    assert refuse("generate", "polynomial", "--fold", "--out", "file") == (
+        "The folder file cannot be made: File exists."
+    )
+    assert "3 documents or more" in refuse("generate", "gaussian", "--documents", 2, "--out", "x.txt")
+    assert "--noise is for polynomial" in refuse("generate", "gaussian", "--noise", 0.5, "--out", "x.txt")
+
+
+def test_a_model_named_twice(refuse, fold, model):
+    assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"The model {model} is named twice."
+
+
+@pytest.mark.parametrize(
+    ("y", "qid", "sentence"),
+    [
+        ([1, 0], [1, 1, 1], r"There are 3 documents but labels of shape \(2,\)\."),
+        ([1, 0, 0], [1, 1], r"There are 3 documents but 2 query ids\."),
+    ],
+)
+def test_lengths_that_differ(y, qid, sentence):
+    with pytest.raises(InputError, match=sentence):
+        rankwright.AdaRank().fit(np.zeros((3, 2)), y, qid)

@@ -1,0 +1,296 @@
+"""Every verb at its work."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from rankwright.data import read_letor, read_run
+from rankwright.metrics import NDCG, parse
+from rankwright.models import LinearScorer, load, save
+from rankwright.rankers import AdaRank
+
+
+def test_demo(run, tmp_path):
+    code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
+    assert code == 0
+    assert out.splitlines()[0].split() == ["system", "ndcg@10", "map", "mrr"]
+    assert "AdaRank against the best feature: " in out
+    assert "page.html" in err
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    assert load(tmp_path / "page.rw").about["ranker"] == "AdaRank"
+
+
+def test_demo_for_machines(run, tmp_path):
+    found = run("demo", "--queries", 20, "--json", "--report", tmp_path / "page.html").json
+    assert set(found["systems"]) == {"AdaRank", "best feature", "random"}
+    assert found["systems"]["AdaRank"]["ndcg@10"] > found["systems"]["random"]["ndcg@10"]
+    assert found["model"] == str(tmp_path / "page.rw")
+
+
+def train(fold, model, *more):
+    return ("train", "adarank", "--train", fold / "train.txt", "--model", model, "--set", "directions=both", *more)
+
+
+def test_train(run, fold, tmp_path):
+    code, out, err = run(*train(fold, tmp_path / "m.rw", "--valid", fold / "vali.txt"))
+    assert code == 0
+    assert out.startswith("ndcg: 0.")
+    assert "on validation (round " in out
+    assert "96 documents of 12 queries, 6 features" in err
+    assert load(tmp_path / "m.rw").n_features == 6
+
+
+def test_train_for_machines(run, fold, tmp_path):
+    words = train(fold, tmp_path / "m.rw", "--valid", fold / "vali.txt", "--json", "--set", "metric=ndcg@5")
+    found = run(*words).json
+    assert (found["ranker"], found["metric"], found["model"]) == ("adarank", "ndcg@5", str(tmp_path / "m.rw"))
+    assert (found["documents"], found["queries"], found["features"]) == (96, 12, 6)
+    assert [one["round"] for one in found["history"]] == list(range(1, found["rounds"] + 1))
+    best = found["history"][found["best_round"] - 1]
+    assert (best["train"], best["validation"]) == (found["train"], found["validation"])
+    assert best["validation"] == max(one["validation"] for one in found["history"])
+    assert found["interrupted"] is False
+
+
+def test_train_without_validation(run, fold, tmp_path):
+    assert "validation" not in run(*train(fold, tmp_path / "m.rw")).out
+    assert run(*train(fold, tmp_path / "m.rw", "--json")).json["validation"] is None
+
+
+def test_training_that_finds_nothing_says_so(run, tmp_path):
+    (tmp_path / "against.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    words = ("train", "adarank", "--train", tmp_path / "against.txt", "--model", tmp_path / "m.rw")
+    code, out, _ = run(*words, "--set", "metric=kendall_tau")
+    assert code == 0
+    assert out == "No round was worth adding: the model gives every document the same score.\n"
+    found = run(*words, "--set", "metric=kendall_tau", "--json").json
+    assert (found["best_round"], found["train"], found["history"]) == (0, None, [])
+
+
+@pytest.mark.filterwarnings("default:Interrupted")
+def test_an_interrupted_fit_keeps_its_best_round(run, fold, tmp_path, monkeypatch):
+    def press_ctrl_c(_ranker, one):
+        if one.number == 2:
+            raise KeyboardInterrupt
+        return ""
+
+    monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
+    code, out, err = run(*train(fold, tmp_path / "m.rw", "--json"))
+    assert code == 0
+    assert '"interrupted": true' in out
+    assert err == "rankwright: Interrupted after round 2; the model is that of round 2.\n"
+    assert load(tmp_path / "m.rw").about["rounds"] == 2
+
+
+def test_the_same_command_gives_the_same_bytes(run, fold, tmp_path):
+    for name in ("one.rw", "other.rw"):
+        run(*train(fold, tmp_path / name))
+    assert (tmp_path / "one.rw").read_bytes() == (tmp_path / "other.rw").read_bytes()
+
+
+def test_validation_that_leaves_out_the_last_features(run, fold, tmp_path):
+    (tmp_path / "vali.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    assert run(*train(fold, tmp_path / "m.rw", "--valid", tmp_path / "vali.txt")).code == 0
+    words = ("--valid", tmp_path / "vali.txt", "--features", 9)
+    assert run(*train(fold, tmp_path / "m.rw", *words)).code == 0
+    assert load(tmp_path / "m.rw").n_features == 9
+
+
+def test_evaluate(run, fold, model, tmp_path):
+    test = read_letor(fold / "test.txt")
+    mean = NDCG(k=10)(test.y, load(model).predict(test), test.qid)
+    code, out, err = run("evaluate", model, "--data", fold / "test.txt", "--metrics", "ndcg@10,map")
+    assert code == 0
+    head, line = out.splitlines()
+    assert head.split() == ["model", "ndcg@10", "map"]
+    assert line.split()[:2] == [str(model), f"{mean:.4f}"]
+    assert err == "12 queries; convention standard\n"
+
+
+def test_evaluate_for_machines(run, fold, model):
+    words = ("evaluate", model, "--data", fold / "test.txt", "--json", "--per-query", "--metrics", "ndcg@3,p@1")
+    found = run(*words).json
+    assert (found["convention"], found["queries"]) == ("standard", 12)
+    assert set(found["empty_queries"]) == {"ndcg@3", "p@1"}
+    values = found["per_query"][str(model)]["ndcg@3"]
+    assert len(values) == 12
+    assert np.mean(list(values.values())) == pytest.approx(found["systems"][str(model)]["ndcg@3"])
+
+
+def test_evaluate_says_which_queries_are_empty(run, model, tmp_path):
+    (tmp_path / "test.txt").write_text("1 qid:1 6:1\n0 qid:1 6:2\n0 qid:2 6:1\n")
+    err = run("evaluate", model, "--data", tmp_path / "test.txt").err
+    assert err == "2 queries, 1 of them empty (every ranking is equally good); convention standard\n"
+    words = (
+        "evaluate",
+        model,
+        "--data",
+        tmp_path / "test.txt",
+        "--metrics",
+        "map(empty=none,threshold=9)",
+        "--json",
+    )
+    assert run(*words).json["systems"][str(model)] == {"map(empty=none,threshold=9)": None}
+
+
+def test_a_model_named_like_markup_is_shown_as_it_is(run, fold, model, tmp_path, monkeypatch):
+    (tmp_path / "[red]m.rw").write_bytes(model.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert "\n[red]m.rw " in run("evaluate", "[red]m.rw", "--data", fold / "test.txt").out
+
+
+def test_predict(run, fold, model, tmp_path):
+    scores = load(model).predict(read_letor(fold / "test.txt"))
+    code, out, err = run("predict", model, "--data", fold / "test.txt")
+    assert (code, err) == (0, "")
+    assert [float(line) for line in out.splitlines()] == scores.tolist()
+    _, nothing, err = run("predict", model, "--data", fold / "test.txt", "--out", tmp_path / "scores.txt")
+    assert nothing == ""
+    assert err == f"wrote 96 scores to {tmp_path / 'scores.txt'}\n"
+    assert (tmp_path / "scores.txt").read_text() == out
+
+
+def test_rank(run, fold, model, tmp_path):
+    code, out, err = run("rank", model, "--data", fold / "test.txt", "--tag", "mine")
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == 96
+    assert {line.split()[-1] for line in out.splitlines()} == {"mine"}
+    assert run("rank", model, "--data", fold / "test.txt", "--out", tmp_path / "run.txt").code == 0
+    assert len(read_run(tmp_path / "run.txt").scores) == 96
+
+
+def test_crossval(run, folder):
+    code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean"]
+    assert err.startswith("24 test queries; convention standard; ")
+
+
+def test_crossval_shows_what_file_order_hides(run, tmp_path):
+    (tmp_path / "Fold1").mkdir()
+    for name in ("train.txt", "vali.txt", "test.txt"):
+        (tmp_path / "Fold1" / name).write_text("1 qid:1 1:2\n0 qid:1 1:2\n0 qid:1 1:1\n")
+    out = run("crossval", "adarank", "--data", tmp_path, "--convention", "letor3", "--metrics", "map").out
+    assert out.splitlines()[-2].split() == ["mean", "1.0000"]
+    assert out.splitlines()[-1].split() == ["mean,", "ties", "averaged", "0.7500"]
+
+
+def test_crossval_for_machines(run, folder):
+    words = (
+        "crossval",
+        "adarank",
+        "--data",
+        folder,
+        "--json",
+        "--convention",
+        "letor4",
+        "--metrics",
+        "ndcg@5,map",
+    )
+    found = run(*words).json
+    assert (found["ranker"], found["convention"]) == ("adarank", "letor4")
+    assert [fold["fold"] for fold in found["folds"]] == ["Fold1", "Fold2"]
+    for metric in ("ndcg@5", "map"):
+        values = [fold["metrics"][metric] for fold in found["folds"]]
+        assert found["mean"][metric] == pytest.approx(np.mean(values))
+    assert found["seconds"] > 0
+
+
+def test_rankers(run):
+    code, out, _ = run("rankers")
+    assert code == 0
+    assert "adarank  Boosts single features" in out
+    out = run("rankers", "adarank").out
+    assert "--set rounds=100\n      Most weak rankers to add" in out
+    assert "--set patience=none\n" in out
+    assert run("rankers", "--json").json["adarank"].startswith("Boosts single features")
+    parameters = run("rankers", "adarank", "--json").json["parameters"]
+    assert parameters["metric"]["default"] == "ndcg"
+    assert all(parameter["meaning"] for parameter in parameters.values())
+
+
+def test_info_of_a_model(run, model):
+    out = run("info", model).out
+    assert "kind        linear\n" in out
+    found = run("info", model, "--json").json
+    assert (found["kind"], found["features"], found["ranker"]) == ("linear", 6, "AdaRank")
+    weights = [abs(weight) for weight in found["weights"].values()]
+    assert weights == sorted(weights, reverse=True)
+
+
+def test_info_of_a_model_without_weights(run, tmp_path):
+    save(LinearScorer([0.0], [0.0]), tmp_path / "nothing.rw")
+    assert "weights   none\n" in run("info", tmp_path / "nothing.rw").out
+
+
+def test_info_of_data(run, tmp_path):
+    (tmp_path / "data.txt").write_text("2 qid:1 1:1 2:5 3:NULL\n0 qid:1 1:2 2:5 3:NULL\n0 qid:2 1:3 2:5 3:NULL\n")
+    found = run("info", tmp_path / "data.txt", "--json").json
+    assert (found["documents"], found["queries"], found["features"]) == (3, 2, 3)
+    assert found["documents_a_query"] == {"least": 1, "median": 1.5, "most": 2}
+    assert (found["missing_values"], found["constant_features"], found["queries_with_one_label"]) == (3, 2, 1)
+    assert found["labels"] == {"0": 2, "2": 1}
+    assert "missing values          3\n" in run("info", tmp_path / "data.txt").out
+
+
+def test_info_of_many_labels(run, tmp_path):
+    (tmp_path / "data.txt").write_text("".join(f"{label / 4} qid:1 1:1\n" for label in range(30)))
+    found = run("info", tmp_path / "data.txt", "--json").json
+    assert found["labels"] == {"least": 0.0, "most": 7.25, "different": 30}
+
+
+@pytest.mark.parametrize("kind", ["polynomial", "gaussian"])
+def test_generate(run, tmp_path, kind):
+    for name in ("one.txt", "other.txt"):
+        words = ("generate", kind, "--queries", 3, "--documents", 6, "--seed", 5, "--out", tmp_path / name)
+        assert run(*words)[:2] == (0, "")
+    assert (tmp_path / "one.txt").read_bytes() == (tmp_path / "other.txt").read_bytes()
+    assert read_letor(tmp_path / "one.txt").groups.sizes.tolist() == [6, 6, 6]
+
+
+def test_generate_a_fold(run, tmp_path):
+    out = tmp_path / "deep" / "Fold1"
+    assert run("generate", "polynomial", "--queries", 2, "--fold", "--out", out).code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["test.txt", "train.txt", "vali.txt"]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "data.CSV", "data.txt.gz"])
+def test_other_formats(run, tmp_path, name):
+    letor, csv = "1 qid:1 1:2\n0 qid:1 1:1\n", "label,qid,bm25\n1,1,2\n0,1,1\n"
+    text = (csv if "csv" in name.lower() else letor).encode()
+    (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
+    words = ("train", "adarank", "--train", tmp_path / name, "--model", tmp_path / "m.rw")
+    assert run(*words).code == 0
+    assert run("evaluate", tmp_path / "m.rw", "--data", tmp_path / name, "--metrics", "map").out.endswith(
+        "1.0000\n"
+    )
+
+
+def test_one_query_of_many_documents(run, tmp_path):
+    random = np.random.default_rng(0)
+    values, labels = random.normal(size=(20_001, 2)), random.integers(0, 3, 20_001)
+    lines = [f"{label} qid:1 1:{x:.4f} 2:{z:.4f}\n" for label, (x, z) in zip(labels, values, strict=True)]
+    (tmp_path / "long.txt").write_text("".join(lines))
+    words = ("--train", tmp_path / "long.txt", "--model", tmp_path / "m.rw", "--set", "directions=both")
+    assert run("train", "adarank", *words).code == 0
+    found = run(
+        "evaluate", tmp_path / "m.rw", "--data", tmp_path / "long.txt", "--json", "--metrics", "ndcg,map,wta"
+    )
+    assert (found.code, found.json["queries"]) == (0, 1)
+    assert all(str(parse(metric)) == metric for metric in found.json["empty_queries"])
+
+
+@pytest.mark.filterwarnings("default:Interrupted")
+def test_ctrl_c_ends_a_cross_validation(run, folder, monkeypatch):
+    observed = AdaRank.fit
+
+    def press_ctrl_c(_round):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AdaRank, "fit", lambda *data, **parts: observed(*data, **parts, on_round=press_ctrl_c))
+    code, out, err = run("crossval", "adarank", "--data", folder)
+    assert (code, out) == (130, "")
+    assert "Traceback" not in err

@@ -1,0 +1,101 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rankwright.errors import InputError
+from rankwright.evaluation import compare
+from rankwright.evaluation.comparison import mean_interval
+
+
+def exact_p_value(differences):
+    """The share of all sign flips whose mean is as far from 0 as the one seen."""
+    flips = np.array(list(product([-1, 1], repeat=len(differences))))
+    means = np.abs((flips * differences).mean(axis=1))
+    return (means >= abs(np.mean(differences)) - 1e-12).mean()
+
+
+few_differences = st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.125, 0.3, 0.75]), min_size=1, max_size=8)
+
+
+@given(few_differences)
+def test_the_p_value_is_that_of_all_sign_flips(differences):
+    values = np.array(differences)
+    found = compare(values, np.zeros(len(values)))
+    # 10,000 draws: a standard error of at most 0.005.
+    assert found.p_value == pytest.approx(exact_p_value(values), abs=0.025)
+
+
+def test_hand_counted():
+    found = compare(np.array([0.9, 0.5, 0.5, 0.2]), np.array([0.5, 0.5, 0.25, 0.3]))
+    assert found.difference == pytest.approx(0.1375)
+    assert (found.better, found.worse, found.equal) == (2, 1, 1)
+
+
+@given(few_differences)
+def test_the_other_way_round(differences):
+    one, other = np.array(differences), np.zeros(len(differences))
+    there, back = compare(one, other), compare(other, one)
+    assert there.difference == -back.difference
+    assert there.p_value == back.p_value
+    assert (there.better, there.worse, there.equal) == (back.worse, back.better, back.equal)
+
+
+def test_identical_systems_do_not_differ():
+    values = np.random.default_rng(0).random(50)
+    found = compare(values, values.copy())
+    assert (found.difference, found.p_value, found.equal) == (0.0, 1.0, 50)
+    assert found.interval == (0.0, 0.0)
+
+
+def test_a_plain_difference_is_as_sure_as_the_samples_allow():
+    found = compare(np.full(60, 0.6), np.full(60, 0.5), samples=999)
+    assert found.p_value == 1 / 1000
+
+
+def test_the_same_seed_gives_the_same_answer():
+    one, other = np.random.default_rng(0).random((2, 30))
+    assert compare(one, other, seed=3) == compare(one, other, seed=3)
+    assert compare(one, other, seed=3) != compare(one, other, seed=4)
+
+
+def test_queries_left_out_of_either_are_passed_over():
+    one, other = np.array([np.nan, 0.5, 0.7, 0.9]), np.array([0.5, np.nan, 0.7, 0.5])
+    found = compare(one, other)
+    assert (found.better, found.worse, found.equal) == (1, 0, 1)
+    assert found == compare(one[2:], other[2:])
+
+
+@pytest.mark.parametrize("one", [[], [np.nan]])
+def test_nothing_to_compare(one):
+    with pytest.raises(InputError, match="no query that both systems have a value for"):
+        compare(np.array(one, dtype=float), np.zeros(len(one)))
+
+
+def test_other_queries():
+    with pytest.raises(InputError, match="One system has 2 queries, the other 3"):
+        compare(np.zeros(2), np.zeros(3))
+
+
+def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
+    random = np.random.default_rng(7)
+    held = 0
+    for trial in range(300):
+        low, high = mean_interval(random.beta(2, 3, size=60), samples=500, seed=trial)
+        held += low <= 0.4 <= high
+    assert 0.90 <= held / 300 <= 0.985
+
+
+def test_chance_alone_is_seldom_significant():
+    random = np.random.default_rng(8)
+    small = sum(compare(*random.random((2, 40)), samples=500, seed=trial).p_value < 0.05 for trial in range(300))
+    assert 0.02 <= small / 300 <= 0.09
+
+
+def test_a_wider_level_is_a_wider_interval():
+    values = np.random.default_rng(0).random(30)
+    low, high = mean_interval(values, level=0.5)
+    wide_low, wide_high = mean_interval(values, level=0.99)
+    assert wide_low < low < high < wide_high

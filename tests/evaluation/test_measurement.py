@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from evaluation.examples import small_data
+from rankwright.data import Ranking, RankingData
+from rankwright.errors import InputError
+from rankwright.evaluation import evaluate
+from rankwright.metrics import AP, NDCG, find_convention
+from rankwright.models import FeatureScorer
+
+DATA = small_data()
+SCORES = DATA.X[:, 0]
+
+
+def test_values_are_those_of_the_metrics():
+    random = np.random.default_rng(0).normal(size=9)
+    report = evaluate({"good": SCORES, "random": random}, DATA, metrics=[NDCG(k=2), "map"])
+    for system, scores in (("good", SCORES), ("random", random)):
+        ranking = Ranking.of(scores, DATA.groups)
+        for metric in (NDCG(k=2), AP()):
+            expected = metric.per_query(DATA.y, ranking)
+            np.testing.assert_array_equal(report.per_query(system, str(metric)), expected)
+    assert report.systems == ("good", "random")
+    assert report.metrics == ("ndcg@2", "map")
+    assert report.queries == ("a", "b", "c")
+
+
+def test_a_scorer_is_its_scores():
+    scorer = FeatureScorer(0, n_features=1, missing=0.0)
+    report = evaluate({"scorer": scorer, "scores": SCORES}, DATA, n_threads=1)
+    for metric in report.metrics:
+        np.testing.assert_array_equal(report.per_query("scorer", metric), report.per_query("scores", metric))
+
+
+def test_empty_queries_are_counted_whatever_they_count():
+    report = evaluate({"good": SCORES}, DATA, metrics=["map", "map(empty=none)", "map(threshold=2)"])
+    assert report.empty == {"map": 1, "map(empty=none)": 1, "map(threshold=2)": 2}
+    assert report.mean("good", "map") == pytest.approx(2 / 3)
+    assert report.mean("good", "map(empty=none)") == 1.0
+
+
+def test_conventions_count_their_own_way():
+    tied = np.zeros(9)
+    standard = evaluate({"tied": tied}, DATA, metrics=["ndcg@3"])
+    letor = evaluate({"tied": tied}, DATA, metrics=["ndcg@3"], convention="letor3")
+    given = evaluate({"tied": tied}, DATA, metrics=["ndcg@3"], convention=find_convention("letor3"))
+    assert standard.per_query("tied", "ndcg@3")[0] < letor.per_query("tied", "ndcg@3")[0] == 1.0
+    assert (standard.convention, letor.convention, given.convention) == ("standard", "letor3", "letor3")
+    assert given.mean("tied", "ndcg@3") == letor.mean("tied", "ndcg@3")
+
+
+def test_rows_in_any_order():
+    shuffled = np.random.default_rng(1).permutation(9)
+    data = DATA.take(shuffled)
+    report = evaluate({"good": SCORES[shuffled]}, data, metrics=["map"])
+    values = dict(zip(report.queries, report.per_query("good", "map").tolist(), strict=True))
+    assert values == {"a": 1.0, "b": 1.0, "c": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("systems", "options", "sentence"),
+    [
+        ({}, {}, "nothing to evaluate"),
+        ({"short": [1.0, 2.0]}, {}, "9"),
+        ({"broken": np.full(9, np.nan)}, {}, "NaN|nan|finite"),
+        ({"good": SCORES}, {"metrics": ["ndgc"]}, "did you mean 'ndcg'"),
+        ({"good": SCORES}, {"metrics": []}, "at least one metric"),
+        ({"good": SCORES}, {"convention": "letor"}, "no convention 'letor'"),
+        ({"good": SCORES}, {"convention": "letor3", "metrics": ["mrr"]}, "letor3 has no mrr"),
+        ({"wide": FeatureScorer(0, n_features=2, missing=0.0)}, {}, "2"),
+    ],
+)
+def test_mistakes(systems, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        evaluate(systems, DATA, **options)
+
+
+def test_negative_labels_need_a_metric_without_gains():
+    data = RankingData(np.zeros((2, 1)), [-1, 1], [0, 0])
+    with pytest.raises(InputError, match="labels from 0 up"):
+        evaluate({"scores": [0.0, 1.0]}, data, metrics=["ndcg"])
+    assert evaluate({"scores": [0.0, 1.0]}, data, metrics=["map"]).mean("scores", "map") == 1.0

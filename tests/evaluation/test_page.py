@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from evaluation.examples import small_report
+from rankwright.boosting import History, Round
+from rankwright.errors import InputError
+from rankwright.evaluation.chart import Chart, ticks
+from rankwright.evaluation.page import write_page
+
+UNCLOSED = {"meta"}
+
+
+class Page(HTMLParser):
+    """Reads a page, minding that every tag is closed in its turn."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.tags, self.words = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in UNCLOSED:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.words.append(data)
+
+    def count(self, tag, kind=None):
+        return sum(name == tag and kind in (None, given.get("class")) for name, given in self.tags)
+
+
+def history(*values, validation=True, best=1):
+    rounds = (Round(place, 1.0, one, one / 2 if validation else None) for place, one in enumerate(values, start=1))
+    return History(tuple(rounds), best)
+
+
+@pytest.fixture
+def page(tmp_path):
+    def written(report, **options):
+        write_page(report, tmp_path / "page.html", **options)
+        text = (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert "nan" not in text
+        return text, Page(text)
+
+    return written
+
+
+REPORT = small_report(good=[1.0, 0.5, 0.75, 0.5], poor=[0.25, 0.5, 0.25, 0.75])
+
+
+def test_says_what_the_report_says(page):
+    _, read = page(REPORT, histories={"good": history(0.5, 0.75, 0.7, best=2)})
+    words = " ".join(read.words)
+    for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries; convention standard"):
+        assert expected in words
+    assert (read.count("rect", "better"), read.count("rect", "worse")) == (2, 2)
+    assert (read.count("polyline", "training"), read.count("polyline", "validation")) == (1, 1)
+    assert "round 2 of 3 was kept" in words
+    for label in ("difference in map", "queries, best first", "round"):
+        assert label in read.words
+
+
+def test_stands_alone(page):
+    text, read = page(REPORT, histories={"good": history(0.5, 0.75)})
+    assert not re.search(r"https?:|//|url\(|@import|<script|<link|<img", text)
+    assert not any({"src", "href"} & set(given) for _, given in read.tags)
+
+
+def test_names_are_never_markup(page):
+    name = "<b>\"x\" & 'y'</b><script>alert(1)</script>"
+    text, read = page(small_report(**{name: [1.0], "other": [0.0]}), histories={name: history(0.5)})
+    assert "<script" not in text
+    assert any(name in words for words in ["".join(read.words)])
+    text, _ = page(small_report(**{"other": [1.0], name: [0.0]}))
+    assert "<script" not in text
+
+
+def test_one_system_has_no_comparison(page):
+    text, read = page(small_report(only=[1.0, 0.0]))
+    assert "Is the difference real?" not in text
+    assert read.count("svg") == 0
+
+
+def test_queries_left_out_have_no_bar(page):
+    _, read = page(small_report(one=[1.0, np.nan, 0.5], other=[0.0, 0.5, 1.0]))
+    assert read.count("rect") == 2
+
+
+@pytest.mark.parametrize("rounds", [(), (0.5,), (0.5, 0.5)])
+def test_short_and_flat_histories(page, rounds):
+    _, read = page(REPORT, histories={"good": history(*rounds, validation=False)})
+    assert read.count("polyline") == (1 if rounds else 0)
+    assert "validation" not in read.words
+
+
+def test_validation_without_a_value_is_not_drawn(page):
+    _, read = page(REPORT, histories={"good": History((Round(1, 1.0, 0.5, float("nan")),), 1)})
+    assert read.count("polyline") == 1
+
+
+def test_equal_systems(page):
+    _, read = page(small_report(one=[0.5, 0.5], same=[0.5, 0.5]))
+    assert read.count("rect") == 2
+
+
+def test_a_page_that_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match="cannot be written"):
+        write_page(REPORT, tmp_path / "nowhere" / "page.html")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
+        (-0.45, 0.63, [-0.4, -0.2, 0, 0.2, 0.4, 0.6]),
+        (0, 300, [0, 50, 100, 150, 200, 250, 300]),
+        (0.7, 0.7, [0.7]),
+        (-1, 1, [-1, -0.5, 0, 0.5, 1]),
+    ],
+)
+def test_ticks_are_round(low, high, expected):
+    assert ticks(low, high) == expected
+
+
+def test_marks_stay_inside_the_chart():
+    chart = Chart((0, 2), (-1.0, 1.0), "x", "y")
+    numbers = re.findall(r'(x|y|width|height)="([\d.]+)"', chart.bar(0, 1.0) + chart.bar(1, -1.0))
+    assert all(0 <= float(value) <= 720 for _, value in numbers)
