@@ -60,11 +60,13 @@ def _split(drawn: NDArray[np.bool_]) -> Sample:
 
 def _threshold(size: Doubles, wanted: float) -> float:
     """Return mu such that the sum of min(1, size / mu) is as wanted."""
+    smallest = np.finfo(np.float64).tiny
     ordered = np.sort(size)
     below = np.cumsum(ordered)
-    certain = len(size) - 1 - np.arange(len(size))  # if mu lay just above the k-th, those above it were certain
-    expected = certain + below / np.maximum(ordered, np.finfo(np.float64).tiny)
-    place = int(np.searchsorted(-expected, -wanted))  # expected falls as mu rises
-    place = min(place, len(size) - 1)
-    mu = below[place] / max(wanted - certain[place], np.finfo(np.float64).tiny)
-    return float(max(mu, np.finfo(np.float64).tiny))
+    n_above = len(size) - 1 - np.arange(len(size))
+    expected = n_above + below / np.maximum(ordered, smallest)  # if mu were the size of each in turn; it falls
+    place = int(np.searchsorted(-expected, -wanted))  # those from here on are drawn for certain
+    if place == 0:
+        return smallest
+    mu = below[place - 1] / max(wanted - (len(size) - place), smallest)
+    return float(max(mu, smallest))

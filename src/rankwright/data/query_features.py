@@ -1,0 +1,80 @@
+"""Features made within the query: how a value stands among those of the query's other documents."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+    Floats = NDArray[np.float32]
+
+
+class QueryFeature(Enum):
+    """A column made from another, query by query; a missing value stays missing."""
+
+    ZSCORE = "zscore"
+    """Deviations from the query's mean, in standard deviations; 0 where all values are equal."""
+    RANK = "rank"
+    """The share of the query's other values that are lower, ties counting half; 1/2 for a single value."""
+    MINMAX = "minmax"
+    """From 0, the query's lowest, to 1, its highest; 0 where all values are equal."""
+
+
+def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
+    """Return the kinds of columns by their names."""
+    known = [kind.value for kind in QueryFeature]
+    if isinstance(names, str) or not all(name in known for name in names) or len(set(names)) < len(names):
+        raise InputError(f"query_features must be a list of {', '.join(known)}, each at most once, not {names!r}.")
+    return tuple(QueryFeature(name) for name in names)
+
+
+def with_query_features(X: Floats, groups: QueryGroups, kinds: Sequence[QueryFeature]) -> Floats:
+    """Return the features with the columns of each kind beside them."""
+    n_features = X.shape[1]
+    wide = np.empty((len(X), n_features * (1 + len(kinds))), dtype=np.float32)
+    wide[:, :n_features] = X
+    for rows in groups:
+        own = X[rows].astype(np.float64)
+        for place, kind in enumerate(kinds, start=1):
+            wide[rows, place * n_features : (place + 1) * n_features] = _MAKERS[kind](own)
+    return wide
+
+
+def _zscores(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    known = ~np.isnan(values)
+    count = np.maximum(1, known.sum(axis=0))
+    centred = values - np.where(known, values, 0.0).sum(axis=0) / count
+    spread = np.sqrt((np.where(known, centred, 0.0) ** 2).sum(axis=0) / count)
+    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    ordered = np.sort(values, axis=0)  # NaN last
+    known = (~np.isnan(values)).sum(axis=0)
+    ranks = np.full_like(values, np.nan)
+    for feature in range(values.shape[1]):
+        column, sorted_values = values[:, feature], ordered[: known[feature], feature]
+        low, high = (np.searchsorted(sorted_values, column, side=side) for side in ("left", "right"))
+        others = max(1, known[feature] - 1)
+        share = (low + (high - low - 1) / 2) / others if known[feature] > 1 else np.full(len(column), 0.5)
+        ranks[:, feature] = np.where(np.isnan(column), np.nan, share)
+    return ranks
+
+
+def _minmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    low = np.fmin.reduce(values, axis=0)
+    span = np.fmax.reduce(values, axis=0) - low
+    return np.asarray((values - low) / np.where(span > 0, span, 1.0))
+
+
+_MAKERS = {QueryFeature.ZSCORE: _zscores, QueryFeature.RANK: _ranks, QueryFeature.MINMAX: _minmax}
