@@ -5,5 +5,6 @@ from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
 from rankwright.models.scorer import Scorer
 from rankwright.models.store import load, save
+from rankwright.models.trees import TreeEnsemble
 
-__all__ = ["Combination", "FeatureScorer", "LinearScorer", "Scorer", "load", "save"]
+__all__ = ["Combination", "FeatureScorer", "LinearScorer", "Scorer", "TreeEnsemble", "load", "save"]

@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.groups import QueryGroups
 
 MAX_FEATURES = 2**31 - 1
+DTYPES: dict[str, type[np.generic]] = {
+    "splits": np.int64,
+    "feature": np.int32,
+    "threshold": np.float32,
+    "missing_left": np.uint8,
+    "left": np.int32,
+    "right": np.int32,
+    "leaf_value": np.float64,
+    "gain": np.float64,
+    "cover": np.float64,
+}
+A_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain")
+A_LEAF = ("leaf_value", "cover")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,13 +49,15 @@ class TreeEnsemble(Scorer):
     splits
         Where each tree's splits begin, and where the last one's end.
     feature, threshold, missing_left, left, right
-        One a split.
+        One a split. A threshold that is no 32-bit float is rounded down to one, which no 32-bit value notices.
     leaf_value
         What each leaf adds to the score.
     gain
         How much each split lowered the training loss: for importances.
     cover
         How many training documents reached each leaf: for contributions.
+    n_features
+        Number of features of the data.
     """
 
     kind: ClassVar[str] = "trees"
@@ -51,3 +71,156 @@ class TreeEnsemble(Scorer):
     gain: NDArray[np.float64]
     cover: NDArray[np.float64]
     n_features: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._set("n_features", checked_integer("n_features", self.n_features))
+        if not 1 <= self.n_features <= MAX_FEATURES:
+            raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(self.n_features)}.")
+        for name in ("splits", "feature", "missing_left", "left", "right"):
+            self._set(name, _frozen_integers(name, getattr(self, name)))
+        _require_offsets(self.splits, len(self.feature))
+        sizes = dict.fromkeys(A_SPLIT, len(self.feature)) | dict.fromkeys(A_LEAF, len(self.feature) + self.n_trees)
+        for name in ("threshold", "leaf_value", "gain", "cover"):
+            numbers = frozen_numbers(name, getattr(self, name), (sizes[name],))
+            self._set(name, _rounded_down(numbers) if name == "threshold" else numbers)
+        for name in ("missing_left", "left", "right"):
+            _require(len(getattr(self, name)) == sizes[name], f"{name} must have one value a split.")
+        _require_range("feature", self.feature, self.n_features - 1)
+        _require_range("missing_left", self.missing_left, 1)
+        _require((self.cover >= 0).all(), "cover must not be negative.")
+        _require_trees(self.splits, self.left, self.right)
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        return f"TreeEnsemble({self.n_trees:,} trees, {self.n_features} features)"
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.splits) - 1
+
+    def first(self, n_trees: int) -> Self:
+        """Return the model of the first trees alone."""
+        n_trees = checked_integer("n_trees", n_trees)
+        if not 0 <= n_trees <= self.n_trees:
+            raise InputError(f"n_trees must be from 0 to {self.n_trees}, not {shown(n_trees)}.")
+        n_splits = int(self.splits[n_trees])
+        cut = dict.fromkeys(A_SPLIT, n_splits) | dict.fromkeys(A_LEAF, n_splits + n_trees)
+        parts = {name: getattr(self, name)[:size] for name, size in cut.items()}
+        return replace(self, splits=self.splits[: n_trees + 1], **parts)
+
+    def scaled(self, factor: float) -> Self:
+        """Return the model whose every leaf is multiplied by the factor."""
+        with np.errstate(over="ignore"):  # refused as not finite
+            return replace(self, leaf_value=self.leaf_value * checked_number("factor", factor))
+
+    @classmethod
+    def concatenate(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
+        """Return one model of all the trees, in order; the ensembles must have the same features."""
+        if not ensembles:
+            raise InputError("There must be at least one ensemble to concatenate.")
+        n_features = {one.n_features for one in ensembles}
+        names = {one.feature_names for one in ensembles} - {None}
+        if len(n_features) > 1 or len(names) > 1:
+            raise InputError("Only ensembles of the same features can be concatenated.")
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(one, name) for one in ensembles]) for name in A_SPLIT + A_LEAF
+        }
+        sizes = np.concatenate([np.diff(one.splits) for one in ensembles])
+        splits = np.concatenate([[0], np.cumsum(sizes)])
+        return cls(splits, **joined, n_features=n_features.pop(), feature_names=next(iter(names), None))
+
+    def importances(self, kind: Literal["gain", "splits"] = "gain") -> NDArray[np.float64]:
+        """Return for each feature the sum of its splits' gains, or the number of its splits."""
+        if kind not in ("gain", "splits"):
+            raise InputError(f"kind must be 'gain' or 'splits', not {shown(kind)}.")
+        weights = self.gain if kind == "gain" else np.ones(len(self.gain))
+        return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
+
+    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
+        scores = np.zeros(len(X))
+        for tree in range(self.n_trees):
+            scores += self._tree_values(X, tree)
+        return scores
+
+    def _tree_values(self, X: NDArray[np.float32], tree: int) -> NDArray[np.float64]:
+        first, last = self.splits[tree : tree + 2]
+        leaves: NDArray[np.float64] = self.leaf_value[first + tree : last + tree + 1]
+        node = np.full(len(X), -1 if first == last else 0)
+        while len(rows := np.flatnonzero(node >= 0)):
+            split = first + node[rows]
+            x = X[rows, self.feature[split]]
+            goes_left = np.where(np.isnan(x), self.missing_left[split] == 1, x <= self.threshold[split])
+            node[rows] = np.where(goes_left, self.left[split], self.right[split])
+        return leaves.take(-1 - node)
+
+    def state(self) -> State:
+        """Return the arrays and the number of features."""
+        return State(fields={"n_features": self.n_features}, arrays={name: getattr(self, name) for name in DTYPES})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make an ensemble from its arrays and number of features."""
+        arrays: dict[str, Any] = {name: state.array(name, dtype) for name, dtype in DTYPES.items()}
+        return cls(**arrays, n_features=state.integer("n_features"))
+
+
+def _require(holds: bool | np.bool_, sentence: str) -> None:
+    if not holds:
+        raise InputError(sentence)
+
+
+def _frozen_integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a read-only copy as integers of the field's type."""
+    given, dtype = np.asarray(values), DTYPES[name]
+    _require(given.ndim == 1, f"{name} has shape {given.shape}, expected one row of numbers.")
+    _require(given.dtype.kind in "iu" or not given.size, f"{name} must be whole numbers, not {given.dtype}.")
+    numbers = given.astype(dtype)
+    _require((numbers == given).all(), f"{name} holds numbers too large for {np.dtype(dtype)}.")
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the highest 32-bit floats that are not above: they divide 32-bit values as the numbers do."""
+    with np.errstate(over="ignore"):
+        nearest = numbers.astype(np.float32)
+    down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    _require(np.isfinite(down).all(), "threshold holds numbers too large for a 32-bit float.")
+    down.flags.writeable = False
+    return down
+
+
+def _require_range(name: str, values: NDArray[Any], highest: int) -> None:
+    wrong = (values < 0) | (values > highest)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise InputError(f"{name}[{place}] is {values[place]}; it must be from 0 to {highest}.")
+
+
+def _require_offsets(splits: NDArray[np.int64], n_splits: int) -> None:
+    _require(len(splits) > 0 and splits[0] == 0, "splits must begin with 0.")
+    _require((splits[1:] >= splits[:-1]).all(), "splits must not fall.")
+    _require(splits[-1] == n_splits, f"splits must end with the number of splits, {n_splits}, not {splits[-1]}.")
+
+
+def _require_trees(splits: NDArray[np.int64], left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
+    """Refuse children that do not form binary trees.
+
+    Children after their parents, every split but the root and every leaf exactly one's child: then every one of
+    them is reached from its root. A tree of n splits has 2n children and as many places to fill, so that it is
+    enough that no place is filled twice.
+    """
+    sizes = np.diff(splits)
+    tree = np.repeat(np.arange(len(sizes)), sizes)
+    place, size = np.arange(len(left)) - splits[tree], sizes[tree]
+    filled = np.zeros(2 * len(left) + len(sizes), dtype=np.uint8)  # all splits, then all leaves
+    for name, child in (("left", left.astype(np.int64)), ("right", right.astype(np.int64))):
+        wrong = np.where(child < 0, -1 - child > size, (child <= place) | (child >= size))
+        if wrong.any():
+            split = int(wrong.argmax())
+            raise InputError(f"{name}[{split}] is {child[split]}: no later split nor a leaf of its tree.")
+        target = np.where(child < 0, len(left) + splits[tree] + tree - 1 - child, splits[tree] + child)
+        _require(not filled[target].any(), f"{name} names a child that has a parent already.")
+        filled[target] = 1
+        _require(filled.sum() == (1 if name == "left" else 2) * len(left), f"{name} names a child twice.")
