@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from itertools import permutations
-from math import factorial, prod
+from math import factorial, fsum, prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -31,6 +31,8 @@ ORDERS_OF_TIES = 720
 
 class Ties(Enum):
     """How documents with equal scores count."""
+
+    __repr__ = Enum.__str__  # so that the repr of a metric makes it again
 
     EXPECTED = "expected"
     """The exact mean over all orders of the tied documents."""
@@ -151,9 +153,12 @@ class Metric(ABC):
 
 
 def mean_over_queries(values: Doubles) -> float:
-    """Return the mean of per-query values, passing over those left out; NaN where none are left."""
+    """Return the mean of per-query values, passing over those left out; NaN where none are left.
+
+    Summed exactly, so that it does not depend on the order of the queries.
+    """
     kept = values[~np.isnan(values)]
-    return float(kept.mean()) if len(kept) else float("nan")
+    return fsum(kept) / len(kept) if len(kept) else float("nan")
 
 
 def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:

@@ -70,6 +70,8 @@ Gain.LINEAR = Gain("linear")
 class Discount(Enum):
     """How much less a lower rank counts."""
 
+    __repr__ = Enum.__str__
+
     LOG2 = "log2"
     """1 / log2(1 + rank)."""
     LETOR = "letor"
