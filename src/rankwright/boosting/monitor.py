@@ -86,9 +86,9 @@ class Monitor:
             self._mean(self._train, scores),
             self._validate(member),
         )
+        self._rounds.append(this)
         if self._is_best(this):
             self.best_round = this.number
-        self._rounds.append(this)
         if self._on_round is not None:
             self._on_round(this)
         return self._patience is not None and this.number - self.best_round >= self._patience
@@ -117,7 +117,7 @@ class Monitor:
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
         """Let Ctrl-C end the fit with the best rounds so far, if there are any."""
-        if kind is not KeyboardInterrupt or not self._rounds:
+        if kind is not KeyboardInterrupt or self.best_round == 0:
             return False
         done = len(self._rounds)
         warnings.warn(
