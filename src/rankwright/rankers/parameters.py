@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from rankwright.errors import InputError
 
 
@@ -11,7 +13,7 @@ def require_whole_number(name: str, value: Any, *, least: int, optional: bool = 
     """Refuse anything but a whole number from `least`, or None where that is allowed."""
     if value is None and optional:
         return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         allowed = f"None or a whole number from {least}" if optional else f"a whole number from {least}"
         raise InputError(f"{name} must be {allowed}, not {value!r}.")
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rankwright.data import RankingData
-from rankwright.data.features import feature_names_of, require_same_features
+from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
+from rankwright.metrics import Metric
 from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.boosting import History, Round
-    from rankwright.metrics import Metric
     from rankwright.models import Scorer
 
     Doubles = NDArray[np.float64]
@@ -64,10 +64,10 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         on_round
             Called with each round as it ends, to show progress.
         """
-        train = RankingData(X, y, qid)
-        valid = _checked_validation(validation, train, feature_names_of(X))
-        if len(train) == 0:
-            raise InputError("There are no documents to learn from.")
+        if not isinstance(self.metric, Metric):
+            raise InputError(f"metric must be a Metric such as NDCG(k=10), not {self.metric!r}.")
+        train = _checked_train(RankingData(X, y, qid))
+        valid = None if validation is None else _checked_validation(validation, train)
         threads = resolve_threads(self.n_threads)
         model, history = self._fit(train, valid, on_round, threads)
         self.n_features_in_ = train.n_features
@@ -87,7 +87,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
         """Return a score for each document, in the order of the input."""
-        return self._fitted().predict(X, qid, n_threads=n_threads or self.n_threads)
+        threads = self.n_threads if n_threads is None else n_threads
+        return self._fitted().predict(X, qid, n_threads=threads)
 
     def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
         """Return each document's rank within its query, from 1."""
@@ -103,8 +104,9 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         return self.model_
 
     def _about(self, train: RankingData, history: History) -> dict[str, Any]:
-        """Return the facts that travel with the model."""
+        """Return the facts that travel with the model; it owes nothing to the number of threads."""
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
+        del parameters["n_threads"]
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,
@@ -117,16 +119,34 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
 
 def _plain(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
+    if isinstance(value, np.generic):
+        value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _checked_validation(
-    validation: RankingData | Sequence[Any] | None, train: RankingData, names: Sequence[str] | None
-) -> RankingData | None:
-    if validation is None:
-        return None
-    valid = validation if isinstance(validation, RankingData) else RankingData(*validation)
-    require_same_features(train.n_features, names, valid.X, valid.feature_names)
-    if len(valid) == 0:
-        raise InputError("The validation part has no documents.")
+def _checked_train(train: RankingData) -> RankingData:
+    if len(train) == 0:
+        raise InputError("There are no documents to learn from.")
+    if train.n_features == 0:
+        raise InputError("There are no features to learn from.")
+    if not _any_better(train):
+        raise InputError("There is nothing to learn: no query has documents that are better than others.")
+    return train
+
+
+def _checked_validation(validation: RankingData | Sequence[Any], train: RankingData) -> RankingData:
+    if not isinstance(validation, RankingData) and len(validation) != 3:
+        raise InputError("validation must be RankingData or (X, y, qid).")
+    try:
+        valid = validation if isinstance(validation, RankingData) else RankingData(*validation)
+        require_same_features(train.n_features, train.feature_names, valid.X, valid.feature_names)
+    except InputError as error:
+        raise InputError(f"In the validation part: {error}") from None
+    if not _any_better(valid):
+        raise InputError("The validation part cannot choose: no query has documents that are better than others.")
     return valid
+
+
+def _any_better(data: RankingData) -> bool:
+    """Return whether any query has documents of different labels."""
+    return any(np.ptp(data.y[rows]) > 0 for rows in data.groups)
