@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,7 @@ class BestFeature:
 
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature that does best on the queries with weight."""
-        return self._weak(int(np.argmax(self.quality @ signal.weights)))
+        return self._weak(int(np.argmax(signal.mean(self.quality))))
 
     @cached_property
     def quality(self) -> Doubles:
@@ -79,4 +80,4 @@ class LeastLossFeature(BestFeature):
         if step <= 0.0:
             return np.inf
         quality = self._measure(signal.scores + step * candidate.predict(self.train))
-        return float(np.exp(-quality).sum())
+        return fsum(np.exp(-quality))

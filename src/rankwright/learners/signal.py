@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 Signal = TypeVar("Signal", contravariant=True)
 
-# Keeps the step finite where a weak model is perfect on every query that has weight.
+# Keeps the step finite where a weak model is perfect, or all wrong, on every query that has weight.
 SMALLEST_ERROR = 1e-12
 
 
@@ -37,15 +38,24 @@ class WeakLearner(Protocol[Signal]):
 
 @dataclass(frozen=True, eq=False)
 class QueryWeights:
-    """A weight for each query, summing to one, and the scores of the ensemble that left them."""
+    """A weight for each query, summing to one, and the scores and the loss of the ensemble that left them."""
 
     weights: Doubles
     scores: Doubles
+    loss: float
 
     def half_log_odds(self, quality: Doubles) -> Any:
         """Return half the log-odds of the weighted quality, a quality in [-1, 1] a query.
 
         With a row of qualities for each of several weak models, return one number for each.
         """
-        agreement = quality @ self.weights
-        return 0.5 * np.log((1.0 + agreement) / np.maximum(1.0 - agreement, SMALLEST_ERROR))
+        most = 1.0 - SMALLEST_ERROR
+        agreement = np.clip(self.mean(quality), -most, most)
+        return 0.5 * np.log((1.0 + agreement) / (1.0 - agreement))
+
+    def mean(self, quality: Doubles) -> Any:
+        """Return the weighted mean of a quality a query, or of each row of several weak models' qualities.
+
+        Summed exactly, so that neither the order of the queries nor the models beside it change a bit of it.
+        """
+        return np.apply_along_axis(fsum, -1, quality * self.weights)

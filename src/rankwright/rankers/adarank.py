@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 LEARNERS = {"loss": LeastLossFeature, "measure": BestFeature}
 DIRECTIONS = {"up": (1,), "both": (1, -1)}
+ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
 
 
 @dataclass(frozen=True)
@@ -40,20 +42,21 @@ class AdaRankRule:
     def first_signal(self, scores: Doubles) -> QueryWeights:
         """P_1(i) = 1 / m."""
         n_queries = len(self.train.groups)
-        return QueryWeights(np.full(n_queries, 1.0 / n_queries), scores)
+        return QueryWeights(np.full(n_queries, 1.0 / n_queries), scores, loss=np.inf)
 
     def signal(self, scores: Doubles) -> QueryWeights:
         """P_t+1(i) = exp(-E(f_t on query i)), over their sum."""
-        weights = np.exp(-self.quality(scores))
-        return QueryWeights(weights / weights.sum(), scores)
+        losses = np.exp(-self.quality(scores))
+        loss = fsum(losses)
+        return QueryWeights(losses / loss, scores, loss)
 
     def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
 
-        None where the measure no longer improves, which is where the paper's experiments stop.
+        None where the loss of equation 8 no longer falls, which is where the paper's experiments stop.
         """
         alpha = float(signal.half_log_odds(self.quality(outputs)))
-        if alpha <= 0.0 or not self._improves(signal.scores, signal.scores + alpha * outputs):
+        if alpha <= 0.0 or self._loss(signal.scores + alpha * outputs) >= signal.loss:
             return None
         return alpha
 
@@ -62,11 +65,9 @@ class AdaRankRule:
         ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
         return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
 
-    def _improves(self, before: Doubles, after: Doubles) -> bool:
-        """Return whether the exponential loss of equation 8 falls; the first weak ranker always improves."""
-        if not before.any():
-            return True
-        return bool(np.exp(-self.quality(after)).sum() < np.exp(-self.quality(before)).sum())
+    def _loss(self, scores: Doubles) -> float:
+        """Return the sum over queries of exp(-E)."""
+        return fsum(np.exp(-self.quality(scores)))
 
 
 class AdaRank(Ranker):
@@ -125,6 +126,8 @@ class AdaRank(Ranker):
         learner = LEARNERS[self.choose](judged, self.metric, directions=directions, n_threads=n_threads)
         _require_unit_range(self.metric, learner.quality)
         members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
+        if not members:
+            raise InputError(f"There is nothing to learn: no feature alone has {self.metric} above 0.")
         return _as_linear(members, train.n_features), monitor.history
 
     def _check_parameters(self) -> None:
@@ -136,15 +139,17 @@ class AdaRank(Ranker):
 
 def _queries_that_count(train: RankingData, metric: Metric) -> RankingData:
     """Return the training data without the queries that every ranking is equally good at."""
-    ranking = Ranking.of(np.zeros(len(train)), train.groups)
-    kept = np.flatnonzero(~np.isnan(metric.per_query_with_empty(train.y, ranking)))
+    best, worst = (
+        metric.per_query_with_empty(train.y, Ranking.of(scores, train.groups)) for scores in (train.y, -train.y)
+    )
+    kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
     if len(kept) == 0:
-        raise InputError("There is nothing to learn: no query has documents that are better than others.")
+        raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")
     return train if len(kept) == len(train.groups) else train.take_queries(kept)
 
 
 def _require_unit_range(metric: Metric, quality: Doubles) -> None:
-    if quality.min() < -1.0 or quality.max() > 1.0:
+    if np.abs(quality).max() > 1.0 + ROUNDING:
         raise InputError(
             f"AdaRank needs a metric between -1 and 1; {metric} is {quality.min():g} to {quality.max():g} here."
         )
