@@ -26,16 +26,37 @@ class BestFeature:
 
     How well a feature ranks a query never changes, so it is measured once for all rounds; a round is then one
     product of a small matrix with the weights.
+
+    Parameters
+    ----------
+    train
+        The documents to rank.
+    metric
+        The measure E.
+    missing
+        What a missing value of each feature counts as.
+    directions
+        1 lets a feature rank as it is, -1 reversed.
+    n_threads
+        Threads to use.
     """
 
     def __init__(
-        self, train: RankingData, metric: Metric, *, directions: tuple[int, ...] = (1,), n_threads: int
+        self,
+        train: RankingData,
+        metric: Metric,
+        *,
+        missing: Doubles,
+        directions: tuple[int, ...] = (1,),
+        n_threads: int,
     ) -> None:
         self.train = train
         self.metric = metric
         self.n_threads = n_threads
         self._candidates = [
-            self._scorer(feature, direction) for feature in range(train.n_features) for direction in directions
+            FeatureScorer(feature, direction, n_features=train.n_features, missing=missing[feature])
+            for feature in range(train.n_features)
+            for direction in directions
         ]
 
     def fit(self, signal: QueryWeights) -> Weak:
@@ -54,13 +75,6 @@ class BestFeature:
     def _weak(self, candidate: int) -> Weak:
         model = self._candidates[candidate]
         return Weak(model, model.predict(self.train))
-
-    def _scorer(self, feature: int, direction: int) -> FeatureScorer:
-        """Return the feature as a scorer; a missing value counts as the lowest in training."""
-        column = self.train.X[:, feature]
-        known = column[~np.isnan(column)]
-        lowest = float(known.min()) if len(known) else 0.0
-        return FeatureScorer(feature, direction, n_features=self.train.n_features, missing=lowest)
 
 
 class LeastLossFeature(BestFeature):

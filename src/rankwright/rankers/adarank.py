@@ -122,15 +122,16 @@ class AdaRank(Ranker):
             self.metric, judged, validation, patience=self.patience, on_round=on_round, n_threads=n_threads
         )
         rule = AdaRankRule(judged, self.metric, n_threads)
+        missing = _lowest_values(train)
         directions = DIRECTIONS[self.directions]
-        learner = LEARNERS[self.choose](judged, self.metric, directions=directions, n_threads=n_threads)
+        learner = LEARNERS[self.choose](
+            judged, self.metric, missing=missing, directions=directions, n_threads=n_threads
+        )
         _require_unit_range(self.metric, learner.quality)
         members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
         if not members:
-            raise InputError(
-                f"There is nothing to learn: no feature ranks the queries with {self.metric} above 0."
-            )
-        return _as_linear(members, train.n_features), monitor.history
+            raise InputError(f"There is nothing to learn: no feature alone has {self.metric} above 0.")
+        return _as_linear(members, missing), monitor.history
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)
@@ -157,11 +158,16 @@ def _require_unit_range(metric: Metric, quality: Doubles) -> None:
         )
 
 
-def _as_linear(members: Sequence[Member], n_features: int) -> LinearScorer:
+def _lowest_values(train: RankingData) -> Doubles:
+    """Return each feature's lowest value in training, which a missing one counts as; 0 where all are missing."""
+    lowest: Doubles = np.fmin.reduce(train.X, axis=0).astype(np.float64)
+    return np.where(np.isnan(lowest), 0.0, lowest)
+
+
+def _as_linear(members: Sequence[Member], missing: Doubles) -> LinearScorer:
     """Return the weighted features as one linear scorer: f = sum of alpha_t x_k(t)."""
-    weights, missing = np.zeros(n_features), np.zeros(n_features)
+    weights = np.zeros(len(missing))
     for weight, model in members:
         assert isinstance(model, FeatureScorer)
         weights[model.feature] += weight * model.direction
-        missing[model.feature] = model.missing
     return LinearScorer(weights, missing)

@@ -1,0 +1,233 @@
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import rankwright as rw
+from rankwright import AdaRank
+from rankwright.errors import InputError
+from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, Gain, KendallTau, MeanNDCG, Metric, Ties
+from rankwright.models import LinearScorer
+from rankwright.rankers import adarank as module
+from reference import adarank as slow
+from shared_data import SHARED, needs_shared_data
+
+METRICS = st.sampled_from(
+    [
+        NDCG(),
+        NDCG(k=2),
+        NDCG(ties=Ties.EXPECTED, empty=None),
+        AP(),
+        ERR(max_label=2),
+        WTA(),
+        MeanNDCG(),
+        KendallTau(),
+    ]
+)
+# Each column has a scale of its own: only equal values tie, not sums of different ones that happen to be equal.
+SCALES = np.sqrt([2.0, 3.0, 5.0])
+
+
+@st.composite
+def small_data(draw):
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    n = sum(sizes)
+    value = st.sampled_from([-1.0, 0.0, 1.0, 2.0, np.nan])
+    X = np.array(draw(st.lists(st.tuples(value, value, value), min_size=n, max_size=n))) * SCALES
+    y = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), dtype=float)
+    rows = draw(st.permutations(range(n)))
+    return X[rows].astype(np.float32), y[rows], np.repeat(np.arange(len(sizes)), sizes)[rows]
+
+
+def fit_with_members(ranker, X, y, qid):
+    """The fitted ranker, with the weak rankers it chose in each round."""
+    with patch.object(module, "_as_linear", wraps=module._as_linear) as spy:
+        ranker.fit(X, y, qid)
+    members = spy.call_args.args[0]
+    return [(slow.WeakRanker(one.model.feature, one.model.direction), one.weight) for one in members]
+
+
+def can_be_learned(X, y, qid, metric, directions):
+    queries = [query for query in slow.queries_of(X, y, qid) if slow.counts(metric, query.labels)]
+    means = [
+        np.mean(slow.qualities(metric, weak, queries)) if queries else 0
+        for weak in slow.weak_rankers(X.shape[1], directions)
+    ]
+    return max(means) > slow.CLOSE
+
+
+@pytest.mark.parametrize("choose", ["loss", "measure"])
+@pytest.mark.parametrize("directions", ["up", "both"])
+@settings(max_examples=100)
+@given(data=small_data(), metric=METRICS)
+def test_fits_as_the_slow_twin(choose, directions, data, metric):
+    assume(can_be_learned(*data, metric, directions))
+    options = {"rounds": 4, "choose": choose, "directions": directions}
+    ranker = AdaRank(metric, n_threads=1, **options)
+    members = fit_with_members(ranker, *data)
+    wanted = slow.adarank(*data, metric, **options, between_equals=[weak for weak, _ in members])
+    assert [weak for weak, _ in members] == [weak for weak, _ in wanted]
+    np.testing.assert_allclose([alpha for _, alpha in members], [alpha for _, alpha in wanted], rtol=1e-5)
+    assert [this.weight for this in ranker.history_] == [alpha for _, alpha in members]
+    filled = np.concatenate([query.X for query in slow.queries_of(data[0], data[1], np.zeros(len(data[1])))])
+    np.testing.assert_allclose(ranker.predict(data[0]), slow.scores_of(wanted, filled), rtol=1e-5, atol=1e-9)
+
+
+def queries_of_three(*features):
+    """Two queries of three documents whose best comes first; a feature for each list."""
+    return np.array(features, dtype=float).T, [2, 1, 0, 2, 1, 0], [1, 1, 1, 2, 2, 2]
+
+
+def noisy(n_queries=30, *, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * 6, 6))
+    y = np.clip(np.round(X[:, :3].sum(axis=1) + rng.normal(size=len(X))), 0, 3)
+    return X, y, np.repeat(np.arange(n_queries), 6)
+
+
+def test_a_perfect_feature_has_a_finite_weight_and_ends_it():
+    for choose in ("loss", "measure"):
+        ranker = AdaRank(choose=choose).fit(*queries_of_three([1, 2, 3, 3, 2, 1], [3, 2, 1, 6, 5, 4]))
+        assert ranker.model_.weights[0] == 0
+        assert ranker.model_.weights[1] == pytest.approx(0.5 * np.log(2e12), rel=1e-3)
+        assert len(ranker.history_) == 1
+        assert ranker.history_[0].train == 1.0
+
+
+def test_between_equal_features_the_first_is_taken():
+    column = [3, 1, 2, 6, 5, 4]
+    for choose in ("loss", "measure"):
+        ranker = AdaRank(choose=choose, rounds=1).fit(*queries_of_three([0] * 6, column, column, column))
+        assert np.flatnonzero(ranker.model_.weights).tolist() == [1]
+
+
+def test_the_opposite_of_a_feature_needs_both_directions():
+    data = queries_of_three([1, 2, 3, 4, 5, 6])
+    assert AdaRank().fit(*data).model_.weights[0] > 0
+    assert AdaRank(directions="both").fit(*data).model_.weights[0] < 0
+    assert AdaRank(directions="both").fit(*data).score(*data) == 1.0
+
+
+def test_a_missing_value_counts_as_the_lowest():
+    X, y, qid = queries_of_three([5, 4, 3, 6, 5, 4])
+    X[[2, 5]] = np.nan
+    # The lowest of all may belong to a query that teaches nothing.
+    model = AdaRank().fit([*X, [1.5], [2.0]], [*y, 0, 0], [*qid, 3, 3]).model_
+    assert isinstance(model, LinearScorer)
+    assert model.missing.tolist() == [1.5]
+    assert model.predict([[np.nan]]) == model.predict([[1.5]])
+
+
+def test_queries_that_every_ranking_is_equally_good_at_are_left_out():
+    X, y, qid = noisy()
+    extra_y = [0, 0, 2, 2, 1]  # none relevant, all alike, one document
+    extra_qid = [100, 100, 101, 101, 102]
+    more = np.concatenate([X, X[:5]]), np.concatenate([y, extra_y]), np.concatenate([qid, extra_qid])
+    for metric in (NDCG(), NDCG(empty=1.0), NDCG(empty=None)):
+        with_more = AdaRank(metric, rounds=5).fit(*more)
+        assert (
+            with_more.model_.weights.tolist() == AdaRank(metric, rounds=5).fit(X, y, qid).model_.weights.tolist()
+        )
+
+
+def test_what_counts_depends_on_the_metric():
+    X, _, qid = queries_of_three([3, 2, 1, 6, 5, 4])
+    with pytest.raises(InputError, match=r"every ranking of every query has the same map\.$"):
+        AdaRank(AP()).fit(X, [2, 1, 1, 2, 1, 1], qid)
+
+
+@pytest.mark.parametrize("metric", [KendallTau(), WTA()], ids=str)
+def test_features_that_are_all_wrong_teach_nothing(metric):
+    data = queries_of_three([1, 2, 3, 4, 5, 6])[0], [1, 0, 0, 1, 0, 0], [1, 1, 1, 2, 2, 2]
+    with pytest.raises(InputError, match=f"nothing to learn: no feature alone has {metric} above 0"):
+        AdaRank(metric).fit(*data)
+    assert AdaRank(metric, directions="both").fit(*data).score(*data) == 1.0
+
+
+def test_a_feature_of_zeros_ends_it_like_any_other():
+    X, y, qid = queries_of_three([0] * 6, [1, 2, 3, 4, 5, 6])
+    assert len(AdaRank(choose="measure").fit(X, y, qid).history_) == 1
+
+
+def test_a_metric_beyond_one_is_refused():
+    with pytest.raises(InputError, match=r"^AdaRank needs a metric between -1 and 1; dcg@5 is .* to .* here\.$"):
+        AdaRank(DCG(k=5)).fit(*noisy())
+
+
+def test_a_metric_may_round_to_more_than_one():
+    X, _, qid = queries_of_three([1, 1, 1, 2, 2, 1])
+    y = [0.1, 0.1, 0.1, 0.1, 0.1, 0.0]  # the mean of three times .1 is a little more than .1
+    ranker = AdaRank(NDCG(gain=Gain.LINEAR)).fit(X, y, qid)
+    assert ranker.score(X, y, qid) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"rounds": 0}, "rounds must be a whole number from 1, not 0."),
+        ({"patience": -1}, "patience must be None or a whole number from 1, not -1."),
+        ({"choose": "best"}, "choose must be one of 'loss', 'measure', not 'best'."),
+        ({"directions": "down"}, "directions must be one of 'up', 'both', not 'down'."),
+        ({"choose": ["loss"]}, r"choose must be one of 'loss', 'measure', not \['loss'\]."),
+    ],
+)
+def test_wrong_parameters_are_told(parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        AdaRank(**parameters).fit(*noisy())
+
+
+@dataclass(frozen=True)
+class TopLabel(Metric):
+    """A user's own: the label on top, as a share of the best."""
+
+    def of_ranking(self, labels):
+        return labels[0] / labels.max() if labels.max() > 0 else np.nan
+
+
+def test_a_metric_of_ones_own_trains():
+    data = noisy()
+    ranker = AdaRank(TopLabel(), rounds=5).fit(*data)
+    assert ranker.score(*data) > TopLabel()(data[1], np.zeros(len(data[1])), data[2]) + 0.1
+    assert ranker.model_.about["parameters"]["metric"] == "toplabel"
+
+
+@pytest.mark.parametrize("choose", ["loss", "measure"])
+@pytest.mark.parametrize("metric", [NDCG(k=3), AP(), RR(), KendallTau()], ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_exponential_loss_falls_every_round(choose, metric, seed):
+    X, y, qid = noisy(seed=seed)
+    losses = []
+    for rounds in range(1, 30):
+        ranker = AdaRank(metric, rounds=rounds, choose=choose).fit(X, y, qid)
+        if len(ranker.history_) < rounds:
+            break
+        ranking = rw.data.Ranking.of(ranker.predict(X), rw.QueryGroups.of(qid))
+        values = metric.per_query_with_empty(y, ranking)
+        losses.append(np.exp(-values[~np.isnan(values)]).sum())
+    assert len(losses) > (choose == "loss")
+    assert (np.diff(losses) < 0).all()
+
+
+def test_the_loss_chooses_no_worse_than_the_measure_on_training_data():
+    data = noisy(60)
+    by_loss, by_measure = (AdaRank(choose=choose).fit(*data).score(*data) for choose in ("loss", "measure"))
+    assert by_loss >= by_measure
+
+
+def test_patience_stops_on_the_validation_part():
+    train, valid = noisy(), noisy(seed=2)
+    patient = AdaRank(patience=1).fit(*train, validation=valid)
+    history = patient.history_
+    assert len(history) - history.best_round <= 1
+    assert len(history) <= len(AdaRank().fit(*train, validation=valid).history_)
+
+
+@needs_shared_data
+def test_ohsumed_reaches_what_letor_published():
+    folds = SHARED / "letor" / "OHSUMED"
+    result = rw.cross_validate(AdaRank(), folds, metrics=["ndcg@10"], convention="letor3")
+    assert len(result.folds) == 5
+    assert result.mean("ndcg@10") >= 0.4429
