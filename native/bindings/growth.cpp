@@ -87,9 +87,16 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
         nb::gil_scoped_release release;
         tree = grow_tree(binned, task, limits, n_threads, outputs.span());
     }
-    return nb::make_tuple(copied(tree.feature), copied(tree.threshold), copied(tree.missing_left),
-                          copied(tree.left), copied(tree.right), copied(tree.leaf_value), copied(tree.gain),
-                          copied(tree.cover), outputs.numpy());
+    nb::dict arrays;
+    arrays["feature"] = copied(tree.feature);
+    arrays["threshold"] = copied(tree.threshold);
+    arrays["missing_left"] = copied(tree.missing_left);
+    arrays["left"] = copied(tree.left);
+    arrays["right"] = copied(tree.right);
+    arrays["leaf_value"] = copied(tree.leaf_value);
+    arrays["gain"] = copied(tree.gain);
+    arrays["cover"] = copied(tree.cover);
+    return nb::make_tuple(arrays, outputs.numpy());
 }
 
 }  // namespace

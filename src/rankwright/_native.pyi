@@ -1,6 +1,7 @@
 """Typed face of the C++ core. Every array is contiguous; query q's places are offsets[q] to offsets[q + 1]."""
 
 import enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +123,7 @@ def find_all_edges(
 ) -> list[list[float]]: ...
 def encode(values: NDArray[np.float32], edges: list[list[float]], n_threads: int) -> BinnedMatrix: ...
 
-# Splits (feature, threshold, missing_left, left, right), leaf values, gains, covers, and each row's output.
+# The tree's arrays by their names in TreeEnsemble, and each row's output.
 def grow_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
@@ -140,14 +141,4 @@ def grow_tree(
     min_gain: float,
     levels: int,
     n_threads: int,
-) -> tuple[
-    NDArray[np.int32],
-    NDArray[np.float32],
-    NDArray[np.uint8],
-    NDArray[np.int32],
-    NDArray[np.int32],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-    NDArray[np.float64],
-]: ...
+) -> tuple[dict[str, Any], NDArray[np.float64]]: ...

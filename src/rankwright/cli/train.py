@@ -70,7 +70,7 @@ def fit_with_progress(ranker: Ranker, judged: RankingData, validation: RankingDa
     rounds = ranker.get_params(deep=False).get("rounds")
     total = rounds if isinstance(rounds, int) else None  # fit refuses what is no number, and says so better
     with progress(f"training {ranker.name}", total) as step:
-        ranker.fit(*judged, validation=validation, on_round=lambda one: step(_remark(ranker, one)))
+        ranker.fit(judged, validation=validation, on_round=lambda one: step(_remark(ranker, one)))
 
 
 def _remark(ranker: Ranker, one: Round) -> str:

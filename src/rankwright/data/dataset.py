@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.binning import BinnedFeatures
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.errors import InputError
@@ -87,6 +88,16 @@ class RankingData:
 
     def __repr__(self) -> str:
         return f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
+
+    def binned(self, max_bins: int, n_threads: int | None = None) -> BinnedFeatures:
+        """Return the features as codes for growing trees; made once, and kept for other fits."""
+        if max_bins not in self._binned:
+            self._binned[max_bins] = BinnedFeatures.of(self.X, max_bins=max_bins, n_threads=n_threads)
+        return self._binned[max_bins]
+
+    @cached_property
+    def _binned(self) -> dict[int, BinnedFeatures]:
+        return {}
 
     def take(self, rows: ArrayLike) -> RankingData:
         """Return the given rows as data of their own."""

@@ -96,7 +96,7 @@ def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric], counting: s
     from sklearn.base import clone  # takes a second to import, and only this needs it
 
     train, valid, test = read_fold(path)
-    fitted = clone(ranker).fit(*train, validation=valid)
+    fitted = clone(ranker).fit(train, validation=valid)
     if fitted.history_.interrupted:  # half a fit is a model to keep, but not one to compare
         raise KeyboardInterrupt
     scores = {ranker.name: fitted.predict(test)}

@@ -70,7 +70,7 @@ class TreeLearner:
         """Return the tree that follows the gradients best, and what it says of every document."""
         sample = self._draw(signal)
         split_gradient, split_hessian = _weighted(signal, sample)
-        *tree, outputs = _native.grow_tree(
+        tree, outputs = _native.grow_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
@@ -88,8 +88,8 @@ class TreeLearner:
             LEVELS,
             self.n_threads,
         )
-        splits = np.array([0, len(tree[0])])
-        return Weak(TreeEnsemble(splits, *tree, n_features=self.binned.n_features), outputs)
+        splits = np.array([0, len(tree["feature"])])
+        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents

@@ -3,8 +3,18 @@
 from rankwright.models.combination import Combination
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.scorer import Scorer
 from rankwright.models.store import load, save
 from rankwright.models.trees import TreeEnsemble
 
-__all__ = ["Combination", "FeatureScorer", "LinearScorer", "Scorer", "TreeEnsemble", "load", "save"]
+__all__ = [
+    "Combination",
+    "FeatureScorer",
+    "LinearScorer",
+    "QueryFeatureScorer",
+    "Scorer",
+    "TreeEnsemble",
+    "load",
+    "save",
+]

@@ -18,11 +18,12 @@ from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History, Member, Round
+    from rankwright.boosting import History, Member
+    from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
 
@@ -109,23 +110,24 @@ class AdaRank(Ranker):
         self.patience = patience
         self.n_threads = n_threads
 
-    def _fit(
-        self,
-        train: RankingData,
-        validation: RankingData | None,
-        on_round: Callable[[Round], None] | None,
-        n_threads: int,
-    ) -> tuple[LinearScorer, History]:
+    def _fit(self, task: FitTask) -> tuple[LinearScorer, History]:
         self._check_parameters()
-        judged = _queries_that_count(train, self.metric)
+        if task.weights is not None:
+            raise InputError("AdaRank takes no weights: it weighs queries itself.")
+        judged = _queries_that_count(task.train, self.metric)
         monitor = Monitor(
-            self.metric, judged, validation, patience=self.patience, on_round=on_round, n_threads=n_threads
+            self.metric,
+            judged,
+            task.validation,
+            patience=self.patience,
+            on_round=task.on_round,
+            n_threads=task.n_threads,
         )
-        rule = AdaRankRule(judged, self.metric, n_threads)
-        missing = _lowest_values(train)
+        rule = AdaRankRule(judged, self.metric, task.n_threads)
+        missing = _lowest_values(task.train)
         directions = DIRECTIONS[self.directions]
         learner = LEARNERS[self.choose](
-            judged, self.metric, missing=missing, directions=directions, n_threads=n_threads
+            judged, self.metric, missing=missing, directions=directions, n_threads=task.n_threads
         )
         _require_unit_range(self.metric, learner.quality)
         members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class FitTask:
+    """What a ranker learns from, checked: data, validation data, a weight a document, whom to tell, threads."""
+
+    train: RankingData
+    validation: RankingData | None
+    weights: Doubles | None
+    on_round: Callable[[Round], None] | None
+    n_threads: int
+
+
 class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
     """Hyper-parameters and `fit`.
 
@@ -47,10 +59,12 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
-        qid: ArrayLike,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
         *,
         validation: RankingData | Sequence[Any] | None = None,
+        document_weights: ArrayLike | None = None,
+        query_weights: ArrayLike | None = None,
         on_round: Callable[[Round], None] | None = None,
     ) -> Self:
         """Learn from judged documents.
@@ -58,31 +72,28 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         Parameters
         ----------
         X, y, qid
-            Features (NaN is a missing value), labels (higher is better) and query ids, in any order.
+            Features (NaN is a missing value), labels (higher is better) and query ids, in any order. A
+            `RankingData` may stand for all three; it keeps feature names, and what was made of it for other fits.
         validation
             Other judged documents, as `RankingData` or `(X, y, qid)`; they choose the best round.
+        document_weights, query_weights
+            How much each document, and each query in the order of first appearance, counts.
         on_round
             Called with each round as it ends, to show progress.
         """
         if not isinstance(self.metric, Metric):
             raise InputError(f"metric must be a Metric such as NDCG(k=10), not {self.metric!r}.")
-        train = _checked_train(RankingData(X, y, qid))
+        train = _checked_train(_as_data(X, y, qid))
         valid = None if validation is None else _checked_validation(validation, train)
-        threads = resolve_threads(self.n_threads)
-        model, history = self._fit(train, valid, on_round, threads)
+        weights = _checked_weights(train, document_weights, query_weights)
+        model, history = self._fit(FitTask(train, valid, weights, on_round, resolve_threads(self.n_threads)))
         self.n_features_in_ = train.n_features
         self.history_ = history
         self.model_ = model.described(feature_names=train.feature_names, about=self._about(train, history))
         return self
 
     @abstractmethod
-    def _fit(
-        self,
-        train: RankingData,
-        validation: RankingData | None,
-        on_round: Callable[[Round], None] | None,
-        n_threads: int,
-    ) -> tuple[Scorer, History]:
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Return the scorer learned from checked data, and the rounds it took."""
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
@@ -122,6 +133,40 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _as_data(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> RankingData:
+    if isinstance(X, RankingData) and y is None and qid is None:
+        return X
+    if y is None or qid is None:
+        raise InputError("fit takes features, labels and query ids: fit(X, y, qid), or RankingData alone.")
+    return RankingData(X, y, qid)
+
+
+def _checked_weights(
+    train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
+) -> Doubles | None:
+    """Return the weight of each document, times its query's; None where all count alike."""
+    if by_document is None and by_query is None:
+        return None
+    groups, weights = train.groups, np.ones(len(train))
+    if by_document is not None:
+        weights = weights * _checked_numbers("document_weights", by_document, len(train))
+    if by_query is not None:
+        weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
+    return weights
+
+
+def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers.") from None
+    if numbers.shape != (length,):
+        raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
+        raise InputError(f"{name} must be finite and from 0 up, not all of them 0.")
+    return numbers
 
 
 def _checked_train(train: RankingData) -> RankingData:
