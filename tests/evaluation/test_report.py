@@ -49,18 +49,18 @@ def test_printed():
         "                 map",
         "one           0.7500",
         "longer        1.0000",
-        "2 queries; convention standard",
+        "2 queries, 0 of them empty; convention standard",
     ]
 
 
 @pytest.mark.parametrize(
     ("empty", "words"),
     [
-        ({"map": 0, "p@1": 0}, "3 queries; convention standard"),
-        ({"map": 1, "p@1": 1}, "3 queries, 1 of them empty (every ranking is equally good); convention standard"),
+        ({"map": 0, "p@1": 0}, "3 queries, 0 of them empty; convention standard"),
+        ({"map": 1, "p@1": 1}, "3 queries, 1 of them empty; convention standard"),
         (
             {"map": 1, "p@1": 0},
-            "3 queries, 1 (map), 0 (p@1) of them empty (every ranking is equally good); convention standard",
+            "3 queries, 1 (map), 0 (p@1) of them empty; convention standard",
         ),
     ],
 )

@@ -99,8 +99,6 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
 
 
 def _sentence(facts: dict[str, Any]) -> str:
-    if not facts["best_round"]:
-        return "No round was worth adding: the model gives every document the same score."
     validation = "" if facts["validation"] is None else f", {facts['validation']:.4f} on validation"
     return (
         f"{facts['metric']}: {facts['train']:.4f} on training{validation} "

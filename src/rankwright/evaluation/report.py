@@ -78,15 +78,10 @@ class Report:
 
     def footnote(self) -> str:
         """Say how many queries there were, in how many all rankings are equal, and who counts so."""
-        return f"{len(self.queries):,} queries{self._empty_queries()}; convention {self.convention}"
-
-    def _empty_queries(self) -> str:
-        counts = set(self.empty.values())
-        if counts == {0}:
-            return ""
         several = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
-        number = f"{counts.pop():,}" if len(counts) == 1 else several
-        return f", {number} of them empty (every ranking is equally good)"
+        counts = set(self.empty.values())
+        empty = f"{counts.pop():,}" if len(counts) == 1 else several
+        return f"{len(self.queries):,} queries, {empty} of them empty; convention {self.convention}"
 
 
 def _number(value: float) -> float | None:
