@@ -66,7 +66,7 @@ REPORT = small_report(good=[1.0, 0.5, 0.75, 0.5], poor=[0.25, 0.5, 0.25, 0.75])
 def test_says_what_the_report_says(page):
     _, read = page(REPORT, histories={"good": history(0.5, 0.75, 0.7, best=2)})
     words = " ".join(read.words)
-    for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries, 0 of them empty; convention standard"):
+    for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries, 0 of them empty"):
         assert expected in words
     assert (read.count("rect", "better"), read.count("rect", "worse")) == (2, 2)
     assert (read.count("polyline", "training"), read.count("polyline", "validation")) == (1, 1)
