@@ -165,7 +165,7 @@ def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean"]
-    assert err.startswith("24 test queries; convention standard; ")
+    assert err.startswith("24 test queries, 0 of them empty; convention standard; ")
 
 
 def test_crossval_shows_what_file_order_hides(run, tmp_path):

@@ -66,7 +66,10 @@ def _show(result: CrossValidation) -> None:
         rows.append(("mean, ties averaged", *averaged, ""))
     show_table(("fold", *result.metrics, "rounds"), rows)
     queries = sum(len(fold.report.queries) for fold in result.folds)
-    note(f"{queries:,} test queries; convention {result.convention}; {result.seconds:.2f} s")
+    empty = sum(max(fold.report.empty.values()) for fold in result.folds)
+    note(
+        f"{queries:,} test queries, {empty:,} of them empty; convention {result.convention}; {result.seconds:.2f} s"
+    )
 
 
 def _means(result: CrossValidation, report: Report) -> list[str]:
