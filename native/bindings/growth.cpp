@@ -3,6 +3,7 @@
 #include "arrays.hpp"
 #include "rankwright/binning.hpp"
 #include "rankwright/grow.hpp"
+#include "rankwright/hashing.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -31,11 +32,22 @@ void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_fea
     }
 }
 
-BinnedMatrix encoded(Matrix<float> values, std::vector<std::vector<float>> edges, int n_threads) {
+BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vector<std::vector<float>> edges,
+                     int n_threads) {
     check_edges(edges, values.shape(1));
-    require(values.shape(0) < (std::size_t{1} << 32), "there are too many rows");
+    checked_rows(rows, values.shape(0));
+    require(rows.size() < (std::size_t{1} << 32), "there are too many rows");
     nb::gil_scoped_release release;
-    return encode({values.data(), values.size()}, values.shape(1), std::move(edges), n_threads);
+    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_threads);
+}
+
+auto row_hashes(Matrix<float> values, int n_threads) {
+    Output<std::uint64_t> hashes(values.shape(0));
+    {
+        nb::gil_scoped_release release;
+        hash_rows({values.data(), values.size()}, values.shape(1), n_threads, hashes.span());
+    }
+    return hashes.numpy();
 }
 
 auto codes_of(const BinnedMatrix& binned) {
@@ -109,7 +121,8 @@ void bind_growth(nb::module_& m) {
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_ro("edges", &BinnedMatrix::edges)
         .def("codes", &codes_of);
-    m.def("encode", &encoded, nb::arg("values"), nb::arg("edges"), nb::arg("n_threads"));
+    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("n_threads"));
+    m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
           nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),

@@ -99,14 +99,14 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
     return edges;
 }
 
-BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::vector<std::vector<float>> edges,
-                    int n_threads) {
+BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
+                    std::vector<std::vector<float>> edges, int n_threads) {
     BinnedMatrix binned;
     binned.n_features = n_features;
-    binned.n_rows = n_features == 0 ? 0 : values.size() / n_features;
+    binned.n_rows = rows.size();
     binned.edges = std::move(edges);
-    binned.by_row.resize(values.size());
-    binned.by_column.resize(values.size());
+    binned.by_row.resize(rows.size() * n_features);
+    binned.by_column.resize(rows.size() * n_features);
     // Edges padded with infinity to 255, so that every search takes the same eight steps.
     std::vector<float> padded(n_features * kEdgeStride, INFINITY);
     for (std::size_t feature = 0; feature < n_features; ++feature)
@@ -117,8 +117,8 @@ BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::
         std::array<float, kEncodeRows> column;
         std::array<std::uint8_t, kEncodeRows> codes;
         for (std::size_t feature = 0; feature < n_features; ++feature) {
-            const float* source = values.data() + first * n_features + feature;
-            for (std::size_t i = 0; i < last - first; ++i) column[i] = source[i * n_features];
+            for (std::size_t i = 0; i < last - first; ++i)
+                column[i] = values[static_cast<std::size_t>(rows[first + i]) * n_features + feature];
             encode_column(column.data(), padded.data() + feature * kEdgeStride, codes.data(), path);
             std::copy_n(codes.begin(), last - first, binned.by_column.data() + feature * binned.n_rows + first);
             std::uint8_t* target = binned.by_row.data() + first * n_features + feature;

@@ -29,12 +29,12 @@ struct BinnedMatrix {
     int n_bins(std::size_t feature) const { return static_cast<int>(edges[feature].size()) + 1; }
 };
 
-// Edges from the sampled rows, one list a feature; values is row-major.
+// Edges from the rows listed, one list a feature; values is row-major.
 std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
                                                std::span<const std::int64_t> sample, int max_bins, int n_threads);
 
-// The codes of all rows.
-BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::vector<std::vector<float>> edges,
-                    int n_threads);
+// The codes of the rows listed, in that order.
+BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
+                    std::vector<std::vector<float>> edges, int n_threads);
 
 }  // namespace rankwright

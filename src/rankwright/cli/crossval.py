@@ -68,7 +68,8 @@ def _show(result: CrossValidation) -> None:
     queries = sum(len(fold.report.queries) for fold in result.folds)
     empty = sum(max(fold.report.empty.values()) for fold in result.folds)
     note(
-        f"{queries:,} test queries, {empty:,} of them empty; convention {result.convention}; {result.seconds:.2f} s"
+        f"{queries:,} test queries, {empty:,} of them empty; "
+        f"convention {result.convention}; {result.seconds:.2f} s"
     )
 
 

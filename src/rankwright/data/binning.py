@@ -32,18 +32,20 @@ class BinnedFeatures:
     def of(
         cls,
         X: NDArray[np.float32],
+        rows: NDArray[np.int64],
         *,
         max_bins: int = MOST_BINS,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
         n_threads: int | None = None,
     ) -> BinnedFeatures:
-        """Bin features; edges come from all rows, or from a random sample where there are more."""
+        """Bin the rows listed, in that order; edges come from all of them, or from a random sample."""
         if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
             raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
         threads = resolve_threads(n_threads)
-        edges = _native.find_all_edges(X, _sample(len(X), sample_rows, seed), max_bins, threads)
-        return cls(_native.encode(X, edges, threads))
+        sample = rows[_sample(len(rows), sample_rows, seed)]
+        edges = _native.find_all_edges(X, sample, max_bins, threads)
+        return cls(_native.encode(X, rows, edges, threads))
 
     @property
     def n_rows(self) -> int:

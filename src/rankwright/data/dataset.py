@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.errors import InputError
+from rankwright.threads import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -89,10 +91,21 @@ class RankingData:
     def __repr__(self) -> str:
         return f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
 
+    @cached_property
+    def canonical_rows(self) -> NDArray[np.int64]:
+        """The rows by query id, then by what they hold: an order that the input's own order cannot change.
+
+        What is drawn at random, added up, or breaks a tie in this order comes out the same however rows came in.
+        """
+        _, query = np.unique(self.qid, return_inverse=True)
+        return np.lexsort((self.y, _native.hash_rows(self.X, available_threads()), query))
+
     def binned(self, max_bins: int, n_threads: int | None = None) -> BinnedFeatures:
-        """Return the features as codes for growing trees; made once, and kept for other fits."""
+        """Return the rows in canonical order as codes for growing trees; made once, and kept for other fits."""
         if max_bins not in self._binned:
-            self._binned[max_bins] = BinnedFeatures.of(self.X, max_bins=max_bins, n_threads=n_threads)
+            self._binned[max_bins] = BinnedFeatures.of(
+                self.X, self.canonical_rows, max_bins=max_bins, n_threads=n_threads
+            )
         return self._binned[max_bins]
 
     @cached_property
