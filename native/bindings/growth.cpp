@@ -52,7 +52,7 @@ auto row_hashes(Matrix<float> values, int n_threads) {
 
 auto codes_of(const BinnedMatrix& binned) {
     Output<std::uint8_t, 2> codes({binned.n_rows, binned.n_features});
-    std::copy(binned.by_row.begin(), binned.by_row.end(), codes.span().begin());
+    std::copy_n(binned.by_row.get(), codes.span().size(), codes.span().begin());
     return codes.numpy();
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,10 +23,10 @@ std::vector<float> find_edges(std::span<float> values, int max_bins);
 struct BinnedMatrix {
     std::size_t n_rows = 0, n_features = 0;
     std::vector<std::vector<float>> edges;  // one list a feature
-    std::vector<std::uint8_t> by_row, by_column;
+    std::unique_ptr<std::uint8_t[]> by_row, by_column;
 
-    const std::uint8_t* row(std::size_t row) const { return by_row.data() + row * n_features; }
-    const std::uint8_t* column(std::size_t feature) const { return by_column.data() + feature * n_rows; }
+    const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_features; }
+    const std::uint8_t* column(std::size_t feature) const { return by_column.get() + feature * n_rows; }
     int n_bins(std::size_t feature) const { return static_cast<int>(edges[feature].size()) + 1; }
 };
 
