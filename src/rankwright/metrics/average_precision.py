@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,9 @@ from rankwright.metrics.relevance import RelevanceMetric
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
+    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
@@ -58,6 +61,11 @@ class AP(RelevanceMetric):
             max(1.0, relevance.sum()), len(labels)
         )
         return deltas
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+        return partial(
+            _native.average_precision_lambdas, threshold=self.threshold, depth=self.k, capped=self.capped
+        )
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return _native.average_precisions(

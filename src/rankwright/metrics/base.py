@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import partial
 from itertools import permutations
 from math import factorial, fsum, prod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -15,12 +16,15 @@ from rankwright.data.dataset import checked_labels
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
+from rankwright.metrics.lambdas import lambdas_by_swaps
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
@@ -116,6 +120,13 @@ class Metric(ABC):
                 swapped[[i, j]] = swapped[[j, i]]
                 deltas[i, j] = deltas[j, i] = abs(self.of_ranking(swapped) - before)
         return deltas
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+        """Return what sums this metric's pairwise gradients over rankings of documents with these labels.
+
+        This one asks `swap_deltas`; a metric with native deltas overrides it.
+        """
+        return partial(lambdas_by_swaps, self)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
         """Return every query's value, ties as sorted or averaged; NaN for an empty one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,9 @@ from rankwright.metrics.relevance import RelevanceMetric
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
+    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
@@ -51,6 +54,9 @@ class RR(RelevanceMetric):
         below = below[below > first]  # the first relevant one may go down to there
         deltas[first, below] = values[first] - values[np.minimum(below, second)]
         return np.maximum(deltas, deltas.T)
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+        return partial(_native.reciprocal_rank_lambdas, threshold=self.threshold, depth=self.k)
 
     def _of_first(self, rank: int) -> float:
         return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
@@ -109,6 +115,11 @@ class ERR(Metric):
         deltas = np.zeros((len(labels), len(labels)))
         deltas[upper, lower] = deltas[lower, upper] = np.abs(change)
         return deltas
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+        return partial(
+            _native.expected_reciprocal_rank_lambdas, stop_probability=self.stop_probability(labels), depth=self.k
+        )
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         stops = self.stop_probability(labels)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright import _native
+from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
-    from rankwright.data.ranking import Ranking
+    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
@@ -101,6 +103,18 @@ class DCG(Metric):
     def swap_deltas(self, labels: Doubles) -> Doubles:
         return linear_swap_deltas(self.gain(labels), self._discounts(len(labels)))
 
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+        return partial(
+            _native.linear_lambdas,
+            gains=self.gain(labels),
+            discounts=self._table(groups),
+            query_factors=self._query_factors(labels, groups),
+        )
+
+    def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
+        """Return what each query's DCG is multiplied by."""
+        return np.ones(len(groups))
+
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         discounts = self._table(ranking.groups)
         return _native.discounted_gains(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
@@ -140,7 +154,12 @@ class NDCG(DCG):
             return np.zeros((len(labels), len(labels)))
         return super().swap_deltas(labels) / ideal
 
-    def _is_short(self, n: int) -> bool:
+    def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        ideal = DCG(self.k, self.gain, self.discount).per_query(labels, Ranking.of(self.gain(labels), groups))
+        ideal[(ideal <= 0) | self._is_short(groups.sizes)] = np.inf
+        return 1.0 / ideal
+
+    def _is_short(self, n: Any) -> Any:
         return self.fewer_than_k is not None and self.k is not None and n < self.k
 
     def _ideal(self, labels: Doubles) -> float:

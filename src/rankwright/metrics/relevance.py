@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
+    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
@@ -28,6 +30,10 @@ class RelevanceMetric(Metric):
     def relevance(self, labels: Doubles) -> Doubles:
         """Return 1 for a relevant document, 0 for another."""
         return (labels >= self.threshold).astype(np.float64)
+
+    def _linear_kernel(self, labels: Doubles, discounts: Doubles, query_factors: Doubles) -> LambdaKernel:
+        relevance = self.relevance(labels)
+        return partial(_native.linear_lambdas, gains=relevance, discounts=discounts, query_factors=query_factors)
 
     def _discounted(self, labels: Doubles, ranking: Ranking, discounts: Doubles, n_threads: int) -> Doubles:
         """Return the sum of discounts over the relevant documents' ranks, NaN for a query with none."""
@@ -53,6 +59,9 @@ class Precision(RelevanceMetric):
     def swap_deltas(self, labels: Doubles) -> Doubles:
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < self.k) / self.k)
 
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+        return self._linear_kernel(labels, np.full(self.k, 1.0 / self.k), np.ones(len(groups)))
+
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, np.full(self.k, 1.0 / self.k), n_threads)
 
@@ -75,6 +84,10 @@ class Recall(RelevanceMetric):
         relevance = self.relevance(labels)
         return linear_swap_deltas(relevance, (np.arange(len(labels)) < self.k) / max(1.0, relevance.sum()))
 
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+        relevant = relevant_documents(self.relevance(labels), groups)
+        return self._linear_kernel(labels, np.ones(self.k), 1.0 / np.maximum(1.0, relevant))
+
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         found = self._discounted(labels, ranking, np.ones(self.k), n_threads)
         return found / np.maximum(1.0, relevant_documents(self.relevance(labels), ranking.groups))
@@ -92,6 +105,9 @@ class WTA(RelevanceMetric):
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < 1).astype(np.float64))
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+        return self._linear_kernel(labels, np.ones(1), np.ones(len(groups)))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, np.ones(1), n_threads)

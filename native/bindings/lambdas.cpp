@@ -1,0 +1,156 @@
+#include "rankwright/lambdas.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "arrays.hpp"
+
+namespace rankwright::bindings {
+namespace {
+
+using Indices = Vector<std::int64_t>;
+
+Doubles checked_finite(const Vector<double>& values, std::size_t n, const char* sentence) {
+    const Doubles numbers = checked_numbers(values, n, sentence);
+    for (double value : numbers) require(std::isfinite(value), sentence);
+    return numbers;
+}
+
+std::size_t checked_rank(std::optional<std::int64_t> rank, const char* sentence) {
+    if (!rank) return std::numeric_limits<std::size_t>::max();
+    require(*rank >= 1, sentence);
+    return static_cast<std::size_t>(*rank);
+}
+
+VectorPath checked_path(std::optional<int> path) {
+    if (!path) return widest_path();
+    require(0 <= *path && *path <= static_cast<int>(widest_path()), "this processor has no such path");
+    return static_cast<VectorPath>(*path);
+}
+
+// What all of them take before the metric's own arguments.
+struct Arguments {
+    Indices offsets, order;
+    Vector<double> scores, labels;
+    std::optional<Vector<double>> query_weights;
+    std::optional<std::int64_t> truncation;
+    bool normalise;
+    double sigma;
+    int n_threads;
+    std::optional<int> path;  // for tests
+
+    std::size_t n_rows() const { return scores.size(); }
+    std::size_t n_queries() const { return offsets.size() - 1; }
+
+    PairLoss checked() const {
+        const Offsets queries = checked_offsets(offsets, order.size());
+        require(order.size() == n_rows(), "order must list every row");
+        require(std::isfinite(sigma) && sigma > 0.0, "sigma must be above 0");
+        Doubles weights;
+        if (query_weights)
+            weights =
+                checked_finite(*query_weights, n_queries(), "query_weights must be a number for every query");
+        return {queries,
+                checked_rows(order, n_rows()),
+                checked_finite(scores, n_rows(), "scores must be finite"),
+                checked_finite(labels, n_rows(), "labels must be a finite number for every score"),
+                weights,
+                checked_rank(truncation, "truncation must be at least 1"),
+                normalise,
+                sigma,
+                checked_path(path)};
+    }
+
+    template <class Kernel>
+    nb::tuple run(const Kernel& kernel) const {
+        const PairLoss loss = checked();
+        Output<double> gradient(n_rows()), hessian(n_rows());
+        {
+            nb::gil_scoped_release release;
+            // A row that `order` leaves out, for another that it lists twice, would keep what memory held.
+            std::fill(gradient.span().begin(), gradient.span().end(), 0.0);
+            std::fill(hessian.span().begin(), hessian.span().end(), 0.0);
+            kernel(loss, Lambdas{gradient.span(), hessian.span()});
+        }
+        return nb::make_tuple(gradient.numpy(), hessian.numpy());
+    }
+};
+
+template <class... Own>
+void define(nb::module_& m, const char* name, nb::tuple (*kernel)(const Arguments&, Own...), const auto&... own) {
+    m.def(
+        name,
+        [kernel](Indices offsets, Indices order, Vector<double> scores, Vector<double> labels,
+                 std::optional<Vector<double>> query_weights, std::optional<std::int64_t> truncation,
+                 bool normalise, double sigma, int n_threads, std::optional<int> path, Own... values) {
+            return kernel(Arguments{offsets, order, scores, labels, query_weights, truncation, normalise, sigma,
+                                    n_threads, path},
+                          values...);
+        },
+        nb::kw_only(), nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("labels"),
+        nb::arg("query_weights").none(), nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"),
+        nb::arg("n_threads"), nb::arg("path").none() = nb::none(), own...);
+}
+
+using Depth = std::optional<std::int64_t>;
+constexpr const char* kDepth = "depth must be at least 1";
+
+nb::tuple linear(const Arguments& given, Vector<double> gains, Vector<double> discounts,
+                 Vector<double> query_factors) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
+        for (double discount : view(discounts))
+            require(0.0 <= discount && discount <= 1.0, "discounts must lie in 0 to 1");
+        linear_lambdas(
+            loss, checked_finite(gains, given.n_rows(), "gains must be a finite number for every score"),
+            view(discounts), checked_finite(query_factors, given.n_queries(), "query_factors must be one a query"),
+            given.n_threads, lambdas);
+    });
+}
+
+nb::tuple average_precision(const Arguments& given, double threshold, Depth depth, bool capped) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
+        average_precision_lambdas(loss, threshold, checked_rank(depth, kDepth), capped, given.n_threads, lambdas);
+    });
+}
+
+nb::tuple reciprocal_rank(const Arguments& given, double threshold, Depth depth) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
+        reciprocal_rank_lambdas(loss, threshold, checked_rank(depth, kDepth), given.n_threads, lambdas);
+    });
+}
+
+nb::tuple expected_reciprocal_rank(const Arguments& given, Vector<double> stop_probability, Depth depth) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
+        constexpr const char* sentence = "stop_probability must be in 0 to 1 for every score";
+        for (double stop : checked_numbers(stop_probability, given.n_rows(), sentence))
+            require(0.0 <= stop && stop <= 1.0, sentence);
+        expected_reciprocal_rank_lambdas(loss, view(stop_probability), checked_rank(depth, kDepth),
+                                         given.n_threads, lambdas);
+    });
+}
+
+nb::tuple given_matrix(const Arguments& given, Matrix<double> deltas) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
+        require(given.n_queries() == 1, "there must be one query");
+        require(deltas.shape(0) == given.n_rows() && deltas.shape(1) == given.n_rows(),
+                "deltas must have a row and a column for every document");
+        const Doubles values(deltas.data(), deltas.size());
+        for (double delta : values)
+            require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not below 0");
+        given_lambdas(loss, values, lambdas);
+    });
+}
+
+}  // namespace
+
+void bind_lambdas(nb::module_& m) {
+    define(m, "linear_lambdas", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
+    define(m, "average_precision_lambdas", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
+           nb::arg("capped"));
+    define(m, "reciprocal_rank_lambdas", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
+    define(m, "expected_reciprocal_rank_lambdas", expected_reciprocal_rank, nb::arg("stop_probability"),
+           nb::arg("depth").none());
+    define(m, "given_lambdas", given_matrix, nb::arg("deltas"));
+}
+
+}  // namespace rankwright::bindings

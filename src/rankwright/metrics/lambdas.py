@@ -1,0 +1,78 @@
+"""Pairwise gradients weighted by any metric; native/include/rankwright/lambdas.hpp tells what they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.metrics.base import Metric
+
+    Doubles = NDArray[np.float64]
+    Rows = NDArray[np.int64]
+
+
+class LambdaKernel(Protocol):
+    """Sums, for one metric and set of labels, every pair's gradient and hessian; both are in row order."""
+
+    def __call__(
+        self,
+        *,
+        offsets: Rows,
+        order: Rows,
+        scores: Doubles,
+        labels: Doubles,
+        query_weights: Doubles | None,
+        truncation: int | None,
+        normalise: bool,
+        sigma: float,
+        n_threads: int,
+    ) -> tuple[Doubles, Doubles]:
+        """Take documents ranked by `sort_within_queries`."""
+
+
+def lambdas_by_swaps(
+    metric: Metric,
+    *,
+    offsets: Rows,
+    order: Rows,
+    scores: Doubles,
+    labels: Doubles,
+    query_weights: Doubles | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    n_threads: int,
+) -> tuple[Doubles, Doubles]:
+    """Ask the metric for its swap deltas, query by query: the kernel of a metric that has none of its own."""
+    gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+    for query in range(len(offsets) - 1):
+        ranked = order[offsets[query] : offsets[query + 1]]
+        gradient[ranked], hessian[ranked] = _native.given_lambdas(
+            offsets=np.array([0, len(ranked)]),
+            order=np.arange(len(ranked)),
+            scores=scores[ranked],
+            labels=labels[ranked],
+            query_weights=None if query_weights is None else query_weights[query : query + 1],
+            truncation=truncation,
+            normalise=normalise,
+            sigma=sigma,
+            n_threads=n_threads,
+            deltas=_checked_deltas(metric, labels[ranked]),
+        )
+    return gradient, hessian
+
+
+def _checked_deltas(metric: Metric, labels: Doubles) -> Doubles:
+    deltas = np.ascontiguousarray(metric.swap_deltas(labels), dtype=np.float64)
+    if deltas.shape != (len(labels), len(labels)):
+        raise InputError(f"{metric}: swap_deltas of {len(labels)} documents has shape {deltas.shape}.")
+    if not (np.isfinite(deltas) & (deltas >= 0)).all():
+        raise InputError(f"{metric}: swap_deltas must be finite and not below 0.")
+    return deltas

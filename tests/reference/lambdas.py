@@ -1,0 +1,64 @@
+"""Metric-weighted pairwise gradients, slowly: every pair of every query, as the formulas say."""
+
+from __future__ import annotations
+
+from math import exp, log2
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reference.ranking import sort_within_queries
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data import QueryGroups
+    from rankwright.metrics import Metric
+
+    Doubles = NDArray[np.float64]
+
+
+def lambda_gradients(
+    metric: Metric,
+    labels: Doubles,
+    groups: QueryGroups,
+    scores: Doubles,
+    *,
+    truncation: int | None = None,
+    normalise: bool = False,
+    sigma: float = 1.0,
+    query_weights: Doubles | None = None,
+) -> tuple[Doubles, Doubles]:
+    gradient, hessian = np.zeros(len(labels)), np.zeros(len(labels))
+    order = sort_within_queries(groups.offsets, groups.rows, scores)
+    for query in range(len(groups)):
+        ranked = order[groups.offsets[query] : groups.offsets[query + 1]]
+        pushes, curvatures = _of_query(metric, labels[ranked], scores[ranked], truncation, normalise, sigma)
+        weight = 1.0 if query_weights is None else query_weights[query]
+        gradient[ranked], hessian[ranked] = weight * pushes, weight * curvatures
+    return gradient, hessian
+
+
+def _of_query(
+    metric: Metric, labels: Doubles, scores: Doubles, truncation: int | None, normalise: bool, sigma: float
+) -> tuple[Doubles, Doubles]:
+    n, total = len(labels), 0.0
+    gradient, hessian, deltas = np.zeros(n), np.zeros(n), metric.swap_deltas(labels)
+    for better in range(n):
+        for worse in range(n):
+            if labels[better] <= labels[worse] or min(better, worse) >= (truncation or n):
+                continue
+            delta, difference = deltas[better, worse], float(scores[better]) - float(scores[worse])
+            if normalise and scores[0] != scores[-1]:
+                delta /= 0.01 + abs(difference)
+            rho, one_less_rho = _logistic(-sigma * difference), _logistic(sigma * difference)
+            gradient[better] += delta * rho
+            gradient[worse] -= delta * rho
+            hessian[[better, worse]] += delta * sigma * rho * one_less_rho
+            total += 2.0 * delta * rho
+    factor = log2(1.0 + total) / total if normalise and total > 0.0 else 1.0
+    return factor * gradient, factor * hessian
+
+
+def _logistic(x: float) -> float:
+    return 1.0 / (1.0 + exp(min(700.0, -x)))
