@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import Report, compare, cross_validate, evaluate
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaRank
+    from rankwright.rankers import AdaRank, LambdaMART
 
 _HOMES = {
     "rankwright.data": (
@@ -52,7 +52,7 @@ _HOMES = {
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate"),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank",),
+    "rankwright.rankers": ("AdaRank", "LambdaMART"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -61,6 +61,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "metrics",
     "AdaRank",
     "InputError",
+    "LambdaMART",
     "MissingPackageError",
     "QueryGroups",
     "RankingData",

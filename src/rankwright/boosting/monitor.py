@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
+    from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
 
     Doubles = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Monitor:
     def __init__(
         self,
         metric: Metric,
-        train: RankingData,
+        train: RankingData | Judged,
         validation: RankingData | None,
         *,
         patience: int | None,
@@ -108,7 +109,7 @@ class Monitor:
         self._validation_scores += member.weight * outputs
         return self._mean(self._validation, self._validation_scores)
 
-    def _mean(self, data: RankingData, scores: Doubles) -> float:
+    def _mean(self, data: RankingData | Judged, scores: Doubles) -> float:
         ranking = Ranking.of(scores, data.groups, n_threads=self._n_threads)
         return mean_over_queries(self._metric.per_query(data.y, ranking, n_threads=self._n_threads))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+
+class Judged(NamedTuple):
+    """The labels of documents and the queries they belong to: all that judging scores takes."""
+
+    y: NDArray[np.float64]
+    groups: QueryGroups
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -99,6 +106,12 @@ class RankingData:
         """
         _, query = np.unique(self.qid, return_inverse=True)
         return np.lexsort((self.y, _native.hash_rows(self.X, available_threads()), query))
+
+    @cached_property
+    def canonical(self) -> Judged:
+        """Labels and queries in canonical order."""
+        rows = self.canonical_rows
+        return Judged(self.y[rows], QueryGroups.of(self.qid[rows]))
 
     def binned(self, max_bins: int, n_threads: int | None = None) -> BinnedFeatures:
         """Return the rows in canonical order as codes for growing trees; made once, and kept for other fits."""

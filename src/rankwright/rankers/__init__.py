@@ -1,6 +1,7 @@
 """The methods of the papers, a file each."""
 
 from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.ranker import Ranker
 
-__all__ = ["AdaRank", "Ranker"]
+__all__ = ["AdaRank", "LambdaMART", "Ranker"]
