@@ -100,12 +100,16 @@ class RankingData:
 
     @cached_property
     def canonical_rows(self) -> NDArray[np.int64]:
-        """The rows by query id, then by what they hold: an order that the input's own order cannot change.
+        """The rows, query by query, in an order that depends on what they hold alone.
 
-        What is drawn at random, added up, or breaks a tie in this order comes out the same however rows came in.
+        What is drawn at random, added up, or breaks a tie in this order comes out the same however rows came in
+        and whatever their queries are called.
         """
-        _, query = np.unique(self.qid, return_inverse=True)
-        return np.lexsort((self.y, _native.hash_rows(self.X, available_threads()), query))
+        query = self.groups.query_of_row
+        content = _native.hash_rows(self.X, available_threads()) + _hashes(self.y)
+        of_query = np.zeros(len(self.groups), dtype=np.uint64)
+        np.add.at(of_query, query, content)
+        return np.lexsort((content, query, of_query[query]))
 
     @cached_property
     def canonical(self) -> Judged:
@@ -141,6 +145,11 @@ class RankingData:
         wanted = np.zeros(len(self.groups), dtype=bool)
         wanted[np.asarray(queries)] = True
         return self.take(np.flatnonzero(wanted[self.groups.query_of_row]))
+
+
+def _hashes(values: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return a number for each value, alike for both zeros, spread over all 64 bits."""
+    return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:

@@ -84,7 +84,7 @@ class LambdaMART(Ranker):
     max_leaves
         Leaves a tree; None takes 8 for small training sets up to 31 for large ones.
     min_documents, min_hessian
-        What every leaf must hold at least.
+        What every leaf must hold at least; None takes 1 document for tiny training sets up to 20.
     l2
         Added to the sum of hessians: shrinks the values of small leaves.
     subsample, subsample_by
@@ -117,7 +117,7 @@ class LambdaMART(Ranker):
         rounds: int = 500,
         learning_rate: float = 0.05,
         max_leaves: int | None = None,
-        min_documents: int = 20,
+        min_documents: int | None = None,
         min_hessian: float = 1e-3,
         l2: float = 1.0,
         subsample: float = 0.7,
@@ -177,10 +177,11 @@ class LambdaMART(Ranker):
 
     def _learner(self, train: RankingData, task: FitTask) -> TreeLearner:
         leaves = self.max_leaves or leaves_for(len(train))
+        documents = self.min_documents or min_documents_for(len(train))
         return TreeLearner(
             train.binned(self.max_bins, task.n_threads),
             train.canonical.groups,
-            limits=TreeLimits(leaves, self.min_documents, self.min_hessian, self.l2),
+            limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
             sampling=TreeSampling(self.subsample, self.subsample_by, self.feature_fraction),
             monotone=_directions(self.monotone, task.train, train.n_features),
             random=np.random.default_rng(self.seed),
@@ -191,7 +192,7 @@ class LambdaMART(Ranker):
         require_whole_number("rounds", self.rounds, least=1)
         require_number("learning_rate", self.learning_rate, above=0.0)
         require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
-        require_whole_number("min_documents", self.min_documents, least=1)
+        require_whole_number("min_documents", self.min_documents, least=1, optional=True)
         require_number("min_hessian", self.min_hessian, least=0.0)
         require_number("l2", self.l2, least=0.0)
         require_share("subsample", self.subsample)
@@ -205,6 +206,11 @@ class LambdaMART(Ranker):
 def leaves_for(n_documents: int) -> int:
     """Return the leaves of a tree that so many documents bear: 8 up to 20,000, 31 from 200,000."""
     return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
+
+
+def min_documents_for(n_documents: int) -> int:
+    """Return the documents every leaf should hold: a five-hundredth of all, from 1 to 20."""
+    return int(np.clip(n_documents // 500, 1, 20))
 
 
 def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
