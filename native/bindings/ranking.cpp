@@ -30,22 +30,23 @@ void bind_ranking(nb::module_& m) {
 
     m.def("widest_path", [] { return static_cast<int>(widest_path()); });
 
-    // For tests: the ranks of one query's documents, by the vector path asked for.
+    // For tests: how many keys are above each, by the vector path asked for.
     m.def(
         "count_above",
-        [](Vector<double> scores, int path) {
-            const Doubles values = checked_numbers(scores, scores.size(), "scores must not be NaN");
+        [](Vector<float> keys, int path) {
             require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
-            std::vector<double> padded(values.begin(), values.end());
-            padded.resize(values.size() + kLanes);
-            std::vector<std::int64_t> ranks(padded.size());
+            const auto values = view(keys);
+            for (float value : values) require(value == value, "keys must not be NaN");
+            std::vector<float> padded(values.begin(), values.end());
+            padded.resize(values.size() + kCountLanes);
+            std::vector<std::int32_t> ranks(padded.size());
             count_above(padded.data(), static_cast<std::int64_t>(values.size()), ranks.data(),
                         static_cast<VectorPath>(path));
-            Output<std::int64_t> result(values.size());
+            Output<std::int32_t> result(values.size());
             std::copy_n(ranks.begin(), values.size(), result.span().begin());
             return result.numpy();
         },
-        nb::arg("scores"), nb::arg("path"));
+        nb::arg("keys"), nb::arg("path"));
 }
 
 }  // namespace rankwright::bindings

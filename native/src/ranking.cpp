@@ -10,7 +10,7 @@ namespace rankwright {
 namespace {
 
 // Below this many documents, comparing every pair with vectors beats sorting with its mispredicted branches.
-constexpr std::size_t kCountBelow = 256;
+constexpr std::size_t kCountBelow = 400;
 
 struct Entry {
     double score;
@@ -30,9 +30,7 @@ class QuerySorter {
     // Fills `order` and returns whether any two scores are equal.
     bool sort(Rows rows, std::span<std::int64_t> order) {
         sorted_scores_.resize(rows.size());
-        if (tie_break_.empty() && rows.size() < kCountBelow)
-            by_counting(rows, order);
-        else
+        if (!tie_break_.empty() || rows.size() >= kCountBelow || !by_counting(rows, order))
             by_comparing(rows, order);
         bool tied = false;
         for (std::size_t rank = 1; rank < rows.size(); ++rank)
@@ -41,16 +39,23 @@ class QuerySorter {
     }
 
   private:
-    void by_counting(Rows rows, std::span<std::int64_t> order) {
-        own_scores_.resize(rows.size() + kLanes);
-        ranks_.resize(rows.size() + kLanes);
-        for (std::size_t place = 0; place < rows.size(); ++place) own_scores_[place] = score(rows[place]);
-        count_above(own_scores_.data(), static_cast<std::int64_t>(rows.size()), ranks_.data(), path_);
+    // Counts on scores rounded to floats, twice as many to a vector. Rounding never turns an order round, it can
+    // only make scores equal; where that has put a lower score first, returns false.
+    bool by_counting(Rows rows, std::span<std::int64_t> order) {
+        keys_.resize(rows.size() + kCountLanes);
+        ranks_.resize(rows.size() + kCountLanes);
+        for (std::size_t place = 0; place < rows.size(); ++place)
+            keys_[place] = static_cast<float>(score(rows[place]));
+        count_above(keys_.data(), static_cast<std::int64_t>(rows.size()), ranks_.data(), path_);
         for (std::size_t place = 0; place < rows.size(); ++place) {
             const auto rank = static_cast<std::size_t>(ranks_[place]);
             order[rank] = rows[place];
-            sorted_scores_[rank] = own_scores_[place];
+            sorted_scores_[rank] = score(rows[place]);
         }
+        bool descending = true;
+        for (std::size_t rank = 1; rank < rows.size(); ++rank)
+            descending &= sorted_scores_[rank] <= sorted_scores_[rank - 1];
+        return descending;
     }
 
     void by_comparing(Rows rows, std::span<std::int64_t> order) {
@@ -71,8 +76,9 @@ class QuerySorter {
 
     Doubles scores_, tie_break_;
     const VectorPath path_ = widest_path();
-    std::vector<double> own_scores_, sorted_scores_;
-    std::vector<std::int64_t> ranks_;
+    std::vector<float> keys_;
+    std::vector<double> sorted_scores_;
+    std::vector<std::int32_t> ranks_;
     std::vector<Entry> entries_;
 };
 

@@ -13,14 +13,14 @@ VectorPath widest_path() {
     return widest;
 }
 
-void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath path) {
+void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath path) {
     switch (path) {
         case VectorPath::avx512:
-            return avx512::count_above(scores, size, ranks);
+            return avx512::count_above(keys, size, ranks);
         case VectorPath::avx2:
-            return avx2::count_above(scores, size, ranks);
+            return avx2::count_above(keys, size, ranks);
         case VectorPath::portable:
-            return portable::count_above(scores, size, ranks);
+            return portable::count_above(keys, size, ranks);
     }
 }
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path) {
@@ -40,8 +40,8 @@ void encode_column(const float* values, const float* edges, std::uint8_t* codes,
     portable::encode_column(values, edges, codes);
 }
 
-void count_above(const double* scores, std::int64_t size, std::int64_t* ranks, VectorPath) {
-    portable::count_above(scores, size, ranks);
+void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath) {
+    portable::count_above(keys, size, ranks);
 }
 #endif
 
