@@ -2,19 +2,10 @@
 
 #include <limits>
 
-#include "arrays.hpp"
+#include "ranking.hpp"
 
 namespace rankwright::bindings {
 namespace {
-
-using Indices = Vector<std::int64_t>;
-
-RankedQueries checked_ranking(const Indices& offsets, const Indices& order, const Vector<double>& scores,
-                              const Vector<bool>& average_ties) {
-    const Offsets queries = checked_offsets(offsets, order.size());
-    require(average_ties.size() + 1 == queries.size(), "average_ties must have one value a query");
-    return {queries, checked_rows(order, scores.size()), view(scores), view(average_ties)};
-}
 
 std::size_t longest_query(Offsets queries) {
     std::int64_t longest = 0;
@@ -33,10 +24,13 @@ constexpr const char* kOneARow = "there must be one number for every score";
 
 // What all metrics begin with, and the array they fill.
 template <class Kernel>
-auto run(const Indices& offsets, const Indices& order, const Vector<double>& scores,
-         const Vector<bool>& average_ties, const Kernel& kernel) {
-    const RankedQueries ranked = checked_ranking(offsets, order, scores, average_ties);
-    Output<double> values(ranked.queries.size() - 1);
+auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
+    const RankedQueries ranked{sorted.offsets,
+                               {sorted.order.get(), sorted.n_places},
+                               view(sorted.scores),
+                               {sorted.tied.get(), sorted.n_queries()},
+                               average_ties};
+    Output<double> values(sorted.n_queries());
     {
         nb::gil_scoped_release release;
         kernel(ranked, values.span());
@@ -47,49 +41,46 @@ auto run(const Indices& offsets, const Indices& order, const Vector<double>& sco
 using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::span<double>);
 
 template <GainKernel kernel, bool whole_list>
-auto gain_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
-                 Vector<double> gains, Vector<double> discounts, int n_threads) {
-    const Doubles worth = checked_numbers(gains, scores.size(), kOneARow);
-    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> gains, Vector<double> discounts,
+                 int n_threads) {
+    const Doubles worth = checked_numbers(gains, sorted.scores.size(), kOneARow);
+    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
         kernel(ranked, worth, view(discounts), n_threads, values);
     });
 }
 
-auto average_precision_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
-                              Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
-                              bool capped, int n_threads) {
-    const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
+auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
+                              double threshold, std::optional<std::int64_t> depth, bool capped, int n_threads) {
+    const Relevance relevance{checked_numbers(labels, sorted.scores.size(), kOneARow), threshold};
     const std::size_t ranks = checked_depth(depth);
-    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         average_precisions(ranked, relevance, ranks, capped, n_threads, values);
     });
 }
 
-auto reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
-                            Vector<double> labels, double threshold, std::optional<std::int64_t> depth,
-                            int n_threads) {
-    const Relevance relevance{checked_numbers(labels, scores.size(), kOneARow), threshold};
+auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
+                            double threshold, std::optional<std::int64_t> depth, int n_threads) {
+    const Relevance relevance{checked_numbers(labels, sorted.scores.size(), kOneARow), threshold};
     const std::size_t ranks = checked_depth(depth);
-    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         reciprocal_ranks(ranked, relevance, ranks, n_threads, values);
     });
 }
 
-auto expected_reciprocal_rank_metric(Indices offsets, Indices order, Vector<double> scores,
-                                     Vector<bool> average_ties, Vector<double> stop_probability,
-                                     std::optional<std::int64_t> depth, int n_threads) {
-    const Doubles stops = checked_numbers(stop_probability, scores.size(), kOneARow);
+auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties,
+                                     Vector<double> stop_probability, std::optional<std::int64_t> depth,
+                                     int n_threads) {
+    const Doubles stops = checked_numbers(stop_probability, sorted.scores.size(), kOneARow);
     const std::size_t ranks = checked_depth(depth);
-    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         expected_reciprocal_ranks(ranked, stops, ranks, n_threads, values);
     });
 }
 
-auto pair_accuracy_metric(Indices offsets, Indices order, Vector<double> scores, Vector<bool> average_ties,
-                          Vector<double> labels, int n_threads) {
-    const Doubles rows = checked_numbers(labels, scores.size(), kOneARow);
-    return run(offsets, order, scores, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
+auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels, int n_threads) {
+    const Doubles rows = checked_numbers(labels, sorted.scores.size(), kOneARow);
+    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         pair_accuracies(ranked, rows, n_threads, values);
     });
 }
@@ -98,8 +89,7 @@ auto pair_accuracy_metric(Indices offsets, Indices order, Vector<double> scores,
 
 void bind_metrics(nb::module_& m) {
     const auto define = [&m](const char* name, auto function, auto... arguments) {
-        m.def(name, function, nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("average_ties"),
-              arguments..., nb::arg("n_threads"));
+        m.def(name, function, nb::arg("ranking"), nb::arg("average_ties"), arguments..., nb::arg("n_threads"));
     };
     define("discounted_gains", gain_metric<discounted_gains, false>, nb::arg("gains"), nb::arg("discounts"));
     define("ndcgs", gain_metric<ndcgs, false>, nb::arg("gains"), nb::arg("discounts"));

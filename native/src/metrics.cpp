@@ -21,7 +21,7 @@ class RankedQuery {
               ranked.order.subspan(static_cast<std::size_t>(ranked.queries[query]),
                                    static_cast<std::size_t>(ranked.queries[query + 1] - ranked.queries[query]))),
           scores_(ranked.scores),
-          average_ties_(ranked.average_ties[query]) {}
+          average_ties_(ranked.average_ties && ranked.tied[query]) {}
 
     std::size_t size() const { return order_.size(); }
 

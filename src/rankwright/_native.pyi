@@ -6,47 +6,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+class SortedQueries:
+    @property
+    def order(self) -> NDArray[np.int64]: ...
+    @property
+    def tied(self) -> NDArray[np.bool_]: ...
+
 def sort_within_queries(
     offsets: NDArray[np.int64],
     rows: NDArray[np.int64],
     scores: NDArray[np.float64],
     tie_break: NDArray[np.float64] | None,
     n_threads: int,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]: ...
+) -> SortedQueries: ...
 def widest_path() -> int: ...
 def count_above(keys: NDArray[np.float32], path: int) -> NDArray[np.int32]: ...
 def discounted_gains(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     gains: NDArray[np.float64],
     discounts: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def ndcgs(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     gains: NDArray[np.float64],
     discounts: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def mean_ndcgs(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     gains: NDArray[np.float64],
     discounts: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def average_precisions(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     labels: NDArray[np.float64],
     threshold: float,
     depth: int | None,
@@ -54,29 +52,23 @@ def average_precisions(
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def reciprocal_ranks(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     labels: NDArray[np.float64],
     threshold: float,
     depth: int | None,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def expected_reciprocal_ranks(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     stop_probability: NDArray[np.float64],
     depth: int | None,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 def pair_accuracies(
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    average_ties: NDArray[np.bool_],
+    ranking: SortedQueries,
+    average_ties: bool,
     labels: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...

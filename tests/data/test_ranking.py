@@ -21,9 +21,10 @@ def scored_queries(draw, elements=SCORES):
 
 
 def native_sort(groups, scores, tie_break=None, n_threads=1):
-    order, tied = _native.sort_within_queries(groups.offsets, groups.rows, scores, tie_break, n_threads)
-    np.testing.assert_array_equal(tied, [len(np.unique(scores[rows])) < len(rows) for rows in groups])
-    return order
+    found = _native.sort_within_queries(groups.offsets, groups.rows, scores, tie_break, n_threads)
+    np.testing.assert_array_equal(found.tied, [len(np.unique(scores[rows])) < len(rows) for rows in groups])
+    assert not found.order.flags.writeable
+    return found.order
 
 
 @given(scored_queries())

@@ -18,7 +18,8 @@ struct RankedQueries {
     Offsets queries;
     Rows order;
     Doubles scores;
-    std::span<const bool> average_ties;  // one a query
+    std::span<const bool> tied;  // one a query
+    bool average_ties;
 };
 
 struct Relevance {

@@ -28,8 +28,7 @@ class Ranking:
 
     groups: QueryGroups
     scores: NDArray[np.float64]
-    order: NDArray[np.int64]
-    tied: NDArray[np.bool_]
+    native: _native.SortedQueries
 
     @classmethod
     def of(
@@ -44,14 +43,25 @@ class Ranking:
         values = checked_scores(scores, groups.n_rows)
         second = None if tie_break is None else checked_scores(tie_break, groups.n_rows, "tie_break")
         threads = resolve_threads(n_threads)
-        order, tied = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
-        return cls(groups, values, order, tied)
+        sorted_queries = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
+        return cls(groups, values, sorted_queries)
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The rows of every query, best first."""
+        return self.native.order
+
+    @property
+    def tied(self) -> NDArray[np.bool_]:
+        """Which queries have equal scores."""
+        return self.native.tied
 
     def ranks(self) -> NDArray[np.int64]:
         """Return each row's rank within its query, from 1."""
-        ranks = np.empty(len(self.order), dtype=np.int64)
+        order = self.order
+        ranks = np.empty(len(order), dtype=np.int64)
         starts = np.repeat(self.groups.offsets[:-1], self.groups.sizes)
-        ranks[self.order] = np.arange(len(self.order)) - starts + 1
+        ranks[order] = np.arange(len(order)) - starts + 1
         return ranks
 
 

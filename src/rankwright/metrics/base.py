@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright._native import SortedQueries
     from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
@@ -137,10 +138,9 @@ class Metric(ABC):
             values[query] = self._of_tied_ranking(labels[rows], scores[rows])
         return values
 
-    def _sorted(self, ranking: Ranking) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles, NDArray[np.bool_]]:
-        """Return what every native metric takes first: offsets, order, scores, queries to average ties in."""
-        average = ranking.tied if self.ties is Ties.EXPECTED else np.zeros_like(ranking.tied)
-        return ranking.groups.offsets, ranking.order, ranking.scores, average
+    def _sorted(self, ranking: Ranking) -> tuple[SortedQueries, bool]:
+        """Return what every native metric takes first: the ranking, and whether to average ties."""
+        return ranking.native, self.ties is Ties.EXPECTED
 
     def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
         if self.ties is not Ties.EXPECTED:
