@@ -1,7 +1,7 @@
 """Training boosted trees for NDCG beside LightGBM, XGBoost and CatBoost, each in a process of its own.
 
-`python -m benchmarks.training` runs all; `--queries`, `--rounds`, `--leaves` and `--threads` change the size, `--busy`
-keeps one core at work with something else.
+`python -m benchmarks.training` runs all; `--queries`, `--rounds`, `--leaves` and `--threads` change the size,
+`--busy` keeps one core at work with something else.
 """
 
 from __future__ import annotations

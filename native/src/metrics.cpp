@@ -11,6 +11,7 @@
 namespace rankwright {
 namespace {
 
+constexpr std::size_t kFewRanks = 32;
 constexpr double kEmpty = std::numeric_limits<double>::quiet_NaN();
 
 // One query's documents, best first.
@@ -58,6 +59,7 @@ class RankedQuery {
 
     // The documents' values, highest first down to `depth`.
     void best(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
+        if (depth <= kFewRanks) return best_few(values, depth, sorted);
         sorted.resize(size());
         for (std::size_t rank = 0; rank < size(); ++rank) sorted[rank] = at(rank, values);
         std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(depth), sorted.end(),
@@ -65,6 +67,18 @@ class RankedQuery {
     }
 
   private:
+    // A few are kept in order as they come: once they are the highest, hardly any value gets past the first test.
+    void best_few(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
+        sorted.assign(depth, -std::numeric_limits<double>::infinity());
+        for (std::size_t rank = 0; rank < size() && depth > 0; ++rank) {
+            const double value = at(rank, values);
+            if (!(value > sorted[depth - 1])) continue;
+            std::size_t place = depth - 1;
+            for (; place > 0 && value > sorted[place - 1]; --place) sorted[place] = sorted[place - 1];
+            sorted[place] = value;
+        }
+    }
+
     Rows order_;
     Doubles scores_;
     bool average_ties_;

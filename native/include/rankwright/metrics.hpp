@@ -1,11 +1,11 @@
 // Values of ranking metrics, one a query, from documents sorted by sort_within_queries.
 //
 // In all of them: query q's documents, best first, are order[queries[q]] .. order[queries[q + 1] - 1], rows that
-// index `scores` and the per-row inputs. In a query for which `average_ties` is true a run of equal scores counts
-// as the exact expectation over every order of that run (McSherry & Najork 2008), otherwise documents count as
-// they are sorted. A document is relevant if its label reaches `threshold`; `depth` is how many ranks count. One
-// value a query goes to `values`: NaN where no order is better than another (nothing relevant, no gain, all labels
-// equal). One thread owns one query.
+// index `scores` and the per-row inputs. Where `average_ties` is true a run of equal scores counts as the exact
+// expectation over every order of that run (McSherry & Najork 2008), otherwise documents count as they are sorted;
+// `tied` tells which queries have such runs at all. A document is relevant if its label reaches `threshold`;
+// `depth` is how many ranks count. One value a query goes to `values`: NaN where no order is better than another
+// (nothing relevant, no gain, all labels equal). One thread owns one query.
 #pragma once
 #include <cstddef>
 #include <span>
