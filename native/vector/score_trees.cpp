@@ -1,0 +1,154 @@
+#include "rankwright/tree_kernels.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace {
+
+#if defined(__AVX512BW__)
+constexpr std::size_t kWidth = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t kWidth = 32;
+#else
+constexpr std::size_t kWidth = 16;
+#endif
+using Bytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
+
+// How many of 16 sorted numbers lie below x.
+#if defined(__AVX512BW__)
+inline std::size_t count_below(const float* numbers, float x) {
+    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_loadu_ps(numbers), _mm512_set1_ps(x), _CMP_LT_OQ);
+    return static_cast<std::size_t>(__builtin_popcount(below));
+}
+#elif defined(__AVX2__)
+inline std::size_t count_below(const float* numbers, float x) {
+    const __m256 value = _mm256_set1_ps(x);
+    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers), value, _CMP_LT_OQ));
+    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers + 8), value, _CMP_LT_OQ));
+    return static_cast<std::size_t>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
+}
+#else
+inline std::size_t count_below(const float* numbers, float x) {
+    std::size_t count = 8 * (numbers[7] < x);
+    count += 4 * (numbers[count + 3] < x);
+    count += 2 * (numbers[count + 1] < x);
+    count += numbers[count] < x;
+    return count + (numbers[count] < x);  // 16 numbers have 17 answers
+}
+#endif
+
+inline std::int8_t code_of(const Column& column, float x) {
+    const std::size_t chunk = column.n_chunks == 1 ? 0 : count_below(column.chunk_ends, x);
+    const std::size_t code = chunk * kChunk + count_below(column.thresholds + chunk * kChunk, x);
+    return static_cast<std::int8_t>(static_cast<int>(code) - 128);
+}
+
+template <class T>
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, bool has_missing,
+            std::int8_t* codes) {
+    for (std::size_t document = 0; document < n; ++document) {
+        const float x = static_cast<float>(values[static_cast<std::ptrdiff_t>(document) * stride]);
+        codes[document] = code_of(column, has_missing && x != x ? column.missing : x);
+    }
+}
+
+inline std::uint32_t magnitude_bits(float x) { return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu; }
+constexpr std::uint32_t kInfinityBits = 0x7f800000u;
+
+// No way out of the loop, so that it vectorises.
+template <class T>
+Specials inspect_adjacent(const T* values, std::size_t n) {
+    std::uint32_t missing = 0, infinite = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t bits = magnitude_bits(static_cast<float>(values[i]));
+        missing |= bits > kInfinityBits;
+        infinite |= bits == kInfinityBits;
+    }
+    return {missing != 0, infinite != 0};
+}
+
+template <class T>
+Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
+    if (stride == 1) return inspect_adjacent(values, n);
+    Specials found{};
+    for (std::size_t i = 0; i < n; ++i) {
+        const Specials one = inspect_adjacent(values + static_cast<std::ptrdiff_t>(i) * stride, 1);
+        found = {found.missing || one.missing, found.infinite || one.infinite};
+    }
+    return found;
+}
+
+// The leaf of every document, without a branch: from the last split to the root, each takes over for every document
+// what its left or its right child has found. Returns the root's slot.
+inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
+    for (std::int32_t number = tree.n_splits - 1; number >= 0; --number) {
+        const CodedSplit& split = tree.splits[number];
+        const Bytes rank = (Bytes)(split.rank - Words{});
+        for (std::size_t part = 0; part < kBlock; part += kWidth) {
+            const auto at = [part](auto& block) -> auto& {
+                return *reinterpret_cast<Bytes*>(const_cast<std::int8_t*>(block.documents) + part);
+            };
+            at(slots[kSmallTree + number]) =
+                at(codes[split.column]) > rank ? at(slots[split.right]) : at(slots[split.left]);
+        }
+    }
+    return slots[tree.n_splits == 0 ? 0 : kSmallTree];
+}
+
+inline void add_leaves_one_by_one(const double* leaves, const BlockBytes& leaf, double* scores) {
+    for (std::size_t document = 0; document < kBlock; ++document)
+        scores[document] += leaves[static_cast<std::uint8_t>(leaf.documents[document])];
+}
+
+#if defined(__AVX512BW__)
+// Up to 32 leaves stay in four registers, and are looked up there.
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
+    if (tree.n_splits >= 32) return add_leaves_one_by_one(tree.leaves, leaf, scores);
+    const __m512d a = _mm512_loadu_pd(tree.leaves), b = _mm512_loadu_pd(tree.leaves + 8);
+    const __m512d c = _mm512_loadu_pd(tree.leaves + 16), d = _mm512_loadu_pd(tree.leaves + 24);
+    for (std::size_t document = 0; document < kBlock; document += 8) {
+        const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
+        const __m512i place = _mm512_cvtepu8_epi64(eight);
+        const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
+        const __m512d low_values = _mm512_permutex2var_pd(a, place, b);
+        const __m512d values = _mm512_mask_mov_pd(low_values, high, _mm512_permutex2var_pd(c, place, d));
+        _mm512_storeu_pd(scores + document, _mm512_add_pd(_mm512_loadu_pd(scores + document), values));
+    }
+}
+#else
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
+    add_leaves_one_by_one(tree.leaves, leaf, scores);
+}
+#endif
+
+// A tree too large for bytes: each document goes its own way down.
+void walk(const CodedTree& tree, const BlockBytes* codes, double* scores) {
+    for (std::size_t document = 0; document < kBlock; ++document) {
+        std::int32_t node = 0;
+        while (node >= 0) {
+            const CodedSplit& split = tree.splits[node];
+            const bool right = codes[split.column].documents[document] > static_cast<std::int8_t>(split.rank);
+            node = right ? split.right : split.left;
+        }
+        scores[document] += tree.leaves[-1 - node];
+    }
+}
+
+void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
+               double* scores) {
+    for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
+        if (tree->n_splits < kSmallTree)
+            add_leaves(*tree, find_leaves(*tree, codes, slots), scores);
+        else
+            walk(*tree, codes, scores);
+    }
+}
+
+}  // namespace
+
+const TreeKernels tree_kernels = {inspect<float>, inspect<double>, encode<float>, encode<double>, add_trees};
+
+}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
