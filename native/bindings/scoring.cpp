@@ -38,8 +38,13 @@ FlatTrees checked_trees(const Vector<std::int64_t>& splits, const Vector<std::in
                         const Vector<std::int32_t>& left, const Vector<std::int32_t>& right,
                         const Vector<double>& leaf_value, std::int64_t n_features) {
     const std::size_t n = feature.size();
-    const FlatTrees trees{checked_offsets(splits, n), view(feature), view(threshold), view(missing_left),
-                          view(left),                 view(right),   view(leaf_value)};
+    const FlatTrees trees{checked_offsets(splits, n),
+                          view(feature),
+                          view(threshold),
+                          view(missing_left),
+                          view(left),
+                          view(right),
+                          view(leaf_value)};
     require(n < (std::size_t{1} << 31), "there are too many splits");
     require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
             "there must be one value a split");
@@ -88,7 +93,8 @@ nb::object score_sparse(const BoundScorer& scorer, const Vector<Index>& offsets,
     for (std::size_t row = 1; row < offsets.size(); ++row)
         require(matrix.offsets[row - 1] <= matrix.offsets[row], "offsets must not fall");
     for (const Index feature : matrix.features)
-        require(0 <= feature && static_cast<std::size_t>(feature) < scorer.n_features, "a feature is out of range");
+        require(0 <= feature && static_cast<std::size_t>(feature) < scorer.n_features,
+                "a feature is out of range");
     return run(scorer, matrix, offsets.size() - 1, n_threads, path);
 }
 

@@ -61,8 +61,10 @@ Specials inspect_block(const DenseRows<T>& matrix, const T* block, std::size_t n
     const std::size_t n_runs = by_row ? n : matrix.n_features;
     Specials found{};
     for (std::size_t run = 0; run < n_runs; ++run) {
-        const T* values = block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        const Specials one = by_row ? inspect(values, 1, matrix.n_features) : inspect(values, matrix.row_stride, n);
+        const T* values =
+            block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
+        const Specials one =
+            by_row ? inspect(values, 1, matrix.n_features) : inspect(values, matrix.row_stride, n);
         found = {found.missing || one.missing, found.infinite || one.infinite};
     }
     return found;
@@ -84,45 +86,53 @@ TreeScorer::TreeScorer(const FlatTrees& trees) {
     lay_trees(trees);
 }
 
-// Fills the columns, and each split's column and rank. A feature has a column for each side where its missing values
-// go, and a further one for each further 255 thresholds.
+// Fills the columns, and each split's column and rank. A feature has a column for each side where its missing
+// values go, and a further one for each further 255 thresholds.
 void TreeScorer::code_splits(const FlatTrees& trees) {
     splits_.resize(trees.feature.size());
-    std::vector<std::size_t> starts;
-    std::size_t rank = 0;
+    std::vector<float> thresholds;  // of the last column
     std::uint32_t last = 0;
     for (std::uint32_t split : sorted_splits(trees)) {
-        const bool same_column = !starts.empty() && trees.feature[split] == trees.feature[last] &&
-                                 trees.missing_left[split] == trees.missing_left[last];
-        const bool known = same_column && trees.threshold[split] == trees.threshold[last];
-        if (!known && same_column && rank + 1 < kMaxThresholds) {
-            ++rank;
-            thresholds_.push_back(trees.threshold[split]);
-        } else if (!known) {
-            thresholds_.resize(round_up(thresholds_.size() + !starts.empty(), kChunk), kInfinity);
-            rank = 0;
-            starts.push_back(thresholds_.size());
+        const bool same_side = !thresholds.empty() && trees.feature[split] == trees.feature[last] &&
+                               trees.missing_left[split] == trees.missing_left[last];
+        const bool known = same_side && trees.threshold[split] == thresholds.back();
+        if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
+            close_column(thresholds);
             features_.push_back(trees.feature[split]);
             columns_.push_back({.missing = trees.missing_left[split] ? -kInfinity : kInfinity});
-            thresholds_.push_back(trees.threshold[split]);
         }
-        const auto byte = static_cast<std::uint8_t>(rank - 128);
+        if (!known) thresholds.push_back(trees.threshold[split]);
         splits_[split].column = static_cast<std::uint32_t>(columns_.size() - 1);
-        splits_[split].rank = byte * 0x01010101u;
+        splits_[split].rank = static_cast<std::uint8_t>(thresholds.size() - 1 - 128) * 0x01010101u;
         last = split;
     }
-    thresholds_.resize(round_up(thresholds_.size() + 1, kChunk), kInfinity);
-    starts.push_back(thresholds_.size());
-    code_of_zero_.resize(columns_.size());
-    for (std::size_t number = 0; number < columns_.size(); ++number) {
-        Column& column = columns_[number];
-        column.thresholds = thresholds_.data() + starts[number];
-        column.n_chunks = (starts[number + 1] - starts[number]) / kChunk;
-        std::fill_n(column.chunk_ends, kChunk, kInfinity);
-        for (std::size_t chunk = 0; chunk < column.n_chunks; ++chunk)
-            column.chunk_ends[chunk] = column.thresholds[(chunk + 1) * kChunk - 1];
+    close_column(thresholds);
+    place_columns();
+}
+
+// Packs the last column's thresholds into chunks, with an infinity behind them, and empties them.
+void TreeScorer::close_column(std::vector<float>& thresholds) {
+    if (columns_.empty()) return;
+    thresholds.resize(round_up(thresholds.size() + 1, kChunk), kInfinity);
+    Column& column = columns_.back();
+    column.n_chunks = thresholds.size() / kChunk;
+    std::fill_n(column.ends.thresholds, kChunk, kInfinity);
+    for (std::size_t chunk = 0; chunk < column.n_chunks; ++chunk) {
+        const float* begin = &thresholds[chunk * kChunk];
+        std::copy_n(begin, kChunk, chunks_.emplace_back().thresholds);
+        column.ends.thresholds[chunk] = begin[kChunk - 1];
+    }
+    thresholds.clear();
+}
+
+// The chunks no longer move: points the columns to them.
+void TreeScorer::place_columns() {
+    const Chunk* next = chunks_.data();
+    for (Column& column : columns_) {
+        column.chunks = next;
+        next += column.n_chunks;
         const float zero = 0;
-        portable::tree_kernels.encode_floats(column, &zero, 0, 1, false, &code_of_zero_[number]);
+        portable::tree_kernels.encode_floats(column, &zero, 0, 1, false, &code_of_zero_.emplace_back());
     }
 }
 
@@ -151,8 +161,8 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
     }
 }
 
-// Few enough that their codes stay in the cache, enough that the trees are fetched for several blocks at a time and
-// that a thread has something to do.
+// Few enough that their codes stay in the cache, enough that the trees are fetched for several blocks at a time
+// and that a thread has something to do.
 std::size_t TreeScorer::rows_a_chunk() const {
     const std::size_t fitting = kMostCodesAChunk / (kBlock * std::max<std::size_t>(columns_.size(), 1));
     return kBlock * std::clamp<std::size_t>(fitting, 1, kMostBlocksAChunk);
@@ -186,7 +196,8 @@ bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const Tree
 void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
                                double* scores) const {
     const auto slots = std::make_unique_for_overwrite<BlockBytes[]>(2 * kSmallTree);
-    for (int leaf = 0; leaf < kSmallTree; ++leaf) std::memset(&slots[static_cast<std::size_t>(leaf)], leaf, kBlock);
+    for (int leaf = 0; leaf < kSmallTree; ++leaf)
+        std::memset(&slots[static_cast<std::size_t>(leaf)], leaf, kBlock);
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
         for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsATurn; ++tree)

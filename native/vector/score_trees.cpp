@@ -17,42 +17,48 @@ constexpr std::size_t kWidth = 16;
 using Bytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 
-// How many of 16 sorted numbers lie below x.
+// How many of 16 numbers lie below x.
 #if defined(__AVX512BW__)
-inline std::size_t count_below(const float* numbers, float x) {
-    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_loadu_ps(numbers), _mm512_set1_ps(x), _CMP_LT_OQ);
-    return static_cast<std::size_t>(__builtin_popcount(below));
+inline unsigned count_below(const Chunk& numbers, float x) {
+    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_load_ps(numbers.thresholds), _mm512_set1_ps(x), _CMP_LT_OQ);
+    return static_cast<unsigned>(__builtin_popcount(_cvtmask16_u32(below)));
 }
 #elif defined(__AVX2__)
-inline std::size_t count_below(const float* numbers, float x) {
+inline unsigned count_below(const Chunk& numbers, float x) {
     const __m256 value = _mm256_set1_ps(x);
-    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers), value, _CMP_LT_OQ));
-    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers + 8), value, _CMP_LT_OQ));
-    return static_cast<std::size_t>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
+    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds), value, _CMP_LT_OQ));
+    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds + 8), value, _CMP_LT_OQ));
+    return static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
 }
 #else
-inline std::size_t count_below(const float* numbers, float x) {
-    std::size_t count = 8 * (numbers[7] < x);
-    count += 4 * (numbers[count + 3] < x);
-    count += 2 * (numbers[count + 1] < x);
-    count += numbers[count] < x;
-    return count + (numbers[count] < x);  // 16 numbers have 17 answers
+inline unsigned count_below(const Chunk& numbers, float x) {
+    using Floats = float __attribute__((vector_size(16), may_alias));
+    const auto* four = reinterpret_cast<const Floats*>(numbers.thresholds);
+    const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
+    return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
 }
 #endif
 
-inline std::int8_t code_of(const Column& column, float x) {
-    const std::size_t chunk = column.n_chunks == 1 ? 0 : count_below(column.chunk_ends, x);
-    const std::size_t code = chunk * kChunk + count_below(column.thresholds + chunk * kChunk, x);
-    return static_cast<std::int8_t>(static_cast<int>(code) - 128);
+template <bool several_chunks, bool has_missing, class T>
+void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
+    const Chunk ends = column.ends, *const chunks = column.chunks;
+    const float missing = column.missing;
+    for (std::size_t document = 0; document < n; ++document) {
+        const float value = static_cast<float>(values[static_cast<std::ptrdiff_t>(document) * stride]);
+        const float x = has_missing && value != value ? missing : value;
+        const unsigned chunk = several_chunks ? count_below(ends, x) : 0;
+        codes[document] = static_cast<std::int8_t>(chunk * kChunk + count_below(chunks[chunk], x) - 128);
+    }
 }
 
 template <class T>
 void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, bool has_missing,
             std::int8_t* codes) {
-    for (std::size_t document = 0; document < n; ++document) {
-        const float x = static_cast<float>(values[static_cast<std::ptrdiff_t>(document) * stride]);
-        codes[document] = code_of(column, has_missing && x != x ? column.missing : x);
-    }
+    const bool several = column.n_chunks > 1;
+    const auto encode_it = several       ? has_missing ? encode_as<true, true, T> : encode_as<true, false, T>
+                           : has_missing ? encode_as<false, true, T>
+                                         : encode_as<false, false, T>;
+    encode_it(column, values, stride, n, codes);
 }
 
 inline std::uint32_t magnitude_bits(float x) { return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu; }
@@ -81,8 +87,8 @@ Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
     return found;
 }
 
-// The leaf of every document, without a branch: from the last split to the root, each takes over for every document
-// what its left or its right child has found. Returns the root's slot.
+// The leaf of every document, without a branch: from the last split to the root, each takes over for every
+// document what its left or its right child has found. Returns the root's slot.
 inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
     for (std::int32_t number = tree.n_splits - 1; number >= 0; --number) {
         const CodedSplit& split = tree.splits[number];

@@ -50,6 +50,8 @@ class TreeScorer {
 
   private:
     void code_splits(const FlatTrees& trees);
+    void close_column(std::vector<float>& thresholds);
+    void place_columns();
     void lay_trees(const FlatTrees& trees);
     std::size_t rows_a_chunk() const;
     template <class Matrix>
@@ -64,7 +66,7 @@ class TreeScorer {
     bool encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
                       const TreeKernels& kernels, BlockBytes* codes) const;
 
-    std::vector<float> thresholds_;
+    std::vector<Chunk> chunks_;
     std::vector<Column> columns_;
     std::vector<std::int32_t> features_;     // of each column, ascending
     std::vector<std::int8_t> code_of_zero_;  // in each column

@@ -1,9 +1,9 @@
 // The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 64 documents, a block, stand
 // side by side.
 //
-// A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie below
-// its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks are kept
-// less 128: signed bytes are what every processor compares.
+// A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
+// below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
+// are kept less 128: signed bytes are what every processor compares.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,12 +21,17 @@ struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
 
-// Thresholds in chunks of 16, filled up with infinity; at least one infinity ends the last chunk.
+// Sixteen sorted thresholds, filled up with infinity.
+struct alignas(64) Chunk {
+    float thresholds[kChunk];
+};
+
+// Infinity ends the last chunk.
 struct Column {
-    const float* thresholds;
+    Chunk ends;  // the last threshold of each chunk
+    const Chunk* chunks;
     std::size_t n_chunks;
-    float chunk_ends[kChunk];  // the last threshold of each chunk, then infinity
-    float missing;             // what a missing value counts as: the infinity of the side where it goes
+    float missing;  // what a missing value counts as: the infinity of the side where it goes
 };
 
 // In a tree of at most kSmallTree leaves a child is a slot: a leaf's number, or kSmallTree + a split's number.
@@ -59,8 +64,8 @@ template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               bool has_missing, std::int8_t* codes);
 
-// Adds each tree's leaf to the scores of all 64 documents, tree after tree. Slots: 2 x kSmallTree of them, of which
-// the first half holds each leaf's number.
+// Adds each tree's leaf to the scores of all 64 documents, tree after tree. Slots: 2 x kSmallTree of them, of
+// which the first half holds each leaf's number.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
                                 BlockBytes* slots, double* scores);
 
