@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("reading", "metrics")
+NAMES = ("reading", "metrics", "scoring")
 
 for name in sys.argv[1:] or NAMES:
     import_module(f"benchmarks.{name}").main()

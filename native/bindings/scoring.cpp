@@ -45,7 +45,7 @@ FlatTrees checked_trees(const Vector<std::int64_t>& splits, const Vector<std::in
                           view(left),
                           view(right),
                           view(leaf_value)};
-    require(n < (std::size_t{1} << 31), "there are too many splits");
+    require(n < kMaxSplits, "there are too many splits");
     require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
             "there must be one value a split");
     require(leaf_value.size() == n + splits.size() - 1, "there must be one value a leaf");

@@ -102,7 +102,7 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
             columns_.push_back({.missing = trees.missing_left[split] ? -kInfinity : kInfinity});
         }
         if (!known) thresholds.push_back(trees.threshold[split]);
-        splits_[split].column = static_cast<std::uint32_t>(columns_.size() - 1);
+        splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes));
         splits_[split].rank = static_cast<std::uint8_t>(thresholds.size() - 1 - 128) * 0x01010101u;
         last = split;
     }
@@ -144,7 +144,8 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
         const auto end = static_cast<std::size_t>(trees.splits[tree + 1]);
         const bool small = end - begin < kSmallTree;
         const auto place = [small](std::int32_t child) {
-            return !small ? child : child < 0 ? -1 - child : kSmallTree + child;
+            constexpr auto size = static_cast<std::int32_t>(sizeof(BlockBytes));
+            return !small ? child : size * (child < 0 ? -1 - child : kSmallTree + child);
         };
         for (std::size_t split = begin; split < end; ++split) {
             splits_[split].left = place(trees.left[split]);

@@ -87,21 +87,25 @@ Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
     return found;
 }
 
+inline Bytes& bytes_at(void* place) { return *static_cast<Bytes*>(place); }
+inline const Bytes& bytes_at(const void* place) { return *static_cast<const Bytes*>(place); }
+
 // The leaf of every document, without a branch: from the last split to the root, each takes over for every
 // document what its left or its right child has found. Returns the root's slot.
 inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
-    for (std::int32_t number = tree.n_splits - 1; number >= 0; --number) {
-        const CodedSplit& split = tree.splits[number];
-        const Bytes rank = (Bytes)(split.rank - Words{});
-        for (std::size_t part = 0; part < kBlock; part += kWidth) {
-            const auto at = [part](auto& block) -> auto& {
-                return *reinterpret_cast<Bytes*>(const_cast<std::int8_t*>(block.documents) + part);
-            };
-            at(slots[kSmallTree + number]) =
-                at(codes[split.column]) > rank ? at(slots[split.right]) : at(slots[split.left]);
-        }
+    const std::int8_t *const first_code = codes->documents, *const first_slot = slots->documents;
+    BlockBytes* result = slots + kSmallTree + tree.n_splits;
+    for (const CodedSplit* split = tree.splits + tree.n_splits; result != slots + kSmallTree;) {
+        --split;
+        --result;
+        const Bytes rank = (Bytes)(split->rank - Words{});
+        const std::int8_t *const code = first_code + split->codes, *const left = first_slot + split->left,
+                                 *const right = first_slot + split->right;
+        for (std::size_t part = 0; part < kBlock; part += kWidth)
+            bytes_at(result->documents + part) =
+                bytes_at(code + part) > rank ? bytes_at(right + part) : bytes_at(left + part);
     }
-    return slots[tree.n_splits == 0 ? 0 : kSmallTree];
+    return tree.n_splits == 0 ? slots[0] : *result;
 }
 
 inline void add_leaves_one_by_one(const double* leaves, const BlockBytes& leaf, double* scores) {
@@ -136,7 +140,8 @@ void walk(const CodedTree& tree, const BlockBytes* codes, double* scores) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
-            const bool right = codes[split.column].documents[document] > static_cast<std::int8_t>(split.rank);
+            const std::int8_t code = codes->documents[split.codes + document];
+            const bool right = code > static_cast<std::int8_t>(split.rank);
             node = right ? split.right : split.left;
         }
         scores[document] += tree.leaves[-1 - node];

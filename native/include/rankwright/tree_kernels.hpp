@@ -34,14 +34,15 @@ struct Column {
     float missing;  // what a missing value counts as: the infinity of the side where it goes
 };
 
-// In a tree of at most kSmallTree leaves a child is a slot: a leaf's number, or kSmallTree + a split's number.
-// In a larger tree it is a split from 0 up, or a leaf -1 - child.
+// In a tree of at most kSmallTree leaves a child is where its slot begins, in bytes: slots are numbered as leaves
+// are, and from kSmallTree as splits are. In a larger tree it is a split from 0 up, or a leaf -1 - child.
 struct CodedSplit {
-    std::uint32_t column;
-    std::uint32_t rank;  // four times the same byte
+    std::uint32_t codes;  // where its column's codes begin, in bytes
+    std::uint32_t rank;   // four times the same byte
     std::int32_t left, right;
 };
 
+constexpr std::size_t kMaxSplits = std::size_t{1} << 26;  // so that no column begins beyond 32 bits
 constexpr std::int32_t kSmallTree = 256;
 
 // Leaves are readable, and finite, up to a multiple of 32.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
 
 MAX_FEATURES = 2**31 - 1
+MAX_SPLITS = 2**26 - 1
 DTYPES: dict[str, type[np.generic]] = {
     "splits": np.int64,
     "feature": np.int32,
@@ -81,6 +82,7 @@ class TreeEnsemble(Scorer):
             raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(self.n_features)}.")
         for name in ("splits", "feature", "missing_left", "left", "right"):
             self._set(name, _frozen_integers(name, getattr(self, name)))
+        _require(len(self.feature) <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
         _require_offsets(self.splits, len(self.feature))
         sizes = dict.fromkeys(A_SPLIT, len(self.feature)) | dict.fromkeys(A_LEAF, len(self.feature) + self.n_trees)
         for name in ("threshold", "leaf_value", "gain", "cover"):
