@@ -6,6 +6,7 @@ void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
+void bind_scoring(nanobind::module_& m);
 }  // namespace rankwright::bindings
 
 NB_MODULE(_native, m) {
@@ -15,4 +16,5 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_letor(m);
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_ranking(m);
+    rankwright::bindings::bind_scoring(m);
 }

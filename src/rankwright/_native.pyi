@@ -213,3 +213,29 @@ def grow_tree(
     levels: int,
     n_threads: int,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
+
+class TreeScorer:
+    def __init__(
+        self,
+        splits: NDArray[np.int64],
+        feature: NDArray[np.int32],
+        threshold: NDArray[np.float32],
+        missing_left: NDArray[np.uint8],
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        leaf_value: NDArray[np.float64],
+        n_features: int,
+    ) -> None: ...
+    # Scores by the path asked for, or the widest; None if a value is infinite. X may have any strides.
+    def score(
+        self, X: NDArray[np.float32] | NDArray[np.float64], n_threads: int, path: int | None = None
+    ) -> NDArray[np.float64] | None: ...
+    # The same for compressed rows, each feature at most once a row. Offsets and features are of one type.
+    def score_sparse(
+        self,
+        offsets: NDArray[np.int32] | NDArray[np.int64],
+        features: NDArray[np.int32] | NDArray[np.int64],
+        values: NDArray[np.float32] | NDArray[np.float64],
+        n_threads: int,
+        path: int | None = None,
+    ) -> NDArray[np.float64] | None: ...

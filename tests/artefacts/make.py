@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, save
+from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, TreeEnsemble, save
 from rankwright.models.format import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -22,7 +22,19 @@ def models() -> dict[str, Scorer]:
     linear = LinearScorer([0.1, 0.0, -2.3], [0.0, 1.0, -1.7], intercept=0.3)
     inner = Combination([linear, feature], [1.1, 0.7])
     combination = Combination([inner, feature], [2.0, -1 / 3])
-    made = {"feature": feature, "linear": linear, "combination": combination}
+    trees = TreeEnsemble(
+        splits=[0, 3, 3, 4],
+        feature=[1, 2, 0, 2],
+        threshold=[0.1, -7.0, 2.5, 0.0],
+        missing_left=[1, 0, 1, 1],
+        left=[2, -3, -1, -1],
+        right=[1, -2, -4, -2],
+        leaf_value=[0.1, -1 / 3, 2e-9, 7.5, 0.7, -0.3, 1e5],
+        gain=[4.0, 0.5, 0.25, 1.0],
+        cover=[3, 9, 2, 1, 15, 8, 7],
+        n_features=3,
+    )
+    made = {"feature": feature, "linear": linear, "combination": combination, "trees": trees}
     return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
 
 

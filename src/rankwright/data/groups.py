@@ -34,6 +34,12 @@ class QueryGroups:
         return _group(checked_query_ids(qid))
 
     @classmethod
+    def of_one(cls, n_rows: int) -> QueryGroups:
+        """Group all rows as one query; no rows are no query."""
+        offsets = np.array([0, n_rows] if n_rows else [0])
+        return cls(np.zeros(len(offsets) - 1, dtype=np.int64), offsets, np.arange(n_rows))
+
+    @classmethod
     def of_sizes(cls, sizes: ArrayLike) -> QueryGroups:
         """Group adjacent rows by the number of documents of each query."""
         counts = np.asarray(sizes)

@@ -143,9 +143,13 @@ class Scorer(ABC):
                 raise InputError("RankingData has queries of its own; give no qid beside it.")
             require_same_features(self.n_features, self.feature_names, X.X, X.feature_names)
             return X.X, X.groups
-        features = checked_features(X)
+        features = self._opened(X)
         require_same_features(self.n_features, self.feature_names, features, feature_names_of(X))
-        return features, _groups_of(qid, len(features))
+        return features, _groups_of(qid, features.shape[0])
+
+    def _opened(self, X: Any) -> Any:
+        """Return features as `_score` takes them: checked, unless it checks them on its way."""
+        return checked_features(X)
 
     def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
@@ -178,7 +182,9 @@ def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
 
 
 def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
-    groups = QueryGroups.of(np.zeros(n_rows, dtype=np.int64) if qid is None else qid)
+    if qid is None:
+        return QueryGroups.of_one(n_rows)
+    groups = QueryGroups.of(qid)
     if groups.n_rows != n_rows:
         raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
     return groups

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from rankwright import _native
+from rankwright.data.features import checked_features
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
 
 MAX_FEATURES = 2**31 - 1
+MAX_SPLITS = 2**26 - 1
 DTYPES: dict[str, type[np.generic]] = {
     "splits": np.int64,
     "feature": np.int32,
@@ -78,6 +82,7 @@ class TreeEnsemble(Scorer):
             raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(self.n_features)}.")
         for name in ("splits", "feature", "missing_left", "left", "right"):
             self._set(name, _frozen_integers(name, getattr(self, name)))
+        _require(len(self.feature) <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
         _require_offsets(self.splits, len(self.feature))
         sizes = dict.fromkeys(A_SPLIT, len(self.feature)) | dict.fromkeys(A_LEAF, len(self.feature) + self.n_trees)
         for name in ("threshold", "leaf_value", "gain", "cover"):
@@ -137,22 +142,36 @@ class TreeEnsemble(Scorer):
         weights = self.gain if kind == "gain" else np.ones(len(self.gain))
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
-        scores = np.zeros(len(X))
-        for tree in range(self.n_trees):
-            scores += self._tree_values(X, tree)
+    def _opened(self, X: Any) -> Any:
+        return X if _is_dense(X) or _is_sparse(X) else checked_features(X)
+
+    def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        if isinstance(X, np.ndarray):
+            scores = self._prepared.score(X, n_threads)
+        else:
+            stored = slice(X.nnz)  # there may be room for more
+            scores = self._prepared.score_sparse(X.indptr, X.indices[stored], X.data[stored], n_threads)
+        if scores is None:
+            checked_features(X)  # finds the infinity and tells where it is
+            raise AssertionError("the native scorer has found an infinity where there is none")
         return scores
 
-    def _tree_values(self, X: NDArray[np.float32], tree: int) -> NDArray[np.float64]:
-        first, last = self.splits[tree : tree + 2]
-        leaves: NDArray[np.float64] = self.leaf_value[first + tree : last + tree + 1]
-        node = np.full(len(X), -1 if first == last else 0)
-        while len(rows := np.flatnonzero(node >= 0)):
-            split = first + node[rows]
-            x = X[rows, self.feature[split]]
-            goes_left = np.where(np.isnan(x), self.missing_left[split] == 1, x <= self.threshold[split])
-            node[rows] = np.where(goes_left, self.left[split], self.right[split])
-        return leaves.take(-1 - node)
+    @cached_property
+    def _prepared(self) -> _native.TreeScorer:
+        """The thresholds sorted and the splits coded: made when first needed, never saved."""
+        return _native.TreeScorer(
+            self.splits,
+            self.feature,
+            self.threshold,
+            self.missing_left,
+            self.left,
+            self.right,
+            self.leaf_value,
+            self.n_features,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
 
     def state(self) -> State:
         """Return the arrays and the number of features."""
@@ -163,6 +182,18 @@ class TreeEnsemble(Scorer):
         """Make an ensemble from its arrays and number of features."""
         arrays: dict[str, Any] = {name: state.array(name, dtype) for name, dtype in DTYPES.items()}
         return cls(**arrays, n_features=state.integer("n_features"))
+
+
+def _is_dense(X: Any) -> bool:
+    """Whether the native scorer reads this array where it lies."""
+    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64) and X.flags.aligned
+
+
+def _is_sparse(X: Any) -> bool:
+    """Whether the native scorer reads this matrix where it lies: compressed rows, no feature twice in one."""
+    if not hasattr(X, "todense") or X.format != "csr" or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
+        return False
+    return bool(X.has_canonical_format) and X.indices.dtype == X.indptr.dtype
 
 
 def _require(holds: bool | np.bool_, sentence: str) -> None:
@@ -186,7 +217,7 @@ def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         nearest = numbers.astype(np.float32)
     down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
-    _require(np.isfinite(down).all(), "threshold holds numbers too large for a 32-bit float.")
+    _require(np.isfinite(down).all(), "threshold holds numbers too low for a 32-bit float.")
     down.flags.writeable = False
     return down
 

@@ -1,0 +1,132 @@
+#include "rankwright/scoring.hpp"
+
+#include <memory>
+
+#include "arrays.hpp"
+
+namespace rankwright::bindings {
+namespace {
+
+// A scorer that knows how wide its data must be.
+struct BoundScorer : TreeScorer {
+    BoundScorer(const FlatTrees& trees, std::size_t width) : TreeScorer(trees), n_features(width) {}
+    const std::size_t n_features;
+};
+
+// A child is a later split of its tree, or one of its leaves: then no walk leaves the tree, nor goes on for ever.
+void require_children(const FlatTrees& trees) {
+    for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {
+        const std::int64_t begin = trees.splits[tree - 1], size = trees.splits[tree] - begin;
+        for (std::int64_t place = 0; place < size; ++place) {
+            const auto split = static_cast<std::size_t>(begin + place);
+            for (const std::int64_t child : {trees.left[split], trees.right[split]})
+                require(child < 0 ? -1 - child <= size : place < child && child < size, "a child is out of range");
+        }
+    }
+}
+
+void require_splits(const FlatTrees& trees, std::int64_t n_features) {
+    for (std::size_t split = 0; split < trees.feature.size(); ++split) {
+        require(0 <= trees.feature[split] && trees.feature[split] < n_features, "a feature is out of range");
+        require(trees.threshold[split] - trees.threshold[split] == 0, "a threshold is not finite");
+        require(trees.missing_left[split] <= 1, "missing_left must be 0 or 1");
+    }
+}
+
+FlatTrees checked_trees(const Vector<std::int64_t>& splits, const Vector<std::int32_t>& feature,
+                        const Vector<float>& threshold, const Vector<std::uint8_t>& missing_left,
+                        const Vector<std::int32_t>& left, const Vector<std::int32_t>& right,
+                        const Vector<double>& leaf_value, std::int64_t n_features) {
+    const std::size_t n = feature.size();
+    const FlatTrees trees{checked_offsets(splits, n),
+                          view(feature),
+                          view(threshold),
+                          view(missing_left),
+                          view(left),
+                          view(right),
+                          view(leaf_value)};
+    require(n < kMaxSplits, "there are too many splits");
+    require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
+            "there must be one value a split");
+    require(leaf_value.size() == n + splits.size() - 1, "there must be one value a leaf");
+    require_splits(trees, n_features);
+    require_children(trees);
+    return trees;
+}
+
+VectorPath checked_path(std::optional<int> path) {
+    require(!path || (0 <= *path && *path <= static_cast<int>(widest_path())), "this processor has no such path");
+    return path ? static_cast<VectorPath>(*path) : widest_path();
+}
+
+// The scores, or None if a value is infinite.
+template <class Matrix>
+nb::object run(const BoundScorer& scorer, const Matrix& matrix, std::size_t n_rows, int n_threads,
+               std::optional<int> path) {
+    const VectorPath checked = checked_path(path);
+    Output<double> scores(n_rows);
+    bool finite;
+    {
+        nb::gil_scoped_release release;
+        finite = scorer.score(matrix, n_threads, checked, scores.span());
+    }
+    return finite ? nb::cast(scores.numpy()) : nb::none();
+}
+
+template <class T>
+using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+nb::object score_dense(const BoundScorer& scorer, const AnyMatrix<T>& X, int n_threads, std::optional<int> path) {
+    require(X.shape(1) == scorer.n_features, "X must have a column for every feature");
+    const DenseRows<T> matrix{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
+    return run(scorer, matrix, X.shape(0), n_threads, path);
+}
+
+template <class T, class Index>
+nb::object score_sparse(const BoundScorer& scorer, const Vector<Index>& offsets, const Vector<Index>& features,
+                        const Vector<T>& values, int n_threads, std::optional<int> path) {
+    const SparseRows<T, Index> matrix{view(offsets), view(features), view(values)};
+    require(offsets.size() > 0 && matrix.offsets.front() == 0 && features.size() == values.size() &&
+                static_cast<std::size_t>(matrix.offsets.back()) == values.size(),
+            "offsets must run from 0 to the number of values");
+    for (std::size_t row = 1; row < offsets.size(); ++row)
+        require(matrix.offsets[row - 1] <= matrix.offsets[row], "offsets must not fall");
+    for (const Index feature : matrix.features)
+        require(0 <= feature && static_cast<std::size_t>(feature) < scorer.n_features,
+                "a feature is out of range");
+    return run(scorer, matrix, offsets.size() - 1, n_threads, path);
+}
+
+}  // namespace
+
+void bind_scoring(nb::module_& m) {
+    nb::class_<BoundScorer> scorer(m, "TreeScorer");
+    scorer.def(
+        "__init__",
+        [](BoundScorer* self, Vector<std::int64_t> splits, Vector<std::int32_t> feature, Vector<float> threshold,
+           Vector<std::uint8_t> missing_left, Vector<std::int32_t> left, Vector<std::int32_t> right,
+           Vector<double> leaf_value, std::int64_t n_features) {
+            const FlatTrees trees =
+                checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value, n_features);
+            new (self) BoundScorer(trees, static_cast<std::size_t>(n_features));
+        },
+        nb::arg("splits"), nb::arg("feature"), nb::arg("threshold"), nb::arg("missing_left"), nb::arg("left"),
+        nb::arg("right"), nb::arg("leaf_value"), nb::arg("n_features"));
+    const auto dense = [&scorer](auto function) {
+        scorer.def("score", function, nb::arg("X").noconvert(), nb::arg("n_threads"),
+                   nb::arg("path") = nb::none());
+    };
+    dense(score_dense<float>);
+    dense(score_dense<double>);
+    const auto sparse = [&scorer](auto function) {
+        scorer.def("score_sparse", function, nb::arg("offsets").noconvert(), nb::arg("features").noconvert(),
+                   nb::arg("values").noconvert(), nb::arg("n_threads"), nb::arg("path") = nb::none());
+    };
+    sparse(score_sparse<float, std::int32_t>);
+    sparse(score_sparse<float, std::int64_t>);
+    sparse(score_sparse<double, std::int32_t>);
+    sparse(score_sparse<double, std::int64_t>);
+}
+
+}  // namespace rankwright::bindings

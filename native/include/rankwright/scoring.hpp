@@ -1,0 +1,78 @@
+// Scores of documents by an ensemble of trees.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankwright/ranking.hpp"
+#include "rankwright/tree_kernels.hpp"
+
+namespace rankwright {
+
+// All trees' splits one after another, and all leaves; what the arrays hold is said in models/trees.py.
+struct FlatTrees {
+    Offsets splits;
+    std::span<const std::int32_t> feature;
+    std::span<const float> threshold;
+    std::span<const std::uint8_t> missing_left;
+    std::span<const std::int32_t> left, right;
+    Doubles leaf_value;
+};
+
+// A matrix of any layout; strides count values.
+template <class T>
+struct DenseRows {
+    const T* data;
+    std::size_t n_rows, n_features;
+    std::ptrdiff_t row_stride, feature_stride;
+};
+
+// A matrix in compressed rows, each feature at most once a row; what is not stored is zero.
+template <class T, class Index>
+struct SparseRows {
+    std::span<const Index> offsets;
+    std::span<const Index> features;
+    std::span<const T> values;
+};
+
+// An ensemble prepared for scoring: its thresholds as sorted columns, its splits as ranks in them.
+class TreeScorer {
+  public:
+    // Promised: trees as models/trees.py describes them, with finite numbers.
+    explicit TreeScorer(const FlatTrees& trees);
+    TreeScorer(const TreeScorer&) = delete;
+
+    // Each row's values are rounded to 32 bits, its trees' leaves added in the order of the trees. Returns false,
+    // and no scores, if a value is infinite. The scores do not depend on n_threads, nor on the path.
+    template <class Matrix>
+    bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;
+
+  private:
+    void code_splits(const FlatTrees& trees);
+    void close_column(std::vector<float>& thresholds);
+    void place_columns();
+    void lay_trees(const FlatTrees& trees);
+    std::size_t rows_a_chunk() const;
+    template <class Matrix>
+    bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
+                     std::span<double> scores) const;
+    void add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
+                       double* scores) const;
+    template <class T>
+    bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const TreeKernels& kernels,
+                      BlockBytes* codes) const;
+    template <class T, class Index>
+    bool encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
+                      const TreeKernels& kernels, BlockBytes* codes) const;
+
+    std::vector<Chunk> chunks_;
+    std::vector<Column> columns_;
+    std::vector<std::int32_t> features_;     // of each column, ascending
+    std::vector<std::int8_t> code_of_zero_;  // in each column
+    std::vector<CodedSplit> splits_;
+    std::vector<double> leaves_;
+    std::vector<CodedTree> trees_;
+};
+
+}  // namespace rankwright

@@ -1,0 +1,95 @@
+// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 64 documents, a block, stand
+// side by side.
+//
+// A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
+// below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
+// are kept less 128: signed bytes are what every processor compares.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "rankwright/vectors.hpp"
+
+namespace rankwright {
+
+constexpr std::size_t kBlock = 64;
+constexpr std::size_t kChunk = 16;
+constexpr std::size_t kMaxThresholds = 255;
+
+// One byte for each document of a block: a code, or the leaf that it falls into.
+struct alignas(64) BlockBytes {
+    std::int8_t documents[kBlock];
+};
+
+// Sixteen sorted thresholds, filled up with infinity.
+struct alignas(64) Chunk {
+    float thresholds[kChunk];
+};
+
+// Infinity ends the last chunk.
+struct Column {
+    Chunk ends;  // the last threshold of each chunk
+    const Chunk* chunks;
+    std::size_t n_chunks;
+    float missing;  // what a missing value counts as: the infinity of the side where it goes
+};
+
+// In a tree of at most kSmallTree leaves a child is where its slot begins, in bytes: slots are numbered as leaves
+// are, and from kSmallTree as splits are. In a larger tree it is a split from 0 up, or a leaf -1 - child.
+struct CodedSplit {
+    std::uint32_t codes;  // where its column's codes begin, in bytes
+    std::uint32_t rank;   // four times the same byte
+    std::int32_t left, right;
+};
+
+constexpr std::size_t kMaxSplits = std::size_t{1} << 26;  // so that no column begins beyond 32 bits
+constexpr std::int32_t kSmallTree = 256;
+
+// Leaves are readable, and finite, up to a multiple of 32.
+struct CodedTree {
+    const CodedSplit* splits;
+    const double* leaves;
+    std::int32_t n_splits;
+};
+
+struct Specials {
+    bool missing, infinite;
+};
+
+// Which of NaN and infinity are among n values, once rounded to 32 bits.
+template <class T>
+using InspectKernel = Specials (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
+
+// The codes of n values. There is no NaN among them if has_missing is false.
+template <class T>
+using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
+                              bool has_missing, std::int8_t* codes);
+
+// Adds each tree's leaf to the scores of all 64 documents, tree after tree. Slots: 2 x kSmallTree of them, of
+// which the first half holds each leaf's number.
+using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
+                                BlockBytes* slots, double* scores);
+
+struct TreeKernels {
+    InspectKernel<float> inspect_floats;
+    InspectKernel<double> inspect_doubles;
+    EncodeKernel<float> encode_floats;
+    EncodeKernel<double> encode_doubles;
+    AddTreesKernel add_trees;
+};
+
+namespace portable {
+extern const TreeKernels tree_kernels;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const TreeKernels tree_kernels;
+}
+namespace avx512 {
+extern const TreeKernels tree_kernels;
+}
+#endif
+
+const TreeKernels& tree_kernels(VectorPath path);
+
+}  // namespace rankwright

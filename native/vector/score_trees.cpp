@@ -1,0 +1,165 @@
+#include "rankwright/tree_kernels.hpp"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace {
+
+#if defined(__AVX512BW__)
+constexpr std::size_t kWidth = 64;
+#elif defined(__AVX2__)
+constexpr std::size_t kWidth = 32;
+#else
+constexpr std::size_t kWidth = 16;
+#endif
+using Bytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
+
+// How many of 16 numbers lie below x.
+#if defined(__AVX512BW__)
+inline unsigned count_below(const Chunk& numbers, float x) {
+    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_load_ps(numbers.thresholds), _mm512_set1_ps(x), _CMP_LT_OQ);
+    return static_cast<unsigned>(__builtin_popcount(_cvtmask16_u32(below)));
+}
+#elif defined(__AVX2__)
+inline unsigned count_below(const Chunk& numbers, float x) {
+    const __m256 value = _mm256_set1_ps(x);
+    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds), value, _CMP_LT_OQ));
+    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds + 8), value, _CMP_LT_OQ));
+    return static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
+}
+#else
+inline unsigned count_below(const Chunk& numbers, float x) {
+    using Floats = float __attribute__((vector_size(16), may_alias));
+    const auto* four = reinterpret_cast<const Floats*>(numbers.thresholds);
+    const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
+    return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
+}
+#endif
+
+template <bool several_chunks, bool has_missing, class T>
+void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
+    const Chunk ends = column.ends, *const chunks = column.chunks;
+    const float missing = column.missing;
+    for (std::size_t document = 0; document < n; ++document) {
+        const float value = static_cast<float>(values[static_cast<std::ptrdiff_t>(document) * stride]);
+        const float x = has_missing && value != value ? missing : value;
+        const unsigned chunk = several_chunks ? count_below(ends, x) : 0;
+        codes[document] = static_cast<std::int8_t>(chunk * kChunk + count_below(chunks[chunk], x) - 128);
+    }
+}
+
+template <class T>
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, bool has_missing,
+            std::int8_t* codes) {
+    const bool several = column.n_chunks > 1;
+    const auto encode_it = several       ? has_missing ? encode_as<true, true, T> : encode_as<true, false, T>
+                           : has_missing ? encode_as<false, true, T>
+                                         : encode_as<false, false, T>;
+    encode_it(column, values, stride, n, codes);
+}
+
+inline std::uint32_t magnitude_bits(float x) { return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu; }
+constexpr std::uint32_t kInfinityBits = 0x7f800000u;
+
+// No way out of the loop, so that it vectorises.
+template <class T>
+Specials inspect_adjacent(const T* values, std::size_t n) {
+    std::uint32_t missing = 0, infinite = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t bits = magnitude_bits(static_cast<float>(values[i]));
+        missing |= bits > kInfinityBits;
+        infinite |= bits == kInfinityBits;
+    }
+    return {missing != 0, infinite != 0};
+}
+
+template <class T>
+Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
+    if (stride == 1) return inspect_adjacent(values, n);
+    Specials found{};
+    for (std::size_t i = 0; i < n; ++i) {
+        const Specials one = inspect_adjacent(values + static_cast<std::ptrdiff_t>(i) * stride, 1);
+        found = {found.missing || one.missing, found.infinite || one.infinite};
+    }
+    return found;
+}
+
+inline Bytes& bytes_at(void* place) { return *static_cast<Bytes*>(place); }
+inline const Bytes& bytes_at(const void* place) { return *static_cast<const Bytes*>(place); }
+
+// The leaf of every document, without a branch: from the last split to the root, each takes over for every
+// document what its left or its right child has found. Returns the root's slot.
+inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
+    const std::int8_t *const first_code = codes->documents, *const first_slot = slots->documents;
+    BlockBytes* result = slots + kSmallTree + tree.n_splits;
+    for (const CodedSplit* split = tree.splits + tree.n_splits; result != slots + kSmallTree;) {
+        --split;
+        --result;
+        const Bytes rank = (Bytes)(split->rank - Words{});
+        const std::int8_t *const code = first_code + split->codes, *const left = first_slot + split->left,
+                                 *const right = first_slot + split->right;
+        for (std::size_t part = 0; part < kBlock; part += kWidth)
+            bytes_at(result->documents + part) =
+                bytes_at(code + part) > rank ? bytes_at(right + part) : bytes_at(left + part);
+    }
+    return tree.n_splits == 0 ? slots[0] : *result;
+}
+
+inline void add_leaves_one_by_one(const double* leaves, const BlockBytes& leaf, double* scores) {
+    for (std::size_t document = 0; document < kBlock; ++document)
+        scores[document] += leaves[static_cast<std::uint8_t>(leaf.documents[document])];
+}
+
+#if defined(__AVX512BW__)
+// Up to 32 leaves stay in four registers, and are looked up there.
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
+    if (tree.n_splits >= 32) return add_leaves_one_by_one(tree.leaves, leaf, scores);
+    const __m512d a = _mm512_loadu_pd(tree.leaves), b = _mm512_loadu_pd(tree.leaves + 8);
+    const __m512d c = _mm512_loadu_pd(tree.leaves + 16), d = _mm512_loadu_pd(tree.leaves + 24);
+    for (std::size_t document = 0; document < kBlock; document += 8) {
+        const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
+        const __m512i place = _mm512_cvtepu8_epi64(eight);
+        const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
+        const __m512d low_values = _mm512_permutex2var_pd(a, place, b);
+        const __m512d values = _mm512_mask_mov_pd(low_values, high, _mm512_permutex2var_pd(c, place, d));
+        _mm512_storeu_pd(scores + document, _mm512_add_pd(_mm512_loadu_pd(scores + document), values));
+    }
+}
+#else
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
+    add_leaves_one_by_one(tree.leaves, leaf, scores);
+}
+#endif
+
+// A tree too large for bytes: each document goes its own way down.
+void walk(const CodedTree& tree, const BlockBytes* codes, double* scores) {
+    for (std::size_t document = 0; document < kBlock; ++document) {
+        std::int32_t node = 0;
+        while (node >= 0) {
+            const CodedSplit& split = tree.splits[node];
+            const std::int8_t code = codes->documents[split.codes + document];
+            const bool right = code > static_cast<std::int8_t>(split.rank);
+            node = right ? split.right : split.left;
+        }
+        scores[document] += tree.leaves[-1 - node];
+    }
+}
+
+void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
+               double* scores) {
+    for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
+        if (tree->n_splits < kSmallTree)
+            add_leaves(*tree, find_leaves(*tree, codes, slots), scores);
+        else
+            walk(*tree, codes, scores);
+    }
+}
+
+}  // namespace
+
+const TreeKernels tree_kernels = {inspect<float>, inspect<double>, encode<float>, encode<double>, add_trees};
+
+}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

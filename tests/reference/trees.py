@@ -1,0 +1,70 @@
+"""Trees walked one document at a time, and random ones to walk."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.models import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def scores(ensemble: TreeEnsemble, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    return np.array([score(ensemble, row) for row in X.astype(np.float32).tolist()], dtype=np.float64)
+
+
+def score(ensemble: TreeEnsemble, row: list[float]) -> float:
+    total = 0.0
+    for tree in range(ensemble.n_trees):
+        first = int(ensemble.splits[tree])
+        node = 0 if ensemble.splits[tree + 1] > first else -1
+        while node >= 0:
+            split = first + node
+            value = row[ensemble.feature[split]]
+            left = ensemble.missing_left[split] if math.isnan(value) else value <= ensemble.threshold[split]
+            node = int(ensemble.left[split] if left else ensemble.right[split])
+        total += float(ensemble.leaf_value[first + tree - 1 - node])
+    return total
+
+
+def random_ensemble(
+    rng: np.random.Generator,
+    leaves: list[int],
+    thresholds: NDArray[np.float32],
+    *,
+    n_features: int = 3,
+    chain: bool = False,
+) -> TreeEnsemble:
+    """Trees of so many leaves each, grown at random or into chains, with thresholds among those given."""
+    children = [_random_children(rng, n_leaves, chain) for n_leaves in leaves]
+    left, right = (np.concatenate([np.zeros(0, int), *(tree[side] for tree in children)]) for side in (0, 1))
+    n_splits, n_leaves = len(left), sum(leaves)
+    return TreeEnsemble(
+        np.cumsum([0, *(n - 1 for n in leaves)]),
+        rng.integers(0, n_features, n_splits),
+        rng.choice(thresholds, n_splits),
+        rng.integers(0, 2, n_splits),
+        left,
+        right,
+        rng.normal(size=n_leaves),
+        rng.random(n_splits),
+        rng.integers(1, 100, n_leaves),
+        n_features=n_features,
+    )
+
+
+def _random_children(rng: np.random.Generator, n_leaves: int, chain: bool) -> NDArray[np.int64]:
+    children = np.zeros((2, n_leaves - 1), dtype=np.int64)
+    open_ends: list[tuple[int, int]] = []
+    for split in range(n_leaves - 1):
+        if split:
+            children[open_ends.pop(-1 if chain else rng.integers(len(open_ends)))] = split
+        sides = rng.permutation(2)  # so that leaves are not numbered from left to right
+        open_ends += [(int(side), split) for side in sides]
+    for leaf, end in enumerate(open_ends):
+        children[end] = -1 - leaf
+    return children
