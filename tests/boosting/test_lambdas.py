@@ -283,6 +283,8 @@ def test_the_order_of_rows_does_not_matter():
     ("options", "sentence"),
     [
         ({"truncation": 0}, "truncation must be"),
+        ({"truncation": 2.5}, "truncation must be"),
+        ({"truncation": True}, "truncation must be"),
         ({"sigma": 0.0}, "sigma must be above 0"),
         ({"sigma": np.nan}, "sigma must be above 0"),
         ({"query_weights": np.ones(2)}, "1 queries but query_weights of shape"),

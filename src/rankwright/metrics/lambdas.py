@@ -46,15 +46,10 @@ def linear_lambda_kernel(
 
     Only differences of gains count: moved and scaled to 0 to 1 within the query, they all fit single precision.
     """
-    if not len(groups):
-        ranges, scaled = query_factors, gains
-    else:
-        lowest, highest = (
-            extreme.reduceat(gains[groups.rows], groups.offsets[:-1]) for extreme in (np.minimum, np.maximum)
-        )
-        ranges = highest - lowest
-        queries = groups.query_of_row
-        scaled = (gains - lowest[queries]) / np.where(ranges > 0, ranges, 1.0)[queries]
+    grouped, starts, query_of_row = gains[groups.rows], groups.offsets[:-1], groups.query_of_row
+    lowest = np.minimum.reduceat(grouped, starts)
+    ranges = np.maximum.reduceat(grouped, starts) - lowest
+    scaled = (gains - lowest[query_of_row]) / np.where(ranges > 0, ranges, 1.0)[query_of_row]
     return partial(
         _native.linear_lambdas,
         gains=scaled.astype(np.float32),
