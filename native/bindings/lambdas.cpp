@@ -10,10 +10,19 @@ namespace {
 
 using Indices = Vector<std::int64_t>;
 
+// Numbers in [low, high]; the loop has no way out, so that it vectorises.
+template <class T>
+std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, T high, const char* sentence) {
+    require(values.size() == n, sentence);
+    std::int64_t inside = 0;
+    for (T value : view(values)) inside += (low <= value) & (value <= high);
+    require(inside == static_cast<std::int64_t>(n), sentence);
+    return view(values);
+}
+
 Doubles checked_finite(const Vector<double>& values, std::size_t n, const char* sentence) {
-    const Doubles numbers = checked_numbers(values, n, sentence);
-    for (double value : numbers) require(std::isfinite(value), sentence);
-    return numbers;
+    constexpr double most = std::numeric_limits<double>::max();
+    return checked_range(values, n, -most, most, sentence);
 }
 
 std::size_t checked_rank(std::optional<std::int64_t> rank, const char* sentence) {
@@ -95,15 +104,15 @@ void define(nb::module_& m, const char* name, nb::tuple (*kernel)(const Argument
 using Depth = std::optional<std::int64_t>;
 constexpr const char* kDepth = "depth must be at least 1";
 
-nb::tuple linear(const Arguments& given, Vector<double> gains, Vector<double> discounts,
+nb::tuple linear(const Arguments& given, Vector<float> gains, Vector<double> discounts,
                  Vector<double> query_factors) {
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        for (double discount : view(discounts))
-            require(0.0 <= discount && discount <= 1.0, "discounts must lie in 0 to 1");
         linear_lambdas(
-            loss, checked_finite(gains, given.n_rows(), "gains must be a finite number for every score"),
-            view(discounts), checked_finite(query_factors, given.n_queries(), "query_factors must be one a query"),
-            given.n_threads, lambdas);
+            loss,
+            checked_range(gains, given.n_rows(), 0.0f, 1.0f, "gains must lie in 0 to 1, one for every score"),
+            checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must lie in 0 to 1"),
+            checked_finite(query_factors, given.n_queries(), "query_factors must be one a query"), given.n_threads,
+            lambdas);
     });
 }
 
@@ -122,10 +131,8 @@ nb::tuple reciprocal_rank(const Arguments& given, double threshold, Depth depth)
 nb::tuple expected_reciprocal_rank(const Arguments& given, Vector<double> stop_probability, Depth depth) {
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
         constexpr const char* sentence = "stop_probability must be in 0 to 1 for every score";
-        for (double stop : checked_numbers(stop_probability, given.n_rows(), sentence))
-            require(0.0 <= stop && stop <= 1.0, sentence);
-        expected_reciprocal_rank_lambdas(loss, view(stop_probability), checked_rank(depth, kDepth),
-                                         given.n_threads, lambdas);
+        expected_reciprocal_rank_lambdas(loss, checked_range(stop_probability, given.n_rows(), 0.0, 1.0, sentence),
+                                         checked_rank(depth, kDepth), given.n_threads, lambdas);
     });
 }
 

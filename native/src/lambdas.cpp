@@ -11,7 +11,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kQueriesAChunk = 16;
+constexpr std::size_t kQueriesAChunk = 32;
 // Rows of pairs that share an anchor: so few that sums of floats over them stay exact enough, and no score so far
 // below the anchor's that the ratio of two documents' odds is lost.
 constexpr std::size_t kRowsATile = 64;
@@ -161,38 +161,32 @@ void sum_pairs(const PairLoss& loss, int n_threads, const Lambdas& lambdas, cons
     });
 }
 
-// |gain_i - gain_j| x |discount_i - discount_j|. Gains are scaled to [0, 1] within the query: any range fits a
-// float.
+// |gain_i - gain_j| x |discount_i - discount_j|.
 class LinearDeltas {
   public:
-    LinearDeltas(Doubles gains, const Column<float>& discounts, std::size_t depth, Doubles query_factors)
+    LinearDeltas(std::span<const float> gains, const Column<float>& discounts, std::size_t depth,
+                 Doubles query_factors)
         : gains_(gains), query_factors_(query_factors), depth_(depth), discounts_(discounts) {}
 
     double prepare(const QueryPairs& pairs) {
         rows_ = pairs.rows();
-        double lowest = at(gains_, pairs.ranked()[0]), highest = lowest;
-        for (std::int64_t row : pairs.ranked()) {
-            lowest = std::min(lowest, at(gains_, row));
-            highest = std::max(highest, at(gains_, row));
-        }
-        const double range = highest - lowest;
-        if (range == 0.0) return 0.0;
-        scaled_gains_.resize(pairs.size());
+        ranked_gains_.resize(pairs.size());
         for (std::size_t rank = 0; rank < pairs.size(); ++rank)
-            scaled_gains_[rank] = static_cast<float>((at(gains_, pairs.ranked()[rank]) - lowest) / range);
-        return range * query_factors_[pairs.query()];
+            ranked_gains_[rank] = gains_[static_cast<std::size_t>(pairs.ranked()[rank])];
+        return query_factors_[pairs.query()];
     }
     std::size_t depth() const { return depth_; }
     RowSums row(std::size_t upper, const PairColumns& documents) const {
-        return rows_.linear_row(static_cast<std::int64_t>(upper), {scaled_gains_.data(), discounts_.data()},
+        return rows_.linear_row(static_cast<std::int64_t>(upper), {ranked_gains_.data(), discounts_.data()},
                                 documents);
     }
 
   private:
-    Doubles gains_, query_factors_;
+    std::span<const float> gains_;
+    Doubles query_factors_;
     std::size_t depth_;
     const Column<float>& discounts_;
-    Column<float> scaled_gains_;
+    Column<float> ranked_gains_;
     PairRows rows_{};
 };
 
@@ -363,8 +357,8 @@ std::size_t longest_query(Offsets queries) {
 
 }  // namespace
 
-void linear_lambdas(const PairLoss& loss, Doubles gains, Doubles discounts, Doubles query_factors, int n_threads,
-                    Lambdas lambdas) {
+void linear_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts, Doubles query_factors,
+                    int n_threads, Lambdas lambdas) {
     Column<float> padded;  // with zeros
     padded.resize(std::max(longest_query(loss.queries), discounts.size()));
     std::transform(discounts.begin(), discounts.end(), padded.data(),

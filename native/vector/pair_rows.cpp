@@ -3,60 +3,74 @@
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
-using Floats = float __attribute__((vector_size(64), may_alias));
-using Bits = std::int32_t __attribute__((vector_size(64), may_alias));
-constexpr std::int64_t kHalf = kLanes / 2;
-using Doubles = double __attribute__((vector_size(64), may_alias));
-using Wholes = std::int64_t __attribute__((vector_size(64), may_alias));
-using HalfFloats = float __attribute__((vector_size(32), may_alias));
+#if defined(__AVX512F__)
+constexpr std::int64_t kBytes = 64;
+#elif defined(__AVX2__)
+constexpr std::int64_t kBytes = 32;
+#else
+constexpr std::int64_t kBytes = 16;
+#endif
+constexpr std::int64_t kFloats = kBytes / 4, kDoubles = kBytes / 8, kParts = kLanes / kFloats;
 
-inline Floats& lanes(float* column, std::int64_t place) { return *reinterpret_cast<Floats*>(column + place); }
-inline const Floats& lanes(const float* column, std::int64_t place) {
+using Floats = float __attribute__((vector_size(kBytes), may_alias));
+using FloatBits = std::int32_t __attribute__((vector_size(kBytes), may_alias));
+using Doubles = double __attribute__((vector_size(kBytes), may_alias));
+using DoubleBits = std::int64_t __attribute__((vector_size(kBytes), may_alias));
+using HalfFloats = float __attribute__((vector_size(kBytes / 2), may_alias));
+using Quad = float __attribute__((vector_size(16), may_alias));
+
+inline Floats& floats(float* column, std::int64_t place) { return *reinterpret_cast<Floats*>(column + place); }
+inline const Floats& floats(const float* column, std::int64_t place) {
     return *reinterpret_cast<const Floats*>(column + place);
 }
 
 inline void drop_sign(Floats& values) {
-    values = reinterpret_cast<Floats>(reinterpret_cast<Bits>(values) & 0x7fffffff);
+    values = reinterpret_cast<Floats>(reinterpret_cast<FloatBits>(values) & 0x7fffffff);
 }
 
-// Always in the same order, whatever the width.
-inline float sum(const Floats& values) {
-    float part[kLanes];
-    reinterpret_cast<Floats&>(part) = values;
-    for (int width = kLanes / 2; width > 0; width /= 2)
-        for (int lane = 0; lane < width; ++lane) part[lane] += part[lane + width];
-    return part[0];
-}
+// kLanes sums side by side, as many at a time as the path is wide: each adds the same numbers on every path.
+struct LaneSums {
+    Floats parts[kParts] = {};
+
+    float sum() const {
+        const Quad* quads = reinterpret_cast<const Quad*>(parts);
+        const Quad four = (quads[0] + quads[2]) + (quads[1] + quads[3]);
+        return (four[0] + four[2]) + (four[1] + four[3]);
+    }
+};
 
 // With q = exp(sigma (s_lower - s_upper)), rho is 1 / (1 + q) if the lower document is the better one and
 // q / (1 + q) if the upper one is; rho (1 - rho) is q / (1 + q)^2 in both cases.
 template <class WriteDeltas>
-inline RowSums meet_below(std::int64_t upper, const PairColumns& documents, const WriteDeltas& write_deltas) {
+inline RowSums meet_below(std::int64_t upper, const PairColumns& columns, const WriteDeltas& write_deltas) {
+    const PairColumns documents = columns;  // a copy that no store can change stays in registers
     const float label = documents.labels[upper], below = documents.below[upper];
     const float inverse_odds = 1.0f / documents.odds[upper];
     documents.labels[upper] = __builtin_nanf("");
-    Floats gradient = {}, hessian = {}, total = {};
-    for (std::int64_t place = upper / kLanes * kLanes; place < documents.size; place += kLanes) {
-        const Floats labels = lanes(documents.labels, place);
-        const Floats q = lanes(documents.odds, place) * inverse_odds;
-        Floats distance = below - lanes(documents.below, place), delta;
-        drop_sign(distance);
-        write_deltas(place, delta);
-        const Floats damping = documents.floor + documents.slope * distance;
-        const Floats share = 1.0f / ((1.0f + q) * damping);  // the only division a pair
-        const Floats if_lower = (label > labels) | (label < labels) ? delta * share : Floats{};
-        const Floats if_upper = if_lower * q;
-        const Floats push = label > labels ? if_upper : -if_lower;
-        const Floats curvature = if_upper * (share * damping);
-        Floats size = push;
-        drop_sign(size);
-        gradient += push;
-        hessian += curvature;
-        total += size;
-        lanes(documents.gradient, place) -= push;
-        lanes(documents.hessian, place) += curvature;
-    }
-    return {sum(gradient), sum(hessian), sum(total)};
+    LaneSums gradient, hessian, total;
+    for (std::int64_t block = upper / kLanes * kLanes; block < documents.size; block += kLanes)
+        for (std::int64_t part = 0; part < kParts; ++part) {
+            const std::int64_t place = block + part * kFloats;
+            const Floats labels = floats(documents.labels, place);
+            const Floats q = floats(documents.odds, place) * inverse_odds;
+            Floats distance = below - floats(documents.below, place), delta;
+            drop_sign(distance);
+            write_deltas(place, delta);
+            const Floats damping = documents.floor + documents.slope * distance;
+            const Floats share = 1.0f / ((1.0f + q) * damping);  // the only division a pair
+            const Floats if_lower = (label > labels) | (label < labels) ? delta * share : Floats{};
+            const Floats if_upper = if_lower * q;
+            const Floats push = label > labels ? if_upper : -if_lower;
+            const Floats curvature = if_upper * (share * damping);
+            Floats size = push;
+            drop_sign(size);
+            gradient.parts[part] += push;
+            hessian.parts[part] += curvature;
+            total.parts[part] += size;
+            floats(documents.gradient, place) -= push;
+            floats(documents.hessian, place) += curvature;
+        }
+    return {gradient.sum(), hessian.sum(), total.sum()};
 }
 
 // exp for -80 <= x <= 0, to single precision: 2^n x exp(r) with |r| <= log(2) / 2.
@@ -66,7 +80,7 @@ inline void exponentiate(Doubles& x) {
     const Doubles r = x - (shifted - kRounder) * 0.6931471805599453;
     Doubles series = 1.0 + Doubles{};
     for (double term = 7.0; term > 0.0; term -= 1.0) series = 1.0 + r * (1.0 / term) * series;
-    const Wholes power = (reinterpret_cast<Wholes>(shifted) + 1023) << 52;
+    const DoubleBits power = (reinterpret_cast<DoubleBits>(shifted) + 1023) << 52;
     x = series * reinterpret_cast<Doubles>(power);
 }
 
@@ -74,7 +88,7 @@ inline void exponentiate(Doubles& x) {
 
 void measure_from(std::int64_t anchor, const double* scores, double sigma, const PairColumns& documents) {
     const double origin = scores[anchor];
-    for (std::int64_t place = anchor / kHalf * kHalf; place < documents.size; place += kHalf) {
+    for (std::int64_t place = anchor / kDoubles * kDoubles; place < documents.size; place += kDoubles) {
         Doubles below = *reinterpret_cast<const Doubles*>(scores + place) - origin;
         below = below < -1e30 ? -1e30 + Doubles{} : below;  // stays finite as a float
         below = below > 0.0 ? Doubles{} : below;            // documents above the anchor take no part
@@ -86,16 +100,17 @@ void measure_from(std::int64_t anchor, const double* scores, double sigma, const
     }
 }
 
-RowSums linear_row(std::int64_t upper, const LinearColumns& metric, const PairColumns& documents) {
+RowSums linear_row(std::int64_t upper, const LinearColumns& columns, const PairColumns& documents) {
+    const LinearColumns metric = columns;
     const float gain = metric.gains[upper], discount = metric.discounts[upper];
-    return meet_below(upper, documents, [&](std::int64_t place, Floats& delta) {
-        delta = (gain - lanes(metric.gains, place)) * (discount - lanes(metric.discounts, place));
+    return meet_below(upper, documents, [=](std::int64_t place, Floats& delta) {
+        delta = (gain - floats(metric.gains, place)) * (discount - floats(metric.discounts, place));
         drop_sign(delta);
     });
 }
 
 RowSums given_row(std::int64_t upper, const float* deltas, const PairColumns& documents) {
-    return meet_below(upper, documents, [&](std::int64_t place, Floats& delta) { delta = lanes(deltas, place); });
+    return meet_below(upper, documents, [=](std::int64_t place, Floats& delta) { delta = floats(deltas, place); });
 }
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

@@ -84,7 +84,7 @@ def linear_lambdas(
     sigma: float,
     n_threads: int,
     path: int | None = None,
-    gains: NDArray[np.float64],
+    gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...

@@ -283,6 +283,8 @@ def test_the_order_of_rows_does_not_matter():
     ("options", "sentence"),
     [
         ({"truncation": 0}, "truncation must be"),
+        ({"truncation": 2.5}, "truncation must be"),
+        ({"truncation": True}, "truncation must be"),
         ({"sigma": 0.0}, "sigma must be above 0"),
         ({"sigma": np.nan}, "sigma must be above 0"),
         ({"query_weights": np.ones(2)}, "1 queries but query_weights of shape"),
@@ -354,8 +356,8 @@ def test_bindings_refuse_what_would_leave_the_arrays(bad):
 @pytest.mark.parametrize(
     ("kernel", "own"),
     [
-        ("linear_lambdas", {"gains": np.zeros(1)}),
-        ("linear_lambdas", {"gains": np.array([0.0, np.inf])}),
+        ("linear_lambdas", {"gains": np.zeros(1, dtype=np.float32)}),
+        ("linear_lambdas", {"gains": np.array([0, np.inf], dtype=np.float32)}),
         ("linear_lambdas", {"query_factors": np.ones(2)}),
         ("linear_lambdas", {"discounts": np.array([np.nan])}),
         ("linear_lambdas", {"discounts": np.array([2.0])}),
@@ -372,7 +374,11 @@ def test_bindings_refuse_what_would_leave_the_arrays(bad):
 )
 def test_bindings_refuse_bad_arguments_of_a_metric(kernel, own):
     good = {
-        "linear_lambdas": {"gains": np.ones(2), "discounts": np.ones(5), "query_factors": np.ones(1)},
+        "linear_lambdas": {
+            "gains": np.ones(2, dtype=np.float32),
+            "discounts": np.ones(5),
+            "query_factors": np.ones(1),
+        },
         "average_precision_lambdas": {"threshold": 1.0, "depth": None, "capped": False},
         "reciprocal_rank_lambdas": {"threshold": 1.0, "depth": None},
         "expected_reciprocal_rank_lambdas": {"stop_probability": np.zeros(2), "depth": None},

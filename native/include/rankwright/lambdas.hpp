@@ -41,10 +41,10 @@ struct Lambdas {
     std::span<double> gradient, hessian;
 };
 
-// Metrics that sum gain x discount, times a factor of the query's own (1 / ideal, for NDCG; 0 leaves the query
-// out): discounts[0], in [0, 1] as all, is that of the first rank, and there is none beyond the last.
-void linear_lambdas(const PairLoss& loss, Doubles gains, Doubles discounts, Doubles query_factors, int n_threads,
-                    Lambdas lambdas);
+// Metrics that sum gain x discount, times a factor of the query's own (0 leaves the query out): discounts[0] is
+// that of the first rank, and there is none beyond the last. Gains and discounts lie in [0, 1].
+void linear_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts, Doubles query_factors,
+                    int n_threads, Lambdas lambdas);
 
 // Those of metrics.hpp, with the same arguments.
 void average_precision_lambdas(const PairLoss& loss, double threshold, std::size_t depth, bool capped,

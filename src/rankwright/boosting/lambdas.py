@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.data import Ranking
+from rankwright.data.dataset import checked_labels
 from rankwright.errors import InputError
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
-    from rankwright.metrics.lambdas import LambdaKernel
 
     Doubles = NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False)
 class LambdaGradients:
     """How far, and which way, each pair of a query's documents with different labels wants to move their scores.
 
@@ -52,49 +51,60 @@ class LambdaGradients:
         A factor for each query, applied last.
     """
 
-    metric: Metric
-    labels: Doubles
-    groups: QueryGroups
-    truncation: int | None = field(default=None, kw_only=True)
-    normalise: bool = field(default=True, kw_only=True)
-    sigma: float = field(default=1.0, kw_only=True)
-    query_weights: Doubles | None = field(default=None, kw_only=True)
-    _kernel: LambdaKernel = field(init=False, repr=False)
+    def __init__(
+        self,
+        metric: Metric,
+        labels: ArrayLike,
+        groups: QueryGroups,
+        *,
+        truncation: int | None = None,
+        normalise: bool = True,
+        sigma: float = 1.0,
+        query_weights: ArrayLike | None = None,
+    ) -> None:
+        self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
+        self._truncation, self._normalise, self._sigma = _checked_truncation(truncation), normalise, sigma
+        self._query_weights = None if query_weights is None else _checked_weights(query_weights, len(groups))
+        self._kernel = metric.lambda_kernel(self._labels, groups)
+        if not 0 < sigma < np.inf:
+            raise InputError(f"sigma must be above 0, not {sigma!r}.")
 
-    def __post_init__(self) -> None:
-        if self.truncation is not None and self.truncation < 1:
-            raise InputError(f"truncation must be None or a whole number from 1, not {self.truncation!r}.")
-        if not 0 < self.sigma < np.inf:
-            raise InputError(f"sigma must be above 0, not {self.sigma!r}.")
-        if self.query_weights is not None:
-            _check_query_weights(self.query_weights, len(self.groups))
-        object.__setattr__(self, "_kernel", self.metric.lambda_kernel(self.labels, self.groups))
-
-    def __call__(self, scores: Doubles, *, n_threads: int | None = None) -> tuple[Doubles, Doubles]:
+    def __call__(self, scores: ArrayLike, *, n_threads: int | None = None) -> tuple[Doubles, Doubles]:
         """Return gradient and hessian, one a row. A hessian of zeros says that no pair has a delta.
 
-        Each query's gradients sum to zero. Pairs are computed in single precision, so all is exact to about six
-        digits of the query's largest gradient; the bytes are the same for any number of threads.
+        Each query's gradients sum to zero. Pairs are computed in single precision: expect about four digits of
+        the query's largest gradient. The bytes are the same for any number of threads.
         """
         threads = resolve_threads(n_threads)
-        ranking = Ranking.of(scores, self.groups, n_threads=threads)
+        ranking = Ranking.of(scores, self._groups, n_threads=threads)
         if not np.isfinite(ranking.scores).all():
             raise InputError("scores must be finite.")
         return self._kernel(
-            offsets=self.groups.offsets,
+            offsets=self._groups.offsets,
             order=ranking.order,
             scores=ranking.scores,
-            labels=self.labels,
-            query_weights=self.query_weights,
-            truncation=self.truncation,
-            normalise=self.normalise,
-            sigma=self.sigma,
+            labels=self._labels,
+            query_weights=self._query_weights,
+            truncation=self._truncation,
+            normalise=self._normalise,
+            sigma=self._sigma,
             n_threads=threads,
         )
 
 
-def _check_query_weights(weights: Doubles, n_queries: int) -> None:
+def _checked_truncation(truncation: int | None) -> int | None:
+    try:
+        if truncation is None or (index(truncation) >= 1 and truncation is not True):
+            return truncation
+    except TypeError:
+        pass
+    raise InputError(f"truncation must be None or a whole number from 1, not {truncation!r}.")
+
+
+def _checked_weights(query_weights: ArrayLike, n_queries: int) -> Doubles:
+    weights = np.ascontiguousarray(query_weights, dtype=np.float64)
     if weights.shape != (n_queries,):
         raise InputError(f"There are {n_queries} queries but query_weights of shape {weights.shape}.")
     if not (np.isfinite(weights) & (weights >= 0)).all():
         raise InputError("query_weights must be finite and not below 0.")
+    return weights

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from rankwright import _native
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
+from rankwright.metrics.lambdas import linear_lambda_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,12 +104,8 @@ class DCG(Metric):
         return linear_swap_deltas(self.gain(labels), self._discounts(len(labels)))
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        return partial(
-            _native.linear_lambdas,
-            gains=self.gain(labels),
-            discounts=self._table(groups),
-            query_factors=self._query_factors(labels, groups),
-        )
+        factors = self._query_factors(labels, groups)
+        return linear_lambda_kernel(self.gain(labels), self._table(groups), factors, groups)
 
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
         """Return what each query's DCG is multiplied by."""

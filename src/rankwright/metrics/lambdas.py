@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
 
     Doubles = NDArray[np.float64]
@@ -35,6 +37,25 @@ class LambdaKernel(Protocol):
         n_threads: int,
     ) -> tuple[Doubles, Doubles]:
         """Take documents ranked by `sort_within_queries`."""
+
+
+def linear_lambda_kernel(
+    gains: Doubles, discounts: Doubles, query_factors: Doubles, groups: QueryGroups
+) -> LambdaKernel:
+    """Return the kernel of a metric that sums gain x discount, times a factor of each query's own.
+
+    Only differences of gains count: moved and scaled to 0 to 1 within the query, they all fit single precision.
+    """
+    grouped, starts, query_of_row = gains[groups.rows], groups.offsets[:-1], groups.query_of_row
+    lowest = np.minimum.reduceat(grouped, starts)
+    ranges = np.maximum.reduceat(grouped, starts) - lowest
+    scaled = (gains - lowest[query_of_row]) / np.where(ranges > 0, ranges, 1.0)[query_of_row]
+    return partial(
+        _native.linear_lambdas,
+        gains=scaled.astype(np.float32),
+        discounts=discounts,
+        query_factors=ranges * query_factors,
+    )
 
 
 def lambdas_by_swaps(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
+from rankwright.metrics.lambdas import linear_lambda_kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,10 +30,6 @@ class RelevanceMetric(Metric):
     def relevance(self, labels: Doubles) -> Doubles:
         """Return 1 for a relevant document, 0 for another."""
         return (labels >= self.threshold).astype(np.float64)
-
-    def _linear_kernel(self, labels: Doubles, discounts: Doubles, query_factors: Doubles) -> LambdaKernel:
-        relevance = self.relevance(labels)
-        return partial(_native.linear_lambdas, gains=relevance, discounts=discounts, query_factors=query_factors)
 
     def _discounted(self, labels: Doubles, ranking: Ranking, discounts: Doubles, n_threads: int) -> Doubles:
         """Return the sum of discounts over the relevant documents' ranks, NaN for a query with none."""
@@ -60,7 +56,8 @@ class Precision(RelevanceMetric):
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < self.k) / self.k)
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        return self._linear_kernel(labels, np.full(self.k, 1.0 / self.k), np.ones(len(groups)))
+        factors = np.full(len(groups), 1.0 / self.k)
+        return linear_lambda_kernel(self.relevance(labels), np.ones(self.k), factors, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, np.full(self.k, 1.0 / self.k), n_threads)
@@ -85,8 +82,9 @@ class Recall(RelevanceMetric):
         return linear_swap_deltas(relevance, (np.arange(len(labels)) < self.k) / max(1.0, relevance.sum()))
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        relevant = relevant_documents(self.relevance(labels), groups)
-        return self._linear_kernel(labels, np.ones(self.k), 1.0 / np.maximum(1.0, relevant))
+        relevance = self.relevance(labels)
+        factors = 1.0 / np.maximum(1.0, relevant_documents(relevance, groups))
+        return linear_lambda_kernel(relevance, np.ones(self.k), factors, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         found = self._discounted(labels, ranking, np.ones(self.k), n_threads)
@@ -107,7 +105,7 @@ class WTA(RelevanceMetric):
         return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < 1).astype(np.float64))
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        return self._linear_kernel(labels, np.ones(1), np.ones(len(groups)))
+        return linear_lambda_kernel(self.relevance(labels), np.ones(1), np.ones(len(groups)), groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, np.ones(1), n_threads)
