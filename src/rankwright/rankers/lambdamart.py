@@ -43,6 +43,7 @@ Data = TypeVar("Data", RankingData, RankingData | None)
 class LambdaRule:
     """Lines 5 to 8 and 14 of the paper's Algorithm 1: each document's lambda, its derivative, the shrinkage."""
 
+    metric: Metric
     lambdas: LambdaGradients
     weights: Doubles | None
     learning_rate: float
@@ -52,7 +53,7 @@ class LambdaRule:
         """y_i = lambda_i for the model that boosting starts from."""
         signal = self.signal(scores)
         if not signal.hessian.any():
-            raise InputError(f"There is nothing to learn: no swap of documents changes {self.lambdas.metric}.")
+            raise InputError(f"There is nothing to learn: no swap of documents changes {self.metric}.")
         return signal
 
     def signal(self, scores: Doubles) -> Gradients:
@@ -173,7 +174,7 @@ class LambdaMART(Ranker):
         judged = train.canonical
         lambdas = LambdaGradients(self.metric, judged.y, judged.groups, truncation=self.truncation)
         weights = None if task.weights is None else task.weights[train.canonical_rows]
-        return LambdaRule(lambdas, weights, self.learning_rate, task.n_threads)
+        return LambdaRule(self.metric, lambdas, weights, self.learning_rate, task.n_threads)
 
     def _learner(self, train: RankingData, task: FitTask) -> TreeLearner:
         leaves = self.max_leaves or leaves_for(len(train))
