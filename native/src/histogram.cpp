@@ -9,6 +9,7 @@
 namespace rankwright {
 namespace {
 
+constexpr std::size_t kRowBlock = 256;
 constexpr std::size_t kRowsAhead = 6;
 // Below so many additions, waking another thread takes longer than it saves.
 constexpr std::size_t kAdditionsAThread = 200'000;
@@ -19,29 +20,41 @@ double largest(std::span<const double> values, std::span<const std::uint32_t> ro
     return most;
 }
 
-// Features that are neighbours need no list: the codes of a row are read one after another.
+// The sums of kBlock neighbouring features, for a few rows: the sums and the rows' codes stay in the nearest
+// cache.
+template <std::size_t kBlock>
+void add_block(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+               std::size_t first, Packed* sums) {
+    for (const std::uint32_t row : rows) {
+        const std::uint8_t* codes = binned.row(row) + first;
+        const Packed own = packed[row];
+#pragma GCC unroll 32
+        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kBinStride + codes[slot]] += own;
+    }
+}
+
+void prefetch_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::size_t first,
+                   std::size_t count) {
+    for (const std::uint32_t row : rows)
+        for (std::size_t byte = 0; byte < count + 63; byte += 64)
+            __builtin_prefetch(binned.row(row) + first + byte);
+}
+
+// Features that are neighbours, a block of rows and a block of features at a time. While the sums of one block of
+// rows are taken, the next is fetched: rows of a leaf lie apart, where the processor does not guess them.
 void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
               std::size_t first, std::size_t count, Packed* histogram) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::uint8_t* codes = binned.row(rows[i]) + first;
-        if (i + kRowsAhead < rows.size()) {
-            const std::uint8_t* ahead = binned.row(rows[i + kRowsAhead]) + first;
-            for (std::size_t line = 0; line < count + 63; line += 64) __builtin_prefetch(ahead + line);
-        }
-        const Packed own = packed[rows[i]];
-        Packed* sums = histogram;
+    for (std::size_t begin = 0; begin < rows.size(); begin += kRowBlock) {
+        const auto own = rows.subspan(begin, std::min(kRowBlock, rows.size() - begin));
+        const auto rest = rows.subspan(begin + own.size());
+        prefetch_rows(binned, rest.first(std::min(kRowBlock, rest.size())), first, count);
         std::size_t slot = 0;
-        for (; slot + 8 <= count; slot += 8, sums += 8 * kBinStride) {
-            sums[0 * kBinStride + codes[slot + 0]] += own;
-            sums[1 * kBinStride + codes[slot + 1]] += own;
-            sums[2 * kBinStride + codes[slot + 2]] += own;
-            sums[3 * kBinStride + codes[slot + 3]] += own;
-            sums[4 * kBinStride + codes[slot + 4]] += own;
-            sums[5 * kBinStride + codes[slot + 5]] += own;
-            sums[6 * kBinStride + codes[slot + 6]] += own;
-            sums[7 * kBinStride + codes[slot + 7]] += own;
-        }
-        for (; slot < count; ++slot, sums += kBinStride) sums[codes[slot]] += own;
+        for (; slot + 32 <= count; slot += 32)
+            add_block<32>(binned, own, packed, first + slot, histogram + slot * kBinStride);
+        for (; slot + 8 <= count; slot += 8)
+            add_block<8>(binned, own, packed, first + slot, histogram + slot * kBinStride);
+        for (; slot < count; ++slot)
+            add_block<1>(binned, own, packed, first + slot, histogram + slot * kBinStride);
     }
 }
 
