@@ -221,3 +221,17 @@ def grow_tree(
     levels: int,
     n_threads: int,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
+
+# A row a document: what each feature adds to the score, and last the expected score.
+def tree_contributions(
+    splits: NDArray[np.int64],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    missing_left: NDArray[np.uint8],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    leaf_value: NDArray[np.float64],
+    cover: NDArray[np.float64],
+    values: NDArray[np.float32],
+    n_threads: int,
+) -> NDArray[np.float64]: ...

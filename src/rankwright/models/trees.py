@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
@@ -43,6 +44,11 @@ class TreeEnsemble(Scorer):
     document left if its feature is at most the threshold, or is missing and `missing_left` says so. A child from
     0 up is a split of the same tree (counted from its first, always after its parent); a negative one is the
     leaf `-1 - child` of the same tree. The first split is the root; a tree without splits is one leaf.
+
+    Contributions are exact Shapley values, where a feature that is not known sends a document both ways, in
+    the shares of the training documents that went there (Lundberg, Erion & Lee 2018); what every score starts from
+    is the expected score of a document of which nothing is known. A split whose leaves all have cover 0 sends
+    halves both ways.
 
     Parameters
     ----------
@@ -136,6 +142,17 @@ class TreeEnsemble(Scorer):
             raise InputError(f"kind must be 'gain' or 'splits', not {shown(kind)}.")
         weights = self.gain if kind == "gain" else np.ones(len(self.gain))
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that any split looks at."""
+        return np.unique(self.feature).astype(np.int64)
+
+    def _contributions(
+        self, X: NDArray[np.float32], _groups: QueryGroups, n_threads: int, /
+    ) -> NDArray[np.float64]:
+        arrays = {name: getattr(self, name) for name in DTYPES if name != "gain"}
+        return _native.tree_contributions(**arrays, values=X, n_threads=n_threads)
 
     def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
         scores = np.zeros(len(X))
