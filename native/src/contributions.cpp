@@ -194,27 +194,22 @@ Plan plan_of(const CoveredTrees& trees, std::size_t n_features) {
     return plan;
 }
 
-// A number for a document that goes this way at all the feature's splits so far, for one that has done so up to
-// here and now goes the other way, and for one that has left before.
-struct Choice {
-    double goes, turns, has_left;
-    double operator()(double this_way, double other_way) const {
-        return this_way != 0.0 ? goes : other_way != 0.0 ? turns : has_left;
-    }
-};
-
 // At one point t, feature i's factor of the product is f_i = t o_i + (1 - t) z_i. A way replaces the factor of the
 // feature's way above it, which for the first of them is 1, and adds the change of (o_i - z_i) / f_i times the
 // leaves below. Where o_i is 0 that is -1 / (1 - t): there is never a division by a z, which may be 0.
+//
+// One number each for a document that goes this way as at all the feature's splits before, and for one that turns
+// off here; one that has left before multiplies by the share and adds nothing.
 struct WayFactors {
-    Choice product, change;
+    double goes, turns, share;
+    double goes_change, turns_change;
 };
 
 WayFactors factors(const Split& split, const Way& way, const Point& at) {
     const double old = at.t + at.rest * split.z_above, own = at.t + at.rest * way.z;
     const double old_quotient = (1.0 - split.z_above) / old;
-    return {{own / old, at.rest * way.z / old, way.share},
-            {(1.0 - way.z) / own - old_quotient, -1.0 / at.rest - old_quotient, 0.0}};
+    return {own / old, at.rest * way.z / old, way.share, (1.0 - way.z) / own - old_quotient,
+            -1.0 / at.rest - old_quotient};
 }
 
 // A block of documents and the numbers of the tree that they walk.
@@ -227,7 +222,9 @@ class Walk {
           goes_(plan.most_splits),
           product_(plan.most_splits),
           factors_(plan.most_splits),
-          sums_(n_features) {}
+          sums_(n_features) {
+        all_.fill(1.0);
+    }
 
     void add(const Tree& tree) {
         choose_ways(tree.splits);
@@ -250,19 +247,16 @@ class Walk {
     void choose_ways(const std::vector<Split>& splits) {
         for (std::size_t place = 0; place < splits.size(); ++place) {
             const Split& split = splits[place];
+            const auto above = static_cast<std::size_t>(split.above);
+            const Lanes& before = split.above < 0 ? all_ : goes_[above / 2][above % 2];
+            auto& [goes_left, goes_right] = goes_[place];
             for (std::size_t lane = 0; lane < n_; ++lane) {
                 const float x = rows_[lane * n_features_ + split.feature];
                 const bool left = x != x ? split.missing_left : x <= split.threshold;
-                const double before = followed(split.above, lane);
-                goes_[place][0][lane] = left ? before : 0.0;
-                goes_[place][1][lane] = left ? 0.0 : before;
+                goes_left[lane] = left ? before[lane] : 0.0;
+                goes_right[lane] = before[lane] - goes_left[lane];
             }
         }
-    }
-
-    double followed(std::int64_t above, std::size_t lane) const {
-        const auto way = static_cast<std::size_t>(above);
-        return above < 0 ? 1.0 : goes_[way / 2][way % 2][lane];
     }
 
     // A parent comes before its children.
@@ -276,11 +270,14 @@ class Walk {
             }
     }
 
+    // Sums of three products of which two are zero choose without a branch, so that the loop vectorises.
     void follow(std::size_t place, std::size_t side, double scale, Lanes& out) const {
-        const Choice product = factors_[place][side].product;
-        const Lanes &in = product_[place], &own = goes_[place][side], &other = goes_[place][1 - side];
-        for (std::size_t lane = 0; lane < n_; ++lane)
-            out[lane] = scale * in[lane] * product(own[lane], other[lane]);
+        const WayFactors by = factors_[place][side];
+        const Lanes &in = product_[place], &goes = goes_[place][side], &turns = goes_[place][1 - side];
+        for (std::size_t lane = 0; lane < n_; ++lane) {
+            const double has_left = 1.0 - goes[lane] - turns[lane];
+            out[lane] = scale * in[lane] * (goes[lane] * by.goes + turns[lane] * by.turns + has_left * by.share);
+        }
     }
 
     // From here on a split's product is the sum over the leaves below it.
@@ -298,18 +295,21 @@ class Walk {
     }
 
     void join(std::size_t place, const Lanes& from_left, const Lanes& from_right, Lanes& sums) {
-        const Choice left = factors_[place][0].change, right = factors_[place][1].change;
+        const auto [left, right] = factors_[place];
         const Lanes &goes_left = goes_[place][0], &goes_right = goes_[place][1];
         Lanes& both = product_[place];
         for (std::size_t lane = 0; lane < n_; ++lane) {
-            sums[lane] += from_left[lane] * left(goes_left[lane], goes_right[lane]) +
-                          from_right[lane] * right(goes_right[lane], goes_left[lane]);
+            const double change_left = goes_left[lane] * left.goes_change + goes_right[lane] * left.turns_change;
+            const double change_right =
+                goes_right[lane] * right.goes_change + goes_left[lane] * right.turns_change;
+            sums[lane] += from_left[lane] * change_left + from_right[lane] * change_right;
             both[lane] = from_left[lane] + from_right[lane];
         }
     }
 
     std::span<const float> rows_;
     std::size_t n_features_, n_;
+    Lanes all_;  // ones: what documents have followed before any split
     std::vector<std::array<Lanes, 2>> goes_;
     std::vector<Lanes> product_;
     std::vector<std::array<WayFactors, 2>> factors_;
