@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         write_run,
     )
     from rankwright.errors import InputError, MissingPackageError
-    from rankwright.evaluation import Report, compare, cross_validate, evaluate
+    from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import AdaRank, LambdaMART
 
@@ -50,7 +50,7 @@ _HOMES = {
         "write_run",
     ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
-    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate"),
+    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": ("AdaRank", "LambdaMART"),
 }
@@ -74,6 +74,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "from_pandas",
     "from_polars",
     "load",
+    "permutation_importance",
     "read_csv",
     "read_fold",
     "read_judgements",

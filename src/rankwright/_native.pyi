@@ -239,3 +239,17 @@ class TreeScorer:
         n_threads: int,
         path: int | None = None,
     ) -> NDArray[np.float64] | None: ...
+
+# A row a document: what each feature adds to the score, and last the expected score.
+def tree_contributions(
+    splits: NDArray[np.int64],
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    missing_left: NDArray[np.uint8],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    leaf_value: NDArray[np.float64],
+    cover: NDArray[np.float64],
+    values: NDArray[np.float32],
+    n_threads: int,
+) -> NDArray[np.float64]: ...

@@ -9,13 +9,17 @@ import numpy as np
 import typer
 
 from rankwright.cli.inputs import JsonFlag, read_data
-from rankwright.cli.output import show_facts, show_json
-from rankwright.models import LinearScorer, load
+from rankwright.cli.output import note, show_facts, show_json, show_table
+from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankwright.data import RankingData
     from rankwright.models import Scorer
+
+SHOWN_FEATURES = 20
 
 
 def info(
@@ -32,7 +36,10 @@ def info(
     if json:
         show_json(facts)
         return
+    importances = facts.pop("importances", None)
     show_facts(facts)
+    if importances:
+        _show_importances(importances)
 
 
 def _is_model(file: Path) -> bool:
@@ -47,12 +54,42 @@ def _model_facts(scorer: Scorer) -> dict[str, Any]:
     facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **scorer.about}
     if isinstance(scorer, LinearScorer):
         facts["weights"] = _weights(scorer)
+    trees = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
+    if isinstance(trees, TreeEnsemble):
+        facts["trees"] = trees.n_trees
+        facts["importances"] = _importances(trees, _column_names(scorer))
     return facts
+
+
+def _names(scorer: Scorer) -> Sequence[str]:
+    """Return the features' names, or their numbers from 1 as in LETOR files."""
+    return scorer.feature_names or [str(number) for number in range(1, scorer.n_features + 1)]
+
+
+def _column_names(scorer: Scorer) -> list[str]:
+    """Return the names of the columns that a tree sees: those made within the query say their kind."""
+    made = scorer.columns if isinstance(scorer, QueryFeatureScorer) else ()
+    return [*_names(scorer), *(f"{name} {kind.value}" for kind in made for name in _names(scorer))]
+
+
+def _importances(trees: TreeEnsemble, names: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return gain and splits of the columns that are split on, the highest gain first."""
+    gain, splits = trees.importances("gain"), trees.importances("splits")
+    used = trees.used_features
+    order = used[np.argsort(-gain[used], kind="stable")]
+    return {names[column]: {"gain": float(gain[column]), "splits": int(splits[column])} for column in order}
+
+
+def _show_importances(importances: dict[str, dict[str, float]]) -> None:
+    rows = [(name, f"{one['gain']:,.6g}", f"{one['splits']:,}") for name, one in importances.items()]
+    show_table(("feature", "gain", "splits"), rows[:SHOWN_FEATURES])
+    if len(rows) > SHOWN_FEATURES:
+        note(f"and {len(rows) - SHOWN_FEATURES} more; --json gives all")
 
 
 def _weights(scorer: LinearScorer) -> dict[str, float]:
     """Return the features that count, the weightiest first; numbered from 1 as in LETOR files."""
-    names = scorer.feature_names or [str(number) for number in range(1, scorer.n_features + 1)]
+    names = _names(scorer)
     used = np.flatnonzero(scorer.weights)
     order = used[np.argsort(-np.abs(scorer.weights[used]), kind="stable")]
     return {names[feature]: float(scorer.weights[feature]) for feature in order}

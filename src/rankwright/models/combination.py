@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Combination(Scorer):
-    """Weight x score summed over several scorers of the same features.
+    """Weight x score summed over several scorers of the same features; contributions likewise.
 
     Parameters
     ----------
@@ -60,6 +60,19 @@ class Combination(Scorer):
         for member, weight in zip(self.members, self.weights, strict=True):
             scores += weight * member._score(X, groups, n_threads)
         return scores
+
+    def _contributions(
+        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
+    ) -> NDArray[np.float64]:
+        values = np.zeros((len(X), self.n_features + 1))
+        for member, weight in zip(self.members, self.weights, strict=True):
+            values += weight * member._contributions(X, groups, n_threads)
+        return values
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that any member uses."""
+        return np.unique(np.concatenate([member.used_features for member in self.members]))
 
     def state(self) -> State:
         """Return the weights and the members, named by their number."""

@@ -21,7 +21,7 @@ MAX_FEATURES = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureScorer(Scorer):
-    """The value of one feature, or its negative, as the score.
+    """The value of one feature, or its negative, as the score; its contribution is all of it.
 
     Parameters
     ----------
@@ -58,6 +58,18 @@ class FeatureScorer(Scorer):
         values = X[:, self.feature].astype(np.float64)
         values[np.isnan(values)] = self.missing
         return self.direction * values
+
+    def _contributions(
+        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
+    ) -> NDArray[np.float64]:
+        values = np.zeros((len(X), self.n_features + 1))
+        values[:, self.feature] = self._score(X, groups, n_threads)
+        return values
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """The one."""
+        return np.array([self.feature])
 
     def state(self) -> State:
         """Return the four numbers."""

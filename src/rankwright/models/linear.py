@@ -24,6 +24,9 @@ BLOCK_ROWS = 8192
 class LinearScorer(Scorer):
     """The intercept plus weight x feature, over the features whose weight is not zero.
 
+    A feature's contribution is weight x value, and the intercept what every score starts from: values are
+    compared with zero.
+
     Parameters
     ----------
     weights
@@ -57,10 +60,27 @@ class LinearScorer(Scorer):
 
     def _add_products(self, X: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
         # One column after another: how BLAS or np.sum would round a row depends on the rows beside it.
-        for feature in np.flatnonzero(self.weights):
-            column = X[:, feature].astype(np.float64)
-            column[np.isnan(column)] = self.missing[feature]
-            scores += self.weights[feature] * column
+        for feature in self.used_features:
+            scores += self._products(X, feature)
+
+    def _products(self, X: NDArray[np.float32], feature: int) -> NDArray[np.float64]:
+        column = X[:, feature].astype(np.float64)
+        column[np.isnan(column)] = self.missing[feature]
+        return np.asarray(self.weights[feature] * column)
+
+    def _contributions(
+        self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
+    ) -> NDArray[np.float64]:
+        values = np.zeros((len(X), self.n_features + 1))
+        for feature in self.used_features:
+            values[:, feature] = self._products(X, feature)
+        values[:, -1] = self.intercept
+        return values
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those whose weight is not zero."""
+        return np.flatnonzero(self.weights)
 
     def state(self) -> State:
         """Return weights, missing values and intercept."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
+import numpy as np
+
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, shown
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryFeatureScorer(Scorer):
     """Another scorer's scores of the features with columns made within the query beside them.
+
+    A feature's contribution is that of its own column and of all columns made from it.
 
     Parameters
     ----------
@@ -53,6 +56,20 @@ class QueryFeatureScorer(Scorer):
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         return self.inner._score(with_query_features(X, groups, self.columns), groups, n_threads)
+
+    def _contributions(
+        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
+    ) -> NDArray[np.float64]:
+        wide = self.inner._contributions(with_query_features(X, groups, self.columns), groups, n_threads)
+        values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and what every score starts from
+        for place in range(len(self.columns)):
+            values[:, :-1] += wide[:, place * self.n_features : (place + 1) * self.n_features]
+        return np.ascontiguousarray(values)
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those of which the inner scorer uses any column."""
+        return np.unique(self.inner.used_features % self.n_features)
 
     def state(self) -> State:
         """Return the names of the columns and the inner scorer."""

@@ -106,6 +106,27 @@ class Scorer(ABC):
         scores = self._finite_scores(features, groups, resolve_threads(n_threads))
         return Ranking.of(scores, groups, n_threads=n_threads).ranks()
 
+    def contributions(
+        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return a row a document: what each feature adds to its score, and last what every score starts from.
+
+        A row's sum is the document's score. Takes what `predict` takes. What a score starts from, and so what a
+        feature's value is compared with, is the scorer's own: see its class.
+        """
+        features, groups = self._checked(X, qid)
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
+            values = self._contributions(features, groups, resolve_threads(n_threads))
+        if not np.isfinite(values).all():
+            row = int((~np.isfinite(values)).any(axis=1).argmax())
+            raise InputError(f"The model's numbers are too large: a contribution to row {row} is not finite.")
+        return values
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """The features that can change a score, ascending; all of them unless a scorer knows better."""
+        return np.arange(self.n_features)
+
     def described(
         self, *, feature_names: Sequence[str] | None = None, about: Mapping[str, JSON] | None = None
     ) -> Self:
@@ -127,6 +148,12 @@ class Scorer(ABC):
     @abstractmethod
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         """Score checked features; a row's score may depend on its own query alone, never on the batch."""
+
+    def _contributions(
+        self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
+    ) -> NDArray[np.float64]:
+        """Return contributions to the scores of checked features; not every kind of scorer has them."""
+        raise InputError(f"A scorer of kind {self.kind!r} cannot tell what each feature adds to its scores.")
 
     @abstractmethod
     def state(self) -> State:

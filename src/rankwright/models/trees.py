@@ -48,6 +48,11 @@ class TreeEnsemble(Scorer):
     0 up is a split of the same tree (counted from its first, always after its parent); a negative one is the
     leaf `-1 - child` of the same tree. The first split is the root; a tree without splits is one leaf.
 
+    Contributions are exact Shapley values, where a feature that is not known sends a document both ways, in
+    the shares of the training documents that went there (Lundberg, Erion & Lee 2018); what every score starts from
+    is the expected score of a document of which nothing is known. A split whose leaves all have cover 0 sends
+    halves both ways.
+
     Parameters
     ----------
     splits
@@ -141,6 +146,15 @@ class TreeEnsemble(Scorer):
             raise InputError(f"kind must be 'gain' or 'splits', not {shown(kind)}.")
         weights = self.gain if kind == "gain" else np.ones(len(self.gain))
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that any split looks at."""
+        return np.unique(self.feature).astype(np.int64)
+
+    def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        arrays = {name: getattr(self, name) for name in DTYPES if name != "gain"}
+        return _native.tree_contributions(**arrays, values=checked_features(X), n_threads=n_threads)
 
     def _opened(self, X: Any) -> Any:
         return X if _is_dense(X) or _is_sparse(X) else checked_features(X)
