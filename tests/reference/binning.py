@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ def find_edges(values: Sequence[float], max_bins: int) -> list[float]:
     counts = sorted(Counter(float(value) + 0.0 for value in values if value == value).items())
     left, bins_left, in_bin = sum(count for _, count in counts), max_bins, 0
     edges = []
-    for (low, count), (high, next_count) in zip(counts, counts[1:], strict=False):
+    for (low, count), (high, next_count) in pairwise(counts):
         in_bin += count
         share = left / bins_left
         full = (in_bin >= share or next_count >= share) and bins_left > 1

@@ -1,4 +1,4 @@
-"""Leaf-wise trees, slowly: every feature, threshold and side for missing values, all rows added up anew each time."""
+"""Leaf-wise trees, slowly: every feature, threshold and side for missing values, rows added up anew each time."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Grower:
         sides = self.sums(left), self.sums(right)
         if min(self.packed(left)[1], self.packed(right)[1]) == 0:
             return False
-        if min(side.weight for side in sides) < self.min_weight or min(map(len, (left, right))) < self.min_documents:
+        if min(len(left), len(right)) < self.min_documents or min(side.weight for side in sides) < self.min_weight:
             return False
         low, high = (self.value(side, leaf) for side in sides)
         return self.direction(feature) * (high - low) >= 0
