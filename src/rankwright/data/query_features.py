@@ -33,7 +33,8 @@ class QueryFeature(Enum):
 def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
     """Return the kinds of columns by their names."""
     known = [kind.value for kind in QueryFeature]
-    if isinstance(names, str) or not all(name in known for name in names) or len(set(names)) < len(names):
+    listed = isinstance(names, list | tuple)
+    if not listed or not all(name in known for name in names) or len(set(names)) < len(names):
         raise InputError(f"query_features must be a list of {', '.join(known)}, each at most once, not {names!r}.")
     return tuple(QueryFeature(name) for name in names)
 
