@@ -46,16 +46,20 @@ def tasks(draw, monotone=False):
     drawn = draw(st.just(np.ones(n_rows, dtype=bool)) | arrays.arrays(np.bool_, rows))
     features = draw(st.just(range(n_features)) | st.sets(st.integers(0, n_features - 1)))
     directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
-    return X, draw(st.sampled_from([2, 4, 255])), {
-        "gradient": gradient,
-        "hessian": hessian,
-        "split_gradient": gradient * factor,
-        "split_weight": hessian * factor,
-        "sample": np.flatnonzero(drawn).astype(np.uint32),
-        "rest": np.flatnonzero(~drawn).astype(np.uint32),
-        "features": np.array(sorted(features), dtype=np.uint32),
-        "monotone": np.array(draw(directions) if monotone else [], dtype=np.int8),
-    }
+    return (
+        X,
+        draw(st.sampled_from([2, 4, 255])),
+        {
+            "gradient": gradient,
+            "hessian": hessian,
+            "split_gradient": gradient * factor,
+            "split_weight": hessian * factor,
+            "sample": np.flatnonzero(drawn).astype(np.uint32),
+            "rest": np.flatnonzero(~drawn).astype(np.uint32),
+            "features": np.array(sorted(features), dtype=np.uint32),
+            "monotone": np.array(draw(directions) if monotone else [], dtype=np.int8),
+        },
+    )
 
 
 def binned_all(X, max_bins=255):
@@ -140,7 +144,7 @@ def test_scores_are_monotone_where_they_must(task, limits):
 @given(tasks(), DRAWN_LIMITS)
 def test_every_leaf_holds_what_it_must(task, limits):
     X, max_bins, task = task
-    tree, outputs = grow(binned_all(X, max_bins), task, limits)
+    tree, _ = grow(binned_all(X, max_bins), task, limits)
     assert len(tree.leaf_value) <= limits["max_leaves"]
     assert tree.cover.sum() == len(X)
     assert (tree.gain > limits["min_gain"]).all()
@@ -153,14 +157,18 @@ def test_every_leaf_holds_what_it_must(task, limits):
 
 def leaves_of(tree, X):
     """The leaf that each document falls into: the score of a tree whose leaves are worth their numbers."""
-    return tree.__class__(
-        **{
-            name: getattr(tree, name)
-            for name in ("splits", "feature", "threshold", "missing_left", "left", "right", "gain", "cover")
-        },
-        leaf_value=np.arange(len(tree.leaf_value)),
-        n_features=tree.n_features,
-    ).predict(X).astype(int)
+    return (
+        tree.__class__(
+            **{
+                name: getattr(tree, name)
+                for name in ("splits", "feature", "threshold", "missing_left", "left", "right", "gain", "cover")
+            },
+            leaf_value=np.arange(len(tree.leaf_value)),
+            n_features=tree.n_features,
+        )
+        .predict(X)
+        .astype(int)
+    )
 
 
 # By hand
@@ -266,7 +274,8 @@ def test_no_split_leaves_one_leaf(X, limits):
 def test_more_leaves_than_documents_gives_each_its_own():
     rng = np.random.default_rng(1)
     X, gradient = rng.permutation(40).astype(np.float32)[:, None], rng.normal(size=40)
-    tree, outputs = grow(binned_all(X), all_rows_task(gradient), LIMITS | {"max_leaves": 1000, "levels": 2**31 - 1})
+    limits = LIMITS | {"max_leaves": 1000, "levels": 2**31 - 1}
+    tree, outputs = grow(binned_all(X), all_rows_task(gradient), limits)
     assert len(tree.leaf_value) == 40
     np.testing.assert_array_equal(outputs, gradient)
 
