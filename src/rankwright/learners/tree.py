@@ -81,7 +81,7 @@ class TreeLearner:
 
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
-    ) -> tuple[dict[str, NDArray[Any]], Doubles]:
+    ) -> tuple[dict[str, Any], Doubles]:
         split_gradient, split_hessian = _weighted(signal, sample)
         return _native.grow_tree(
             self.binned.matrix,
