@@ -106,7 +106,7 @@ class RankingData:
         and whatever their queries are called.
         """
         query = self.groups.query_of_row
-        content = _native.hash_rows(self.X, available_threads()) + _hashes(self.y)
+        content = _spread(_native.hash_rows(self.X, available_threads()) + _hashes(self.y))
         of_query = np.zeros(len(self.groups), dtype=np.uint64)
         np.add.at(of_query, query, content)
         return np.lexsort((content, query, of_query[query]))
@@ -150,6 +150,12 @@ class RankingData:
 def _hashes(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return a number for each value, alike for both zeros, spread over all 64 bits."""
     return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose sum tells which features came with which label, not only what there was of each."""
+    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
 
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:

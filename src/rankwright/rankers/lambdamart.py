@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -24,7 +25,7 @@ from rankwright.rankers.parameters import (
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -229,19 +230,21 @@ def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
 
 def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_columns: int) -> NDArray[np.int8]:
     """Return +1, 0 or -1 for every column; those made within the query follow their feature."""
-    if not monotone:
+    if monotone is None:
         return np.zeros(0, dtype=np.int8)
+    if not isinstance(monotone, Mapping):
+        raise InputError(f"monotone must be None or give -1, 0 or 1 by feature, not {monotone!r}.")
     directions = np.zeros(train.n_features, dtype=np.int8)
     for feature, direction in monotone.items():
-        directions[_feature_number(feature, train)] = direction
         if direction not in (-1, 0, 1):
             raise InputError(f"monotone takes -1, 0 or 1 for a feature, not {direction!r}.")
+        directions[_feature_number(feature, train)] = direction
     return np.tile(directions, n_columns // train.n_features)
 
 
 def _feature_number(feature: int | str, train: RankingData) -> int:
     if isinstance(feature, str) and train.feature_names and feature in train.feature_names:
         return train.feature_names.index(feature)
-    if isinstance(feature, int) and 0 <= feature < train.n_features:
-        return feature
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < train.n_features:
+        return int(feature)
     raise InputError(f"monotone names the feature {feature!r}, which the data do not have.")
