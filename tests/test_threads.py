@@ -18,6 +18,10 @@ def test_none_means_what_the_machine_allows():
     assert threads.resolve_threads(None) == threads.available_threads() >= 1
 
 
+def test_more_than_the_core_ever_starts_is_no_mistake():
+    assert Ranking.of([1, 2], QueryGroups.of([7, 7]), n_threads=2**40).ranks().tolist() == [2, 1]
+
+
 @pytest.mark.parametrize("n_threads", [0, -1, 2.0, "2", True], ids=repr)
 def test_other_numbers_are_refused(n_threads):
     with pytest.raises(InputError, match="n_threads must be None or a whole number from 1, not "):

@@ -8,6 +8,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace rankwright {
@@ -40,9 +41,13 @@ class Pool {
 
   private:
     void grow(int wanted) {
-        while (size_ < std::min(wanted, kMostThreads)) {
-            std::thread([this] { serve(); }).detach();
-            ++size_;
+        try {
+            while (size_ < std::min(wanted, kMostThreads)) {
+                std::thread([this] { serve(); }).detach();
+                ++size_;
+            }
+        } catch (const std::system_error&) {
+            // The system gives no more threads: those there are, the caller's at least, do the same work.
         }
     }
 

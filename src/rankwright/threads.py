@@ -10,6 +10,8 @@ from typing import SupportsIndex
 
 from rankwright.errors import InputError
 
+MOST_THREADS = 1024  # more than the core ever starts
+
 
 def resolve_threads(n_threads: SupportsIndex | None) -> int:
     """Return `n_threads`, or for None as many as the machine allows this process."""
@@ -18,7 +20,7 @@ def resolve_threads(n_threads: SupportsIndex | None) -> int:
     whole = isinstance(n_threads, SupportsIndex) and not isinstance(n_threads, bool)
     if not whole or index(n_threads) < 1:
         raise InputError(f"n_threads must be None or a whole number from 1, not {n_threads!r}.")
-    return index(n_threads)
+    return min(index(n_threads), MOST_THREADS)
 
 
 @cache

@@ -77,7 +77,7 @@ def test_no_such_file(refuse, model, name, verb):
     assert refuse(*words.get(verb, (verb, model, "--data", name))) == f"There is no file {name}."
 
 
-@pytest.mark.parametrize(("name", "what"), [("data.txt", "a LETOR file"), ("data.csv", "a table")])
+@pytest.mark.parametrize(("name", "what"), [("data.txt", "a file"), ("data.csv", "a table")])
 def test_a_folder_for_a_file(refuse, tmp_path, name, what):
     (tmp_path / name).mkdir()
     assert refuse(*train(name)) == f"{name} is a folder, not {what}."

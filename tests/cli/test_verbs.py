@@ -280,6 +280,14 @@ def test_info_shows_the_first_features_of_many(run, tmp_path):
     assert len(run("info", tmp_path / "many.rw", "--json").json["importances"]) == 30
 
 
+def test_info_of_a_model_that_lies_and_commands_the_terminal(run, tmp_path):
+    about = {"kind": "better", "note": "\x1b[31mred\ud800\n"}
+    save(LinearScorer([0.0], [0.0], about=about), tmp_path / "evil.rw")
+    out = run("info", tmp_path / "evil.rw").out
+    assert "kind      linear\n" in out
+    assert "note      \\x1b[31mred\\ud800\\n\n" in out
+
+
 def test_info_of_data(run, tmp_path):
     (tmp_path / "data.txt").write_text("2 qid:1 1:1 2:5 3:NULL\n0 qid:1 1:2 2:5 3:NULL\n0 qid:2 1:3 2:5 3:NULL\n")
     found = run("info", tmp_path / "data.txt", "--json").json

@@ -31,3 +31,6 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(InputError, match=r"nowhere/file cannot be written: No such file or directory\."):
         write_and_fail(tmp_path / "nowhere" / "file")
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(InputError, match=r"file/inside cannot be written: Not a directory\."):
+        write_and_fail(tmp_path / "file" / "inside")

@@ -315,7 +315,7 @@ def test_a_matrix_larger_than_memory_is_refused(letor_file):
 def test_files_that_cannot_be_read(letor_file, tmp_path):
     with pytest.raises(InputError, match=r"There is no file .*absent\.txt\."):
         read_letor(tmp_path / "absent.txt")
-    with pytest.raises(InputError, match="is a folder, not a LETOR file"):
+    with pytest.raises(InputError, match="is a folder, not a file"):
         read_letor(tmp_path)
     for empty in ("", "\n\n# nothing\n"):
         with pytest.raises(InputError, match="holds no documents"):

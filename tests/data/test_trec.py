@@ -83,6 +83,20 @@ def test_other_than_text_is_refused(tmp_path):
         read_run(path)
 
 
+@pytest.mark.parametrize("read", [read_judgements, read_run])
+def test_a_file_that_cannot_be_read_is_told_in_one_sentence(tmp_path, read):
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(RUN.encode())[:12])
+    (tmp_path / "plain.gz").write_text(RUN)
+    for name, sentence in (
+        ("nowhere", "There is no file"),
+        ("", "is a folder, not a file"),
+        ("cut.gz", "is not a whole gzip file"),
+        ("plain.gz", "is not a whole gzip file"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            read(tmp_path / name)
+
+
 def test_a_run_is_written_best_first_and_earlier_row_first_between_equals():
     run = Run.of([7, 3, 7, 7], ["a", "b", "c", "d"], [1, 2, 5, 5], tag="mine")
     assert format_run(run).splitlines() == [

@@ -147,12 +147,51 @@ def test_a_metric_of_ones_own_is_one_small_class():
     many = np.tile([1.0, 0], 50)
     assert metric(many, np.zeros(100)) == pytest.approx(0.25, abs=0.05), "random orders where all are too many"
     assert metric(many, np.zeros(100)) == metric(many, np.zeros(100))
+    assert metric(labels, [np.inf, np.inf, np.inf]) == metric(labels, [1, 1, 1]), "infinite scores tie like others"
 
 
-@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3"])
+def test_the_order_of_tied_documents_with_equal_labels_is_not_tried():
+    class Counting(Metric):
+        def of_ranking(self, labels):
+            calls.append(labels)
+            return float(labels[0])
+
+    calls = []
+    assert Counting()(np.repeat([1.0, 0], 50), np.repeat([2, 1], 50)) == 1.0
+    assert len(calls) == 1
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, True, "3", 2**31])
 def test_a_cut_off_is_a_rank(k):
     with pytest.raises(InputError, match="whole number from 1"):
         NDCG(k=k)
+
+
+@pytest.mark.parametrize("metric", [NDCG, DCG, AP, RR, ERR, Precision, Recall])
+def test_a_cut_off_may_lie_far_beyond_the_last_document(metric):
+    assert metric(k=2**31 - 1)([1, 0], [1, 2]) > 0
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: NDCG(ties="expected"), "ties must be a value of Ties, not 'expected'"),
+        (lambda: PairAccuracy(ties=None), "ties must be a value of Ties, not None"),
+        (lambda: NDCG(gain="linear"), "gain must be a value of Gain, not 'linear'"),
+        (lambda: MeanNDCG(discount="letor"), "discount must be a value of Discount, not 'letor'"),
+        (lambda: NDCG(empty="skip"), "empty must be None or a finite number, not 'skip'"),
+        (lambda: WTA(empty=np.nan), "empty must be None or a finite number, not nan"),
+        (lambda: NDCG(fewer_than_k=np.inf), "fewer_than_k must be None or a finite number, not inf"),
+        (lambda: AP(threshold=None), "threshold must be a finite number, not None"),
+        (lambda: Precision(k=None), "k must be a whole number from 1"),
+        (lambda: ERR(max_label=0), "max_label must be above 0 and at most 50, not 0"),
+        (lambda: ERR(max_label=2000), "max_label must be above 0 and at most 50, not 2000"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused(make, sentence):
+    with pytest.raises(InputError) as error:
+        make()
+    assert sentence in str(error.value)
 
 
 def test_labels_a_gain_cannot_value():

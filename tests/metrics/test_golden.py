@@ -136,6 +136,13 @@ def test_lightgbm_counts_an_empty_query_one_and_caps_map():
     np.testing.assert_allclose(value("map@2", "standard", labels, scores, groups), [0, 2 / 3])
 
 
+def test_trec_order_of_ids_beyond_ascii_and_of_scores_beyond_32_bits():
+    order = find_convention("trec").rank(
+        [1, 1, 1, 1e300, 2e300], QueryGroups.of_sizes([5]), ["b", "é", "Z", "x", "y"]
+    )
+    assert order.order.tolist() == [4, 3, 1, 0, 2]
+
+
 def test_conventions_keep_what_the_user_set_and_refuse_what_they_lack():
     assert find_convention("letor3").apply(AP(threshold=2)).threshold == 2
     assert find_convention("sklearn").apply(NDCG(k=3)) == parse("ndcg@3(gain=linear)")

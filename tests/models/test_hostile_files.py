@@ -292,3 +292,10 @@ def test_any_part_of_the_header_moved(path, source):
 def test_the_sentence_names_the_kind_it_does_not_know():
     content = sealed(re.sub(b'"linear"', b'"lunar"', CONTENT[HEADER_START : HEADER_START + HEADER_SIZE]), PAYLOAD)
     refused(content, "knows no scorer of kind 'lunar', only .*combination")
+
+
+def test_two_of_very_many_names_are_found_alike_at_once():
+    names = [str(number) for number in range(200_000)] + ["x" * 1000, "x" * 1000]
+    sentence = complaint(sealed(json.dumps(header_of(feature_node(n_features=len(names)), names)).encode(), b""))
+    assert "is given twice" in sentence, "looking back from each name would take hours"
+    assert len(sentence) < 200

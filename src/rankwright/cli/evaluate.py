@@ -46,7 +46,7 @@ def evaluate(
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
         raise InputError(f"The model {_repeated(models)} is named twice.")
-    judged = read_data_for(systems.values(), data, features)
+    judged = read_data_for(systems.values(), data, n_features=features, n_threads=threads)
     report = measure(systems, judged, metrics=parse_metrics(metrics), convention=convention, n_threads=threads)
     if json:
         show_json(report.to_dict() | ({"per_query": _per_query(report)} if per_query else {}))

@@ -51,7 +51,8 @@ def _is_model(file: Path) -> bool:
 
 
 def _model_facts(scorer: Scorer) -> dict[str, Any]:
-    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **scorer.about}
+    known = {"kind": scorer.kind, "features": scorer.n_features}
+    facts: dict[str, Any] = {**known, **scorer.about, **known}  # what a file says of itself may be anything
     if isinstance(scorer, LinearScorer):
         facts["weights"] = _weights(scorer)
     trees = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer

@@ -61,18 +61,20 @@ SetOption = Annotated[
 ]
 
 
-def read_data(path: Path, *, n_features: int | None = None) -> RankingData:
+def read_data(path: Path, *, n_features: int | None = None, n_threads: int | None = None) -> RankingData:
     """Read judged documents: LETOR text, .csv (either may end with .gz too) or .parquet."""
     reader = READERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     if reader is not None:
         table: RankingData = getattr(data, reader)(path)
         return table
-    return data.read_letor(path, n_features=n_features)
+    return data.read_letor(path, n_features=n_features, n_threads=n_threads)
 
 
-def read_data_for(scorers: Iterable[Scorer], path: Path, n_features: int | None) -> RankingData:
+def read_data_for(
+    scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_threads: int | None
+) -> RankingData:
     """Read documents that these scorers can score: with the features that each was trained on."""
-    documents = read_data(path, n_features=n_features)
+    documents = read_data(path, n_features=n_features, n_threads=n_threads)
     for scorer in scorers:
         if documents.n_features != scorer.n_features:
             hint = f"; if the file leaves out the last ones, say --features {scorer.n_features}"

@@ -48,7 +48,7 @@ def show_facts(facts: Mapping[str, Any]) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         for place, line in enumerate(_lines_of(value)):
-            results.print(f"{'' if place else name.replace('_', ' '):<{width}}  {line}")
+            results.print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
 
 
 def say(sentence: str) -> None:
@@ -63,7 +63,7 @@ def note(sentence: str) -> None:
 
 def problem(sentence: str) -> None:
     """Print what went wrong."""
-    notes.print(f"rankwright: {sentence}")
+    notes.print(f"rankwright: {_printable(sentence)}")
 
 
 def describe(data: RankingData) -> str:
@@ -108,6 +108,11 @@ def _spell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
+
+
+def _printable(text: str) -> str:
+    """Return text from a file with its control characters spelled out: a terminal would obey them."""
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
 def _without_nan(value: Any) -> Any:

@@ -35,7 +35,8 @@ def predict(
     """
     _check(out, model, data)
     scorer = load(model)
-    scores = scorer.predict(read_data_for([scorer], data, features), n_threads=threads)
+    documents = read_data_for([scorer], data, n_features=features, n_threads=threads)
+    scores = scorer.predict(documents, n_threads=threads)
     _write("".join(f"{score!r}\n" for score in scores.tolist()), out, f"{len(scores):,} scores")
 
 
@@ -57,7 +58,7 @@ def rank(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_data_for([scorer], data, features)
+    documents = read_data_for([scorer], data, n_features=features, n_threads=threads)
     scores = scorer.predict(documents, n_threads=threads)
     numbered = [f"row{row}" for row in range(1, len(documents) + 1)]
     run = Run.of(

@@ -51,8 +51,8 @@ def train(
     """
     chosen = make_ranker(ranker, settings or [], threads)
     checked_output(model, inputs=(train, valid))
-    judged = read_data(train, n_features=features)
-    validation = None if valid is None else read_data(valid, n_features=judged.n_features)
+    judged = read_data(train, n_features=features, n_threads=threads)
+    validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_threads=threads)
     started = time.perf_counter()
     fit_with_progress(chosen, judged, validation)
     seconds = time.perf_counter() - started

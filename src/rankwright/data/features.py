@@ -53,9 +53,11 @@ def checked_feature_names(names: Sequence[str], n_features: int) -> tuple[str, .
         raise InputError("Feature names must be a list of strings.")
     if len(names) != n_features:
         raise InputError(f"There are {n_features} features but {len(names)} feature names.")
-    if len(set(names)) != len(names):
-        twice = next(name for place, name in enumerate(names) if name in names[:place])
-        raise InputError(f"The feature name {twice!r} is given twice.")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise InputError(f"The feature name {name[:60]!r} is given twice.")
+        seen.add(name)
     return tuple(names)
 
 

@@ -1,11 +1,13 @@
-"""Files that are written whole or not at all."""
+"""Files: read with a sentence for what is wrong, written whole or not at all."""
 
 from __future__ import annotations
 
+import gzip
 import os
 import secrets
 import stat
-from contextlib import contextmanager
+import zlib
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,6 +15,28 @@ from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import BufferedReader
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """Yield a file to read bytes from, decompressed where its name ends with .gz."""
+    try:
+        with gzip.open(path, "rb") if is_compressed(path) else Path(path).open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a file.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{path} is not a whole gzip file: it is truncated or corrupt.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def is_compressed(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file's name says that it is compressed."""
+    return os.fspath(path).endswith(".gz")
 
 
 @contextmanager
@@ -36,7 +60,8 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror or error}.") from error
     finally:  # Ctrl-C too must leave nothing behind
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
     _sync_folder(target.parent)
 
 

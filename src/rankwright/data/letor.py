@@ -5,9 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import re
-import zlib
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -15,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import LetorFault
 from rankwright.data.dataset import RankingData
-from rankwright.data.files import write_whole
+from rankwright.data.files import is_compressed, open_bytes, write_whole
 from rankwright.errors import InputError
 from rankwright.memory import available_memory
 from rankwright.threads import available_threads, resolve_threads
@@ -65,7 +62,7 @@ def read_letor(
     _check_options(n_features, absent)
     parser = _native.LetorParser(MOST_FEATURES, resolve_threads(n_threads))
     name = os.fspath(path)
-    with _opened(name) as file:
+    with open_bytes(name) as file:
         for block in _blocks(file):
             if error := parser.feed(block):
                 raise InputError(_sentence(name, *error))
@@ -85,7 +82,7 @@ def write_letor(data: RankingData, path: AnyPath) -> None:
     if len(data) == 0:
         raise InputError(f"There are no documents to write to {name}.")
     with write_whole(name) as file:
-        if _is_compressed(name):
+        if is_compressed(name):
             # No time of writing, so that the same data give the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed:
                 _write_rows(data, compressed)
@@ -94,7 +91,7 @@ def write_letor(data: RankingData, path: AnyPath) -> None:
 
 
 def _check_options(n_features: int | None, absent: float) -> None:
-    is_whole = isinstance(n_features, int) and not isinstance(n_features, bool)
+    is_whole = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
     if n_features is not None and not (is_whole and 1 <= n_features <= MOST_FEATURES):
         raise InputError(
             f"n_features must be None or a whole number from 1 to {MOST_FEATURES:,}, not {n_features!r}."
@@ -109,26 +106,6 @@ def _blocks(file: BufferedIOBase) -> Iterator[NDArray[np.uint8]]:
     while size := file.readinto(block.data):
         yield block[:size]
     yield np.frombuffer(b"\n", dtype=np.uint8)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BufferedIOBase]:
-    """Yield a file to read bytes from, and tell in one sentence what the system objects to."""
-    try:
-        with gzip.open(path, "rb") if _is_compressed(path) else Path(path).open("rb") as file:
-            yield file
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}.") from None
-    except IsADirectoryError:
-        raise InputError(f"{path} is a folder, not a LETOR file.") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{path} is not a whole gzip file: it is truncated or corrupt.") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
-
-
-def _is_compressed(path: str) -> bool:
-    return path.endswith(".gz")
 
 
 def _sentence(path: str, line: int, fault: LetorFault, token: bytes) -> str:

@@ -6,13 +6,13 @@ import gzip
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright.data.dataset import checked_document_ids, checked_labels
-from rankwright.data.files import write_whole
+from rankwright.data.files import is_compressed, open_bytes, write_whole
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking, checked_scores
 from rankwright.errors import InputError
@@ -206,7 +206,7 @@ def write_run(path: str | PathLike[str], run: Run) -> None:
     """Write a run as `format_run` has it, `.gz` or not; the file is written whole or not at all."""
     text = format_run(run).encode()
     with write_whole(path) as file:
-        file.write(gzip.compress(text, mtime=0) if Path(path).suffix == ".gz" else text)
+        file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
 
 
 class _Row(NamedTuple):
@@ -232,10 +232,9 @@ def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str
 
 def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the words of every line that is not blank."""
-    open_file = gzip.open if Path(path).suffix == ".gz" else open
     try:
-        with open_file(path, "rt", encoding="utf-8-sig") as file:
-            for line, text in enumerate(file, start=1):
+        with open_bytes(path) as file, TextIOWrapper(file, encoding="utf-8-sig") as lines:
+            for line, text in enumerate(lines, start=1):
                 if words := text.split():
                     yield line, words
     except UnicodeDecodeError:

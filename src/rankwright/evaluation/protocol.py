@@ -95,13 +95,15 @@ def cross_validate(
 def _run_fold(ranker: Ranker, path: Path, metrics: Sequence[Metric], counting: str) -> FoldResult:
     from sklearn.base import clone  # takes a second to import, and only this needs it
 
-    train, valid, test = read_fold(path)
+    train, valid, test = read_fold(path, n_threads=ranker.n_threads)
     fitted = clone(ranker).fit(train, validation=valid)
     if fitted.history_.interrupted:  # half a fit is a model to keep, but not one to compare
         raise KeyboardInterrupt
     scores = {ranker.name: fitted.predict(test)}
-    report = evaluate(scores, test, metrics=metrics, convention=counting)
-    averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting))
+    report = evaluate(scores, test, metrics=metrics, convention=counting, n_threads=ranker.n_threads)
+    averaged = evaluate(
+        scores, test, metrics=metrics, convention=_averaging_ties(counting), n_threads=ranker.n_threads
+    )
     return FoldResult(path.name, report, averaged, fitted.history_.best_round)
 
 

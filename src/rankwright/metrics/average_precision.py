@@ -35,6 +35,7 @@ class AP(RelevanceMetric):
     capped: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_cut(self.k)
 
     def of_ranking(self, labels: Doubles) -> float:

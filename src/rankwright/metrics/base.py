@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # over this many random ones beyond.
 ORDERS_OF_TIES = 720
 
+MOST_RANKS = 2**31 - 1
+
 
 class Ties(Enum):
     """How documents with equal scores count."""
@@ -70,6 +72,11 @@ class Metric(ABC):
         super().__init_subclass__()
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
+
+    def __post_init__(self) -> None:
+        """Refuse options that are not what they must be; a subclass that checks its own calls this too."""
+        require_kind("ties", self.ties, Ties)
+        require_finite("empty", self.empty, optional=True)
 
     # What a metric of one's own defines.
 
@@ -145,7 +152,7 @@ class Metric(ABC):
     def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
         if self.ties is not Ties.EXPECTED:
             return self.of_ranking(labels)
-        runs = np.split(labels, np.flatnonzero(np.diff(scores)) + 1)
+        runs = np.split(labels, np.flatnonzero(scores[1:] != scores[:-1]) + 1)
         return float(np.mean([self.of_ranking(order) for order in _orders_of(runs)]))
 
     def __matmul__(self, k: int) -> Self:
@@ -179,22 +186,43 @@ def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:
     return deltas
 
 
-def checked_cut(k: int | None) -> None:
+def checked_cut(k: int | None, *, optional: bool = True) -> None:
     """Refuse a cut-off that is not a rank."""
-    if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
-        raise InputError(f"A metric's cut-off k must be a whole number from 1, not {k!r}.")
+    if k is None and optional:
+        return
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST_RANKS:
+        raise InputError(f"A metric's cut-off k must be a whole number from 1 to {MOST_RANKS}, not {k!r}.")
+
+
+def require_kind(name: str, value: Any, kind: type) -> None:
+    """Refuse an option that is not of its class, such as the name of one of its values."""
+    if not isinstance(value, kind):
+        raise InputError(f"A metric's {name} must be a value of {kind.__name__}, not {value!r}.")
+
+
+def require_finite(name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse an option that is not a finite number, or None where that is allowed."""
+    if value is None and optional:
+        return
+    if not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
+        allowed = "None or a finite number" if optional else "a finite number"
+        raise InputError(f"A metric's {name} must be {allowed}, not {value!r}.")
+
+
+def spell_number(value: float) -> str:
+    """Return the shortest text that reads back as the same number."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def _spell(value: Any) -> str:
     if isinstance(value, Enum):
         return str(value.value)
-    return f"{value:g}" if isinstance(value, float) else str(value).lower()
+    return spell_number(value) if isinstance(value, float) else str(value).lower()
 
 
 def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
     """Yield rankings that break up each run of ties: all of them, or random ones where they are too many."""
-    n_orders = prod(factorial(len(run)) if len(run) < 8 else ORDERS_OF_TIES + 1 for run in runs)
-    if n_orders > ORDERS_OF_TIES:
+    if prod(map(_n_orders, runs)) > ORDERS_OF_TIES:
         # The seed is fixed so that equal rankings always get equal values.
         random = np.random.default_rng(0)
         for _ in range(ORDERS_OF_TIES):
@@ -202,5 +230,13 @@ def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
         return
     orders = [np.empty(0)]
     for run in runs:
-        orders = [np.append(head, run[list(tail)]) for head in orders for tail in permutations(range(len(run)))]
+        tails = [run] if _n_orders(run) == 1 else [np.array(tail) for tail in permutations(run)]
+        orders = [np.append(head, tail) for head in orders for tail in tails]
     yield from orders
+
+
+def _n_orders(run: Doubles) -> int:
+    """Return how many orders of tied documents to try: one where their labels are equal."""
+    if (run == run[0]).all():
+        return 1
+    return factorial(len(run)) if len(run) < 8 else ORDERS_OF_TIES + 1

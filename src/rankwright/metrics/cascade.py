@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
-from rankwright.metrics.base import Metric, checked_cut
+from rankwright.metrics.base import Metric, checked_cut, require_finite
 from rankwright.metrics.gain import Gain
 from rankwright.metrics.relevance import RelevanceMetric
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
+# With a higher one, a double could no longer tell the best document from one that stops every reader.
+MOST_LABEL = 50
+
 
 @dataclass(frozen=True)
 class RR(RelevanceMetric):
@@ -32,6 +35,7 @@ class RR(RelevanceMetric):
     k: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_cut(self.k)
 
     def of_ranking(self, labels: Doubles) -> float:
@@ -78,7 +82,11 @@ class ERR(Metric):
     max_label: float = field(default=4.0, kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_cut(self.k)
+        require_finite("max_label", self.max_label)
+        if not 0 < self.max_label <= MOST_LABEL:
+            raise InputError(f"ERR's max_label must be above 0 and at most {MOST_LABEL}, not {self.max_label:g}.")
 
     def stop_probability(self, labels: Doubles) -> Doubles:
         """Return the chance that a document satisfies the reader."""

@@ -59,10 +59,12 @@ class Convention:
         if not self.trec_order:
             return Ranking.of(scores, groups, n_threads=n_threads)
         # trec_eval keeps scores as floats and takes the later document id first between equal ones.
-        scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
+        with np.errstate(over="ignore"):
+            scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
         if document_ids is None:
             return Ranking.of(scores, groups, n_threads=n_threads)
-        _, places = np.unique(np.asarray(document_ids).astype(np.bytes_), return_inverse=True)
+        # It compares bytes; text in the order of its characters comes to the same in UTF-8.
+        _, places = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
         return Ranking.of(scores, groups, tie_break=-places, n_threads=n_threads)
 
 

@@ -11,7 +11,14 @@ import numpy as np
 from rankwright import _native
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
-from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
+from rankwright.metrics.base import (
+    Metric,
+    checked_cut,
+    linear_swap_deltas,
+    require_finite,
+    require_kind,
+    spell_number,
+)
 from rankwright.metrics.lambdas import linear_lambda_kernel
 
 if TYPE_CHECKING:
@@ -62,7 +69,7 @@ class Gain:
         return np.asarray(self.values)[places]
 
     def __str__(self) -> str:
-        return ":".join([self.kind, *(f"{value:g}" for value in self.values)])
+        return ":".join([self.kind, *map(spell_number, self.values)])
 
 
 Gain.EXPONENTIAL = Gain("exponential")
@@ -95,7 +102,10 @@ class DCG(Metric):
     discount: Discount = Discount.LOG2
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         checked_cut(self.k)
+        require_kind("gain", self.gain, Gain)
+        require_kind("discount", self.discount, Discount)
 
     def of_ranking(self, labels: Doubles) -> float:
         return float((self.gain(labels) * self._discounts(len(labels))).sum())
@@ -138,6 +148,10 @@ class NDCG(DCG):
     name = "ndcg"
     fewer_than_k: float | None = field(default=None, kw_only=True)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_finite("fewer_than_k", self.fewer_than_k, optional=True)
+
     def of_ranking(self, labels: Doubles) -> float:
         ideal = self._ideal(labels)
         if ideal > 0 and self._is_short(len(labels)):
@@ -176,6 +190,11 @@ class MeanNDCG(Metric):
     name = "mean_ndcg"
     gain: Gain = Gain.EXPONENTIAL
     discount: Discount = Discount.LOG2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_kind("gain", self.gain, Gain)
+        require_kind("discount", self.discount, Discount)
 
     def of_ranking(self, labels: Doubles) -> float:
         gains, discounts = self.gain(labels), self.discount.of_ranks(len(labels))

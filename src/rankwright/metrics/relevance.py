@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas
+from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas, require_finite
 from rankwright.metrics.lambdas import linear_lambda_kernel
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class RelevanceMetric(Metric):
     """A document is relevant if its label is `threshold` or more; a query with none counts `empty`."""
 
     threshold: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_finite("threshold", self.threshold)
 
     def relevance(self, labels: Doubles) -> Doubles:
         """Return 1 for a relevant document, 0 for another."""
@@ -46,7 +50,8 @@ class Precision(RelevanceMetric):
     k: int
 
     def __post_init__(self) -> None:
-        checked_cut(self.k)
+        super().__post_init__()
+        checked_cut(self.k, optional=False)
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
@@ -57,10 +62,10 @@ class Precision(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         factors = np.full(len(groups), 1.0 / self.k)
-        return linear_lambda_kernel(self.relevance(labels), np.ones(self.k), factors, groups)
+        return linear_lambda_kernel(self.relevance(labels), _first_ranks(self.k, groups), factors, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return self._discounted(labels, ranking, np.full(self.k, 1.0 / self.k), n_threads)
+        return self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups) / self.k, n_threads)
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class Recall(RelevanceMetric):
     k: int
 
     def __post_init__(self) -> None:
-        checked_cut(self.k)
+        super().__post_init__()
+        checked_cut(self.k, optional=False)
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
@@ -84,10 +90,10 @@ class Recall(RelevanceMetric):
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         relevance = self.relevance(labels)
         factors = 1.0 / np.maximum(1.0, relevant_documents(relevance, groups))
-        return linear_lambda_kernel(relevance, np.ones(self.k), factors, groups)
+        return linear_lambda_kernel(relevance, _first_ranks(self.k, groups), factors, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        found = self._discounted(labels, ranking, np.ones(self.k), n_threads)
+        found = self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups), n_threads)
         return found / np.maximum(1.0, relevant_documents(self.relevance(labels), ranking.groups))
 
 
@@ -114,3 +120,8 @@ class WTA(RelevanceMetric):
 def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:
     """Return the number of relevant documents of every query."""
     return np.add.reduceat(relevance[groups.rows], groups.offsets[:-1]) if len(groups) else relevance
+
+
+def _first_ranks(k: int, groups: QueryGroups) -> Doubles:
+    """Return a discount of 1 for each of the first k ranks, as far as any query has them."""
+    return np.ones(min(k, int(groups.sizes.max(initial=0))))

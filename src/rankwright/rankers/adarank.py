@@ -114,7 +114,7 @@ class AdaRank(Ranker):
         self._check_parameters()
         if task.weights is not None:
             raise InputError("AdaRank takes no weights: it weighs queries itself.")
-        judged = _queries_that_count(task.train, self.metric)
+        judged = _queries_that_count(task.train, self.metric, task.n_threads)
         monitor = Monitor(
             self.metric,
             judged,
@@ -142,11 +142,10 @@ class AdaRank(Ranker):
         require_one_of("directions", self.directions, tuple(DIRECTIONS))
 
 
-def _queries_that_count(train: RankingData, metric: Metric) -> RankingData:
+def _queries_that_count(train: RankingData, metric: Metric, n_threads: int) -> RankingData:
     """Return the training data without the queries that every ranking is equally good at."""
-    best, worst = (
-        metric.per_query_with_empty(train.y, Ranking.of(scores, train.groups)) for scores in (train.y, -train.y)
-    )
+    rankings = (Ranking.of(scores, train.groups, n_threads=n_threads) for scores in (train.y, -train.y))
+    best, worst = (metric.per_query_with_empty(train.y, one, n_threads=n_threads) for one in rankings)
     kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
     if len(kept) == 0:
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")
