@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -92,6 +92,7 @@ class AdaRank(Ranker):
     """
 
     name: ClassVar[str] = "adarank"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure"), "directions": ("up", "both")}
 
     def __init__(
         self,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankwright.boosting import Monitor, boost
 from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import RankingData
-from rankwright.data.query_features import checked_query_features, with_query_features
+from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
@@ -109,6 +109,11 @@ class LambdaMART(Ranker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "max_leaves": (8, 24),
+        "learning_rate": (0.05, 0.1),
+        "query_features": ((), ("zscore", "rank")),
+    }
 
     def __init__(
         self,
@@ -215,9 +220,7 @@ def min_documents_for(n_documents: int) -> int:
 
 def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
     """Return the data with the columns made within the query."""
-    if data is None or not columns:
-        return data
-    return RankingData(with_query_features(data.X, data.groups, columns), data.y, data.qid)
+    return data if data is None or not columns else data.widened(columns)
 
 
 def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
