@@ -2,7 +2,7 @@
 
 from rankwright.evaluation.comparison import Comparison, compare
 from rankwright.evaluation.measurement import evaluate
-from rankwright.evaluation.protocol import CrossValidation, cross_validate
+from rankwright.evaluation.protocol import CrossValidation, count_fits, cross_validate
 from rankwright.evaluation.report import Report
 
-__all__ = ["Comparison", "CrossValidation", "Report", "compare", "cross_validate", "evaluate"]
+__all__ = ["Comparison", "CrossValidation", "Report", "compare", "count_fits", "cross_validate", "evaluate"]
