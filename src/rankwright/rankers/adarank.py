@@ -74,6 +74,8 @@ class AdaRankRule:
 class AdaRank(Ranker):
     """Boosts single features, each round for the queries that are still ranked badly.
 
+    Its `grid` for tuning: both ways to choose a feature, and whether one may also rank downwards.
+
     Parameters
     ----------
     metric

@@ -71,7 +71,8 @@ class LambdaMART(Ranker):
     """Boosts regression trees on lambdas: how far each document's score should move to improve the metric.
 
     Every pair of a query's documents with different labels pushes the two apart, weighted by what the metric
-    would change if they traded ranks.
+    would change if they traded ranks. Its `grid` for tuning: small and middling trees, two shrinkages, with and
+    without columns made within the query.
 
     Parameters
     ----------
