@@ -12,6 +12,7 @@ from rankwright import _native
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
 from rankwright.threads import available_threads
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.query_features import QueryFeature
 
 
 class Judged(NamedTuple):
@@ -127,6 +130,17 @@ class RankingData:
 
     @cached_property
     def _binned(self) -> dict[int, BinnedFeatures]:
+        return {}
+
+    def widened(self, kinds: tuple[QueryFeature, ...]) -> RankingData:
+        """Return the documents with columns made within the query beside theirs; made once, and kept too."""
+        if kinds not in self._widened:
+            wide = with_query_features(self.X, self.groups, kinds)
+            self._widened[kinds] = RankingData(wide, self.y, self.qid)
+        return self._widened[kinds]
+
+    @cached_property
+    def _widened(self) -> dict[tuple[QueryFeature, ...], RankingData]:
         return {}
 
     def take(self, rows: ArrayLike) -> RankingData:

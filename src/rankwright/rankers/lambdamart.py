@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankwright.boosting import Monitor, boost
 from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import RankingData
-from rankwright.data.query_features import checked_query_features, with_query_features
+from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
@@ -73,7 +73,8 @@ class LambdaMART(Ranker):
     """Boosts regression trees on lambdas: how far each document's score should move to improve the metric.
 
     Every pair of a query's documents with different labels pushes the two apart, weighted by what the metric
-    would change if they traded ranks.
+    would change if they traded ranks. Its `grid` for tuning: the usual trees, tiny and middling ones, with and
+    without columns made within the query.
 
     Parameters
     ----------
@@ -111,6 +112,10 @@ class LambdaMART(Ranker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "max_leaves": (None, 4, 16),
+        "query_features": ((), ("zscore", "rank")),
+    }
 
     def __init__(
         self,
@@ -217,9 +222,7 @@ def min_documents_for(n_documents: int) -> int:
 
 def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
     """Return the data with the columns made within the query."""
-    if data is None or not columns:
-        return data
-    return RankingData(with_query_features(data.X, data.groups, columns), data.y, data.qid)
+    return data if data is None or not columns else data.widened(columns)
 
 
 def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
