@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 N_TREES, N_LEAVES, N_FEATURES = 500, 31, 136
-N_TRAINING, N_DOCUMENTS, QUERY_SIZE = 20_000, 5_000, 100
+N_TRAINING, N_DOCUMENTS, QUERY_SIZE = 20_000, 2_000, 100
 TURNS = 7
 PEERS = {"LightGBM": "lightgbm", "XGBoost": "xgboost", "CatBoost": "catboost", "tl2cgen": "tl2cgen"}
 
@@ -30,7 +30,7 @@ def run() -> dict[str, Any]:
     X, y = generate(N_TRAINING)
     with tempfile.TemporaryDirectory() as folder:
         tools = _tools(X, y, Path(folder))
-        many, one = _times(tools, X[:N_DOCUMENTS], calls=3), _times(tools, X[:QUERY_SIZE], calls=100)
+        many, one = _times(tools, X[:N_DOCUMENTS], calls=10), _times(tools, X[:QUERY_SIZE], calls=100)
     nanoseconds = {name: seconds * 1e9 / (N_DOCUMENTS * N_TREES) for name, seconds in many.items()}
     query = {name: seconds * 1e6 for name, seconds in one.items()}
     return {name: {"nanoseconds": nanoseconds[name], "query_microseconds": query[name]} for name in tools}
