@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 N_TREES, N_LEAVES, N_FEATURES = 500, 31, 136
-N_DOCUMENTS, QUERY_SIZE = 20_000, 100
-REPEATS, QUERY_REPEATS = 5, 200
+N_TRAINING, N_DOCUMENTS, QUERY_SIZE = 20_000, 2_000, 100
+TURNS = 7
 PEERS = {"LightGBM": "lightgbm", "XGBoost": "xgboost", "CatBoost": "catboost", "tl2cgen": "tl2cgen"}
 
 
 def run() -> dict[str, Any]:
     """Time every tool in turn, several times over, on many documents and on one query."""
-    X, y = generate(N_DOCUMENTS)
+    X, y = generate(N_TRAINING)
     with tempfile.TemporaryDirectory() as folder:
         tools = _tools(X, y, Path(folder))
-        nanoseconds = {name: 1e9 / (len(X) * N_TREES) * t for name, t in _times(tools, X, REPEATS).items()}
-        query = {name: 1e6 * t for name, t in _times(tools, X[:QUERY_SIZE].copy(), QUERY_REPEATS).items()}
+        many, one = _times(tools, X[:N_DOCUMENTS], calls=10), _times(tools, X[:QUERY_SIZE], calls=100)
+    nanoseconds = {name: seconds * 1e9 / (N_DOCUMENTS * N_TREES) for name, seconds in many.items()}
+    query = {name: seconds * 1e6 for name, seconds in one.items()}
     return {name: {"nanoseconds": nanoseconds[name], "query_microseconds": query[name]} for name in tools}
 
 
@@ -160,17 +161,19 @@ def _tl2cgen(booster: Any, folder: Path) -> Callable[[Any], Any]:
     return lambda rows: predictor.predict(tl2cgen.DMatrix(rows, dtype="float32"))
 
 
-def _times(tools: dict[str, Callable[[Any], Any]], X: Any, repeats: int) -> dict[str, float]:
-    """Return each tool's quickest time; they take turns, so that a busy moment hits all of them."""
+def _times(tools: dict[str, Callable[[Any], Any]], X: Any, calls: int) -> dict[str, float]:
+    """Return each tool's quickest call; they take turns, so that a busy moment hits all of them."""
     times: dict[str, list[float]] = {name: [] for name in tools}
-    for tool in tools.values():
-        tool(X)
-    for _ in range(repeats):
+    for _ in range(TURNS):
         for name, tool in tools.items():
-            start = time.perf_counter()
-            tool(X)
-            times[name].append(time.perf_counter() - start)
+            times[name] += [_time(tool, X) for _ in range(calls)]
     return {name: min(one) for name, one in times.items()}
+
+
+def _time(tool: Callable[[Any], Any], X: Any) -> float:
+    start = time.perf_counter()
+    tool(X)
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

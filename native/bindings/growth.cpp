@@ -1,9 +1,13 @@
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "arrays.hpp"
 #include "rankwright/binning.hpp"
 #include "rankwright/grow.hpp"
 #include "rankwright/hashing.hpp"
+#include "rankwright/vectors.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -41,6 +45,20 @@ BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vecto
     return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_threads);
 }
 
+// For tests: one feature's codes, by the vector path asked for.
+auto column_codes(Vector<float> values, std::vector<float> edges, int path) {
+    check_edges({edges}, 1);
+    require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
+    edges.resize(kEdgeStride, INFINITY);
+    std::vector<float> column(view(values).begin(), view(values).end());
+    column.resize((column.size() + kEncodeRows - 1) / kEncodeRows * kEncodeRows);
+    std::vector<std::uint8_t> codes(column.size());
+    for (std::size_t row = 0; row < column.size(); row += kEncodeRows)
+        encode_column(column.data() + row, edges.data(), codes.data() + row, static_cast<VectorPath>(path));
+    codes.resize(values.size());
+    return copied(codes);
+}
+
 auto row_hashes(Matrix<float> values, int n_threads) {
     Output<std::uint64_t> hashes(values.shape(0));
     {
@@ -65,6 +83,17 @@ std::span<const std::uint32_t> checked_subset(const Vector<std::uint32_t>& membe
     return subset;
 }
 
+// Every row is in one of two ascending lists.
+void check_parts(std::span<const std::uint32_t> sample, std::span<const std::uint32_t> rest, std::size_t n_rows) {
+    const char* sentence = "sample and rest must ascend and make up all rows";
+    require(sample.size() + rest.size() == n_rows, sentence);
+    for (std::size_t row = 0, drawn = 0; row < n_rows; ++row) {
+        const bool is_drawn = drawn < sample.size() && sample[drawn] == row;
+        require(is_drawn || (row - drawn < rest.size() && rest[row - drawn] == row), sentence);
+        drawn += is_drawn;
+    }
+}
+
 void check_finite(Doubles values, std::size_t n, const char* sentence) {
     require(values.size() == n, sentence);
     double bad = 0.0;
@@ -81,13 +110,15 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
                           view(hessian),
                           view(split_gradient),
                           view(split_weight),
-                          checked_subset(sample, binned.n_rows, "sample must ascend and lie within the rows"),
-                          checked_subset(rest, binned.n_rows, "rest must ascend and lie within the rows"),
+                          view(sample),
+                          view(rest),
                           checked_subset(features, binned.n_features, "features must ascend and exist"),
                           view(monotone)};
     for (Doubles values : {task.gradient, task.hessian, task.split_gradient, task.split_weight})
         check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
-    require(sample.size() + rest.size() == binned.n_rows, "sample and rest must make up all rows");
+    require(std::ranges::none_of(task.split_weight, [](double weight) { return weight < 0.0; }),
+            "weights must not be negative");
+    check_parts(task.sample, task.rest, binned.n_rows);
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
@@ -122,6 +153,7 @@ void bind_growth(nb::module_& m) {
         .def_ro("edges", &BinnedMatrix::edges)
         .def("codes", &codes_of);
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("n_threads"));
+    m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),

@@ -47,7 +47,7 @@ struct ValueCount {
     std::size_t count;
 };
 
-std::vector<ValueCount> count_values(std::span<float> values) {
+std::vector<ValueCount> count_values(std::span<const float> values) {
     std::vector<std::uint32_t> keys, buffer;
     keys.reserve(values.size());
     for (float value : values)
@@ -64,7 +64,7 @@ std::vector<ValueCount> count_values(std::span<float> values) {
 
 }  // namespace
 
-std::vector<float> find_edges(std::span<float> values, int max_bins) {
+std::vector<float> find_edges(std::span<const float> values, int max_bins) {
     const std::vector<ValueCount> counts = count_values(values);
     std::size_t left = 0;
     for (const ValueCount& one : counts) left += one.count;

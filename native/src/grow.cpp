@@ -169,7 +169,7 @@ class TreeGrower {
 
     double value_of(const Sums& sums, const Leaf& leaf) const {
         const double weight = sums.weight + limits_.l2;
-        return weight > 0.0 ? std::clamp(sums.gradient / weight, leaf.low, leaf.high) : 0.0;
+        return std::clamp(weight > 0.0 ? sums.gradient / weight : 0.0, leaf.low, leaf.high);
     }
 
     // What a side gains with its best value, or with the nearest that the constraints allow.
@@ -184,7 +184,7 @@ class TreeGrower {
     // The best split of every feature by its sums alone, then the first of them, in order of gain, that leaves
     // enough documents on both sides. Documents are counted only for features that come first.
     void find_best(Leaf& leaf) {
-        if (static_cast<std::int64_t>(leaf.sample.size()) < 2 * limits_.min_documents) return;
+        if (static_cast<std::int64_t>(leaf.sample.size() / 2) < limits_.min_documents) return;
         std::vector<Split> candidates(task_.features.size());
         parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf),
                         [&](std::size_t first, std::size_t last) {
@@ -219,7 +219,8 @@ class TreeGrower {
         const Packed* sums = leaf.histogram.data() + slot * kBinStride;
         const int last_code = binned_.n_bins(task_.features[slot]) - 1;
         const double whole = worth(sums_of(leaf.sum), leaf);
-        const bool any_missing = sums[kMissing] != 0;
+        // Missing documents may weigh nothing, and yet be needed for a side to hold enough.
+        const bool any_missing = sums[kMissing] != 0 || (!counts.empty() && counts[kMissing] > 0);
         Split best;
         Packed below = 0;
         std::int64_t documents = 0;

@@ -14,6 +14,9 @@ constexpr std::size_t kRowsAhead = 6;
 // Below so many additions, waking another thread takes longer than it saves.
 constexpr std::size_t kAdditionsAThread = 200'000;
 
+// Numbers below this count as zero: one over a step must be finite.
+constexpr double kSmallest = 1e-290;
+
 double largest(std::span<const double> values, std::span<const std::uint32_t> rows) {
     double most = 0.0;
     for (std::uint32_t row : rows) most = std::max(most, std::abs(values[row]));
@@ -83,8 +86,8 @@ Quantised quantise(std::span<const double> gradient, std::span<const double> wei
     const double steps =
         std::max(1.0, static_cast<double>(std::min<std::size_t>(static_cast<std::size_t>(levels), most)));
     const double gradient_most = largest(gradient, rows), weight_most = largest(weight, rows);
-    result.gradient_step = gradient_most > 0.0 ? gradient_most / steps : 1.0;
-    result.weight_step = weight_most > 0.0 ? weight_most / steps : 1.0;
+    result.gradient_step = gradient_most > kSmallest ? gradient_most / steps : 1.0;
+    result.weight_step = weight_most > kSmallest ? weight_most / steps : 1.0;
     const double by_gradient = 1.0 / result.gradient_step, by_weight = 1.0 / result.weight_step;
     parallel_ranges(rows.size(), 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {

@@ -13,15 +13,13 @@
 namespace rankwright {
 namespace {
 
+constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr std::size_t kLeafPadding = 32;
 
 // What several blocks of documents share before the next splits are fetched: about the nearest cache.
 constexpr std::int64_t kSplitsATurn = 2048;
 constexpr std::size_t kMostBlocksAChunk = 8;
 constexpr std::size_t kMostCodesAChunk = 1 << 20;
-// Blocks times splits that are worth waking a thread for: about 50 microseconds.
-constexpr std::size_t kLeastWork = 100'000;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
@@ -152,9 +150,10 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
             splits_[split].right = place(trees.right[split]);
         }
         first_leaf[tree] = leaves_.size();
-        const auto leaves = trees.leaf_value.begin() + static_cast<std::ptrdiff_t>(begin + tree);
-        leaves_.insert(leaves_.end(), leaves, leaves + static_cast<std::ptrdiff_t>(end - begin + 1));
-        leaves_.resize(round_up(leaves_.size(), kLeafPadding));
+        for (std::size_t leaf = 0; leaf <= end - begin; ++leaf) {
+            if (leaf % kLeaves == 0) leaves_.push_back({});
+            leaves_.back().values[leaf % kLeaves] = trees.leaf_value[begin + tree + leaf];
+        }
     }
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto n_splits = static_cast<std::int32_t>(trees.splits[tree + 1] - trees.splits[tree]);
@@ -184,18 +183,18 @@ bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const Tree
                              std::span<double> scores) const {
     const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = columns_.size();
     const auto codes = std::make_unique<BlockBytes[]>(n_blocks * n_columns);
-    const auto sums = std::make_unique<double[]>(n_blocks * kBlock);
+    const auto sums = std::make_unique<BlockScores[]>(n_blocks);
     for (std::size_t block = 0; block < n_blocks; ++block) {
         const std::size_t begin = block * kBlock, n = std::min(kBlock, scores.size() - begin);
         if (!encode_block(matrix, first + begin, n, kernels, codes.get() + block * n_columns)) return false;
     }
     add_all_trees(codes.get(), n_blocks, kernels, sums.get());
-    std::copy_n(sums.get(), scores.size(), scores.begin());
+    for (std::size_t row = 0; row < scores.size(); ++row) scores[row] = sums[row / kBlock].documents[row % kBlock];
     return true;
 }
 
 void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
-                               double* scores) const {
+                               BlockScores* scores) const {
     const auto slots = std::make_unique_for_overwrite<BlockBytes[]>(2 * kSmallTree);
     for (int leaf = 0; leaf < kSmallTree; ++leaf)
         std::memset(&slots[static_cast<std::size_t>(leaf)], leaf, kBlock);
@@ -205,7 +204,7 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_blocks, co
             n_splits += trees_[tree].n_splits + 1;
         for (std::size_t block = 0; block < n_blocks; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(), slots.get(),
-                              scores + block * kBlock);
+                              scores[block]);
     }
 }
 

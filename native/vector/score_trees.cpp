@@ -43,8 +43,8 @@ template <bool several_chunks, bool has_missing, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
     const Chunk ends = column.ends, *const chunks = column.chunks;
     const float missing = column.missing;
-    for (std::size_t document = 0; document < n; ++document) {
-        const float value = static_cast<float>(values[static_cast<std::ptrdiff_t>(document) * stride]);
+    for (std::size_t document = 0; document < n; ++document, values += stride) {
+        const float value = static_cast<float>(*values);
         const float x = has_missing && value != value ? missing : value;
         const unsigned chunk = several_chunks ? count_below(ends, x) : 0;
         codes[document] = static_cast<std::int8_t>(chunk * kChunk + count_below(chunks[chunk], x) - 128);
@@ -108,48 +108,52 @@ inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* co
     return tree.n_splits == 0 ? slots[0] : *result;
 }
 
-inline void add_leaves_one_by_one(const double* leaves, const BlockBytes& leaf, double* scores) {
+inline void add_leaves_one_by_one(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
+    const double* const values = tree.leaves->values;
     for (std::size_t document = 0; document < kBlock; ++document)
-        scores[document] += leaves[static_cast<std::uint8_t>(leaf.documents[document])];
+        scores.documents[document] += values[static_cast<std::uint8_t>(leaf.documents[document])];
 }
 
 #if defined(__AVX512BW__)
 // Up to 32 leaves stay in four registers, and are looked up there.
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one(tree.leaves, leaf, scores);
-    const __m512d a = _mm512_loadu_pd(tree.leaves), b = _mm512_loadu_pd(tree.leaves + 8);
-    const __m512d c = _mm512_loadu_pd(tree.leaves + 16), d = _mm512_loadu_pd(tree.leaves + 24);
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
+    if (tree.n_splits >= 32) return add_leaves_one_by_one(tree, leaf, scores);
+    const double* const values = tree.leaves->values;
+    const __m512d a = _mm512_load_pd(values), b = _mm512_load_pd(values + 8);
+    const __m512d c = _mm512_load_pd(values + 16), d = _mm512_load_pd(values + 24);
     for (std::size_t document = 0; document < kBlock; document += 8) {
         const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
         const __m512i place = _mm512_cvtepu8_epi64(eight);
         const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
-        const __m512d low_values = _mm512_permutex2var_pd(a, place, b);
-        const __m512d values = _mm512_mask_mov_pd(low_values, high, _mm512_permutex2var_pd(c, place, d));
-        _mm512_storeu_pd(scores + document, _mm512_add_pd(_mm512_loadu_pd(scores + document), values));
+        const __m512d low = _mm512_permutex2var_pd(a, place, b);
+        const __m512d found = _mm512_mask_mov_pd(low, high, _mm512_permutex2var_pd(c, place, d));
+        double* const sums = scores.documents + document;
+        _mm512_store_pd(sums, _mm512_add_pd(_mm512_load_pd(sums), found));
     }
 }
 #else
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, double* scores) {
-    add_leaves_one_by_one(tree.leaves, leaf, scores);
+inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
+    add_leaves_one_by_one(tree, leaf, scores);
 }
 #endif
 
 // A tree too large for bytes: each document goes its own way down.
-void walk(const CodedTree& tree, const BlockBytes* codes, double* scores) {
+void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
+    const std::int8_t* const first_code = codes->documents;
+    const double* const values = tree.leaves->values;
     for (std::size_t document = 0; document < kBlock; ++document) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
-            const std::int8_t code = codes->documents[split.codes + document];
-            const bool right = code > static_cast<std::int8_t>(split.rank);
+            const bool right = first_code[split.codes + document] > static_cast<std::int8_t>(split.rank);
             node = right ? split.right : split.left;
         }
-        scores[document] += tree.leaves[-1 - node];
+        scores.documents[document] += values[-1 - node];
     }
 }
 
 void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
-               double* scores) {
+               BlockScores& scores) {
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
         if (tree->n_splits < kSmallTree)
             add_leaves(*tree, find_leaves(*tree, codes, slots), scores);

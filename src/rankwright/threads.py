@@ -6,9 +6,12 @@ import os
 from functools import cache
 from operator import index
 from pathlib import Path
-from typing import SupportsIndex
+from typing import TYPE_CHECKING
 
 from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from typing import SupportsIndex
 
 MOST_THREADS = 1024  # more than the core ever starts
 
@@ -17,10 +20,13 @@ def resolve_threads(n_threads: SupportsIndex | None) -> int:
     """Return `n_threads`, or for None as many as the machine allows this process."""
     if n_threads is None:
         return available_threads()
-    whole = isinstance(n_threads, SupportsIndex) and not isinstance(n_threads, bool)
-    if not whole or index(n_threads) < 1:
+    try:  # isinstance(n_threads, SupportsIndex) takes as long as scoring a document
+        count = 0 if isinstance(n_threads, bool) else index(n_threads)
+    except TypeError:
+        count = 0
+    if count < 1:
         raise InputError(f"n_threads must be None or a whole number from 1, not {n_threads!r}.")
-    return min(index(n_threads), MOST_THREADS)
+    return min(count, MOST_THREADS)
 
 
 @cache

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rankwright.boosting import History, Member, Monitor, Round
+from rankwright.boosting import History, Member, Monitor, Round, smoothed
 from rankwright.data import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
@@ -96,3 +96,23 @@ def test_the_order_of_validation_queries_changes_no_bit():
         monitor.observe(Member(1.0, UP), np.zeros(2))
         values.add(monitor.history[0].validation)
     assert len(values) == 1
+
+
+def test_the_validation_curve():
+    history = History((Round(1, 0.5, 0.1, 0.2), Round(2, 0.25, 0.3, 0.1)), 1)
+    np.testing.assert_array_equal(history.validation, [0.2, 0.1])
+    assert np.isnan(History((Round(1, 0.5, 0.1),), 1).validation).all()
+
+
+def test_smoothing_averages_a_tenth_to_either_side():
+    short = np.array([0.1, 0.9, 0.4])
+    np.testing.assert_array_equal(smoothed(short), short)  # a tenth of three rounds is none
+    curve = np.array([3.0, 0.0, 0.0, 9.0, 0.0, 6.0, 6.0, 6.0, 0.0, 1.0])
+    np.testing.assert_allclose(smoothed(curve), [1.5, 1.0, 3.0, 3.0, 5.0, 4.0, 6.0, 4.0, 7 / 3, 0.5])
+    wide = np.zeros(20)
+    wide[10] = 1.0
+    np.testing.assert_allclose(smoothed(wide)[7:14], [0.0, 0.2, 0.2, 0.2, 0.2, 0.2, 0.0])
+
+
+def test_smoothing_keeps_a_level_curve_level():
+    assert len(set(smoothed(np.full(137, 0.1)))) == 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import re
 
 import numpy as np
 import pytest
@@ -201,10 +200,32 @@ def test_crossval_for_machines(run, folder):
     assert found["seconds"] > 0
 
 
+def test_crossval_that_tunes(run, folder):
+    words = ("crossval", "adarank", "--data", folder, "--tune", "--workers", 2)
+    code, out, err = run(*words)
+    assert code == 0
+    head, first, *_ = (line.split() for line in out.splitlines())
+    assert head[-2:] == ["rounds", "chosen"]
+    assert [word.split("=")[0] for word in first[-2:]] == ["choose", "directions"]
+    assert "protocol validation" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "protocol"),
+    [((), "defaults"), (("--tune",), "validation"), (("--tune", "--choose", "out-of-fold"), "out-of-fold")],
+)
+def test_crossval_says_how_it_chose(run, folder, options, protocol):
+    found = run("crossval", "adarank", "--data", folder, "--set", "directions=both", "--json", *options).json
+    assert found["protocol"] == protocol
+    for fold in found["folds"]:
+        assert set(fold["chosen"]) == ({"choose"} if options else set())  # what is set is not tuned
+        assert fold["rounds"] >= 1
+
+
 def test_rankers(run):
     code, out, _ = run("rankers")
     assert code == 0
-    assert re.search("adarank +Boosts single features", out)
+    assert [line.split()[:2] for line in out.splitlines()] == [["adarank", "Boosts"], ["lambdamart", "Boosts"]]
     out = run("rankers", "adarank").out
     assert "--set rounds=100\n      Most weak rankers to add" in out
     assert "--set patience=none\n" in out
@@ -212,6 +233,8 @@ def test_rankers(run):
     parameters = run("rankers", "adarank", "--json").json["parameters"]
     assert parameters["metric"]["default"] == "ndcg"
     assert all(parameter["meaning"] for parameter in parameters.values())
+    assert parameters["choose"]["grid"] == ["loss", "measure"]
+    assert "crossval --tune tries none; zscore,rank." in run("rankers", "lambdamart").out
 
 
 def test_info_of_a_model(run, model):

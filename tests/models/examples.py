@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer
+from reference.trees import random_ensemble
 
 N_FEATURES = 3
 
@@ -25,19 +26,27 @@ feature_scorers = st.builds(
 linear_scorers = st.builds(LinearScorer, weights, weights, st.floats(-1e6, 1e6))
 
 
+def tree_ensemble(seed: int, leaves: list[int]) -> Scorer:
+    thresholds = np.array([-1e5, -1.0, 0.0, 0.5, 1e3], dtype=np.float32)
+    return random_ensemble(np.random.default_rng(seed), leaves, thresholds, n_features=N_FEATURES)
+
+
+tree_scorers = st.builds(tree_ensemble, st.integers(0, 2**32), st.lists(st.integers(1, 40), max_size=5))
+
+
 def combinations(members: st.SearchStrategy[Scorer]) -> st.SearchStrategy[Scorer]:
     weighted = st.lists(st.tuples(members, st.floats(-10, 10)), min_size=1, max_size=3)
     return weighted.map(lambda pairs: Combination(*zip(*pairs, strict=True)))
 
 
-scorers = st.recursive(feature_scorers | linear_scorers, combinations, max_leaves=5)
+scorers = st.recursive(feature_scorers | linear_scorers | tree_scorers, combinations, max_leaves=5)
 
 
 def example() -> Combination:
     """A small model with a bit of everything."""
     linear = LinearScorer([0.5, 0.0, -2.0], [0.0, 1.0, -1.0], intercept=0.25)
     feature = FeatureScorer(1, -1, n_features=N_FEATURES, missing=-3.5)
-    inner = Combination([linear, feature], [1.0, 0.5])
+    inner = Combination([linear, feature, tree_ensemble(1, [3, 1])], [1.0, 0.5, 0.25])
     return Combination([inner, feature], [2.0, -1.0]).described(
         feature_names=["bm25", "length", "pagerank"],
         about={"ranker": "AdaRank", "rounds": 7, "metric": "ndcg@10"},

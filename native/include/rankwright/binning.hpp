@@ -16,8 +16,8 @@ constexpr int kMostBins = 255;
 constexpr std::uint8_t kMissing = 255;
 
 // Edges for at most max_bins codes: between all distinct values where they are few enough, otherwise so that codes
-// hold about equally many of them. `values` are reordered; NaN is passed over.
-std::vector<float> find_edges(std::span<float> values, int max_bins);
+// hold about equally many of them. NaN is passed over.
+std::vector<float> find_edges(std::span<const float> values, int max_bins);
 
 // A matrix of codes, kept twice: by row for histograms, by column for sending documents left and right.
 struct BinnedMatrix {

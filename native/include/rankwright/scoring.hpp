@@ -58,7 +58,7 @@ class TreeScorer {
     bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
                      std::span<double> scores) const;
     void add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
-                       double* scores) const;
+                       BlockScores* scores) const;
     template <class T>
     bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const TreeKernels& kernels,
                       BlockBytes* codes) const;
@@ -71,7 +71,7 @@ class TreeScorer {
     std::vector<std::int32_t> features_;     // of each column, ascending
     std::vector<std::int8_t> code_of_zero_;  // in each column
     std::vector<CodedSplit> splits_;
-    std::vector<double> leaves_;
+    std::vector<LeafValues> leaves_;
     std::vector<CodedTree> trees_;
 };
 

@@ -21,6 +21,10 @@ struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
 
+struct alignas(64) BlockScores {
+    double documents[kBlock];
+};
+
 // Sixteen sorted thresholds, filled up with infinity.
 struct alignas(64) Chunk {
     float thresholds[kChunk];
@@ -45,10 +49,14 @@ struct CodedSplit {
 constexpr std::size_t kMaxSplits = std::size_t{1} << 26;  // so that no column begins beyond 32 bits
 constexpr std::int32_t kSmallTree = 256;
 
-// Leaves are readable, and finite, up to a multiple of 32.
+// A tree's leaves take as many of these as they need, one behind the other.
+struct alignas(64) LeafValues {
+    double values[32];
+};
+
 struct CodedTree {
     const CodedSplit* splits;
-    const double* leaves;
+    const LeafValues* leaves;
     std::int32_t n_splits;
 };
 
@@ -68,7 +76,7 @@ using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdif
 // Adds each tree's leaf to the scores of all 64 documents, tree after tree. Slots: 2 x kSmallTree of them, of
 // which the first half holds each leaf's number.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                BlockBytes* slots, double* scores);
+                                BlockBytes* slots, BlockScores& scores);
 
 struct TreeKernels {
     InspectKernel<float> inspect_floats;

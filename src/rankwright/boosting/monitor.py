@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
+SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages over: one in so many
+
+
 @dataclass(frozen=True)
 class Round:
     """One round of boosting: the weight given to its weak model, and the ensemble's metric after it."""
@@ -51,6 +54,22 @@ class History:
 
     def __getitem__(self, place: int) -> Round:
         return self.rounds[place]
+
+    @property
+    def validation(self) -> Doubles:
+        """The metric on the validation part after every round; NaN where there was none."""
+        return np.array([this.validation for this in self.rounds], dtype=np.float64)
+
+
+def smoothed(curve: Doubles) -> Doubles:
+    """Return each round's mean with its neighbours: a tenth of the curve's length to either side.
+
+    The single best value of a few dozen queries is mostly luck; a stretch of good rounds is not. Near an end the
+    mean is over the neighbours there are.
+    """
+    reach = len(curve) // SMOOTHING
+    means = [curve[max(0, place - reach) : place + reach + 1].mean() for place in range(len(curve))]
+    return np.round(means, 12)  # so that equal stretches do not differ by rounding
 
 
 class Monitor:

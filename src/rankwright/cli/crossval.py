@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,12 +16,15 @@ from rankwright.cli.inputs import (
     ThreadsOption,
     make_ranker,
 )
-from rankwright.cli.output import note, progress, show_json, show_table
+from rankwright.cli.output import note, progress, show_json, show_table, spelled
 from rankwright.data import find_folds
-from rankwright.evaluation import cross_validate
+from rankwright.errors import InputError
+from rankwright.evaluation import count_fits, cross_validate
 from rankwright.metrics import parse_metrics
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.evaluation import CrossValidation, Report
 
 
@@ -33,6 +36,24 @@ def crossval(
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Let each fold choose among the ranker's own grid of settings.")
+    ] = False,
+    choose: Annotated[
+        str | None,
+        typer.Option(
+            "--choose",
+            metavar="HOW",
+            help="What --tune chooses by: validation, each fold's validation part (the default), or out-of-fold, "
+            "cross-validation over its training and validation queries, both of which are then learned from.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", min=1, metavar="N", help="Fits that --tune runs at once; by default one a thread."
+        ),
+    ] = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -40,17 +61,22 @@ def crossval(
 
     Example:
 
-        rankwright crossval adarank --data OHSUMED --convention letor3
+        rankwright crossval lambdamart --data OHSUMED --convention letor3 --tune
     """
+    if choose is not None and not tune:
+        raise InputError("--choose says how --tune chooses; it does nothing without --tune.")
+    protocol = (choose or "validation") if tune else None
     chosen = make_ranker(ranker, settings or [], threads)
-    folds = find_folds(data)
-    with progress(f"cross-validating {ranker}", len(folds)) as step:
+    fits = len(find_folds(data)) * count_fits(chosen, tune=protocol)
+    with progress(f"cross-validating {ranker}", fits) as step:
         result = cross_validate(
             chosen,
             data,
             metrics=parse_metrics(metrics),
             convention=convention,
-            on_fold=lambda fold: step(f"{fold.fold} done"),
+            tune=protocol,
+            workers=workers,
+            on_fit=lambda: step(""),
         )
     if json:
         show_json(result.to_dict())
@@ -59,18 +85,27 @@ def crossval(
 
 
 def _show(result: CrossValidation) -> None:
-    rows = [(fold.fold, *_means(result, fold.report), str(fold.best_round)) for fold in result.folds]
-    rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), ""))
+    rows = [
+        (fold.fold, *_means(result, fold.report), str(fold.best_round), _setting(fold.chosen))
+        for fold in result.folds
+    ]
+    rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), "", ""))
     averaged = [f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics]
-    if averaged != list(rows[-1][1:-1]):  # the standard convention averages them already
-        rows.append(("mean, ties averaged", *averaged, ""))
-    show_table(("fold", *result.metrics, "rounds"), rows)
+    if averaged != list(rows[-1][1:-2]):  # the standard convention averages them already
+        rows.append(("mean, ties averaged", *averaged, "", ""))
+    show_table(
+        ("fold", *result.metrics, "rounds", "chosen" if any(fold.chosen for fold in result.folds) else ""), rows
+    )
     queries = sum(len(fold.report.queries) for fold in result.folds)
     empty = sum(max(fold.report.empty.values()) for fold in result.folds)
     note(
         f"{queries:,} test queries, {empty:,} of them empty; "
-        f"convention {result.convention}; {result.seconds:.2f} s"
+        f"convention {result.convention}; protocol {result.protocol}; {result.seconds:.2f} s"
     )
+
+
+def _setting(chosen: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={spelled(value)}" for name, value in chosen.items())
 
 
 def _means(result: CrossValidation, report: Report) -> list[str]:

@@ -71,6 +71,13 @@ def describe(data: RankingData) -> str:
     return f"{len(data):,} documents of {len(data.groups):,} queries, {data.n_features:,} features"
 
 
+def spelled(value: Any) -> str:
+    """Return a parameter's value as the command line spells it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(spelled, value)) or "none"
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
+
+
 @contextmanager
 def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     """Show a bar on a terminal, nothing elsewhere; yields what to call, with a remark, after each step."""

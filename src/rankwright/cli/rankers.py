@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright.cli.inputs import JsonFlag, find_ranker, known_rankers
-from rankwright.cli.output import say, show_facts, show_json
+from rankwright.cli.output import say, show_facts, show_json, spelled
 
 if TYPE_CHECKING:
     from rankwright.rankers import Ranker
@@ -43,9 +43,11 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
 def _show_parameters(facts: dict[str, Any]) -> None:
     say(f"{facts['ranker']}: {facts['summary']}")
     for name, parameter in facts["parameters"].items():
-        say(f"\n  --set {name}={_spelled(parameter['default'])}")
+        say(f"\n  --set {name}={spelled(parameter['default'])}")
         if parameter["meaning"]:
             say(f"      {parameter['meaning']}")
+        if parameter["grid"]:
+            say(f"      crossval --tune tries {'; '.join(map(spelled, parameter['grid']))}.")
 
 
 def _summary(kind: type[Ranker]) -> str:
@@ -56,7 +58,11 @@ def _parameters(kind: type[Ranker]) -> dict[str, dict[str, Any]]:
     """Return every parameter's default, and its meaning from the one place that says it: the docstring."""
     meanings = _meanings(inspect.getdoc(kind) or "")
     return {
-        name: {"default": _plain(value), "meaning": meanings.get(name, "")}
+        name: {
+            "default": _plain(value),
+            "meaning": meanings.get(name, ""),
+            "grid": list(kind.grid.get(name, ())),
+        }
         for name, value in kind().get_params(deep=False).items()
     }
 
@@ -72,7 +78,3 @@ def _meanings(docstring: str) -> dict[str, str]:
 
 def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _spelled(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool | None) else str(value)

@@ -40,7 +40,8 @@ class BinnedFeatures:
         n_threads: int | None = None,
     ) -> BinnedFeatures:
         """Bin the rows listed, in that order; edges come from all of them, or from a random sample."""
-        if isinstance(max_bins, bool) or not isinstance(max_bins, int) or not 2 <= max_bins <= MOST_BINS:
+        whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
+        if not whole or not 2 <= max_bins <= MOST_BINS:
             raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
         threads = resolve_threads(n_threads)
         sample = rows[_sample(len(rows), sample_rows, seed)]

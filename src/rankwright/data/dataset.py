@@ -12,6 +12,7 @@ from rankwright import _native
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
 from rankwright.threads import available_threads
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.query_features import QueryFeature
 
 
 class Judged(NamedTuple):
@@ -106,7 +109,7 @@ class RankingData:
         and whatever their queries are called.
         """
         query = self.groups.query_of_row
-        content = _native.hash_rows(self.X, available_threads()) + _hashes(self.y)
+        content = _spread(_native.hash_rows(self.X, available_threads()) + _hashes(self.y))
         of_query = np.zeros(len(self.groups), dtype=np.uint64)
         np.add.at(of_query, query, content)
         return np.lexsort((content, query, of_query[query]))
@@ -127,6 +130,17 @@ class RankingData:
 
     @cached_property
     def _binned(self) -> dict[int, BinnedFeatures]:
+        return {}
+
+    def widened(self, kinds: tuple[QueryFeature, ...]) -> RankingData:
+        """Return the documents with columns made within the query beside theirs; made once, and kept too."""
+        if kinds not in self._widened:
+            wide = with_query_features(self.X, self.groups, kinds)
+            self._widened[kinds] = RankingData(wide, self.y, self.qid)
+        return self._widened[kinds]
+
+    @cached_property
+    def _widened(self) -> dict[tuple[QueryFeature, ...], RankingData]:
         return {}
 
     def take(self, rows: ArrayLike) -> RankingData:
@@ -150,6 +164,12 @@ class RankingData:
 def _hashes(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return a number for each value, alike for both zeros, spread over all 64 bits."""
     return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return numbers whose sum tells which features came with which label, not only what there was of each."""
+    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
 
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:

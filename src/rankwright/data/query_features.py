@@ -33,7 +33,8 @@ class QueryFeature(Enum):
 def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
     """Return the kinds of columns by their names."""
     known = [kind.value for kind in QueryFeature]
-    if isinstance(names, str) or not all(name in known for name in names) or len(set(names)) < len(names):
+    listed = isinstance(names, list | tuple)
+    if not listed or not all(name in known for name in names) or len(set(names)) < len(names):
         raise InputError(f"query_features must be a list of {', '.join(known)}, each at most once, not {names!r}.")
     return tuple(QueryFeature(name) for name in names)
 
@@ -51,11 +52,12 @@ def with_query_features(X: Floats, groups: QueryGroups, kinds: Sequence[QueryFea
 
 
 def _zscores(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    known = ~np.isnan(values)
+    ordered = np.sort(values, axis=0)  # so that the order of documents does not change a bit of the sums
+    known = ~np.isnan(ordered)
     count = np.maximum(1, known.sum(axis=0))
-    centred = values - np.where(known, values, 0.0).sum(axis=0) / count
-    spread = np.sqrt((np.where(known, centred, 0.0) ** 2).sum(axis=0) / count)
-    return np.asarray(centred / np.where(spread > 0, spread, 1.0))
+    mean = np.where(known, ordered, 0.0).sum(axis=0) / count
+    spread = np.sqrt((np.where(known, ordered - mean, 0.0) ** 2).sum(axis=0) / count)
+    return np.asarray((values - mean) / np.where(spread > 0, spread, 1.0))
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:

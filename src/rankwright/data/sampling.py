@@ -46,9 +46,12 @@ def draw_by_gradient(gradient: Doubles, fraction: float, random: np.random.Gener
     sampling, Ibragimov & Gusev 2019): p = min(1, |gradient| / mu).
     """
     size = np.abs(gradient)
-    chance = np.minimum(1.0, size / _threshold(size, fraction * len(size)))
-    drawn = _split(random.random(len(size)) < chance)
-    return Sample(drawn.rows, drawn.rest, 1.0 / chance[drawn.rows])
+    chance = size / np.maximum(size, _threshold(size, fraction * len(size)))
+    drawn = random.random(len(size)) < chance
+    if not drawn.any():
+        return all_rows(len(size))
+    sample = _split(drawn)
+    return Sample(sample.rows, sample.rest, 1.0 / chance[sample.rows])
 
 
 def _split(drawn: NDArray[np.bool_]) -> Sample:
@@ -60,7 +63,7 @@ def _split(drawn: NDArray[np.bool_]) -> Sample:
 
 def _threshold(size: Doubles, wanted: float) -> float:
     """Return mu such that the sum of min(1, size / mu) is as wanted."""
-    smallest = np.finfo(np.float64).tiny
+    smallest = float(np.finfo(np.float64).tiny)
     ordered = np.sort(size)
     below = np.cumsum(ordered)
     n_above = len(size) - 1 - np.arange(len(size))
@@ -68,5 +71,7 @@ def _threshold(size: Doubles, wanted: float) -> float:
     place = int(np.searchsorted(-expected, -wanted))  # those from here on are drawn for certain
     if place == 0:
         return smallest
-    mu = below[place - 1] / max(wanted - (len(size) - place), smallest)
-    return float(max(mu, smallest))
+    lowest_certain = float(ordered[place]) if place < len(size) else np.inf
+    shared, left = float(below[place - 1]), wanted - (len(size) - place)
+    mu = shared / left if shared < left * lowest_certain else lowest_certain  # above it only by rounding
+    return max(mu, smallest)

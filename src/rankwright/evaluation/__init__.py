@@ -3,7 +3,7 @@
 from rankwright.evaluation.comparison import Comparison, compare
 from rankwright.evaluation.importance import PermutationImportance, permutation_importance
 from rankwright.evaluation.measurement import evaluate
-from rankwright.evaluation.protocol import CrossValidation, cross_validate
+from rankwright.evaluation.protocol import CrossValidation, count_fits, cross_validate
 from rankwright.evaluation.report import Report
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "PermutationImportance",
     "Report",
     "compare",
+    "count_fits",
     "cross_validate",
     "evaluate",
     "permutation_importance",

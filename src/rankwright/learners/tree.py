@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -68,9 +68,22 @@ class TreeLearner:
 
     def fit(self, signal: Gradients) -> Weak:
         """Return the tree that follows the gradients best, and what it says of every document."""
-        sample = self._draw(signal)
+        tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
+        if not len(tree["feature"]) and self._draws:
+            # What was drawn shows no split; that does not say that there is none.
+            tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
+        splits = np.array([0, len(tree["feature"])])
+        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
+
+    @property
+    def _draws(self) -> bool:
+        return self.sampling.documents < 1.0 or self.sampling.features < 1.0
+
+    def _grow(
+        self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
+    ) -> tuple[dict[str, Any], Doubles]:
         split_gradient, split_hessian = _weighted(signal, sample)
-        tree, outputs = _native.grow_tree(
+        return _native.grow_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
@@ -78,7 +91,7 @@ class TreeLearner:
             split_hessian,
             sample.rows,
             sample.rest,
-            self._draw_features(),
+            features,
             self.monotone,
             self.limits.max_leaves,
             self.limits.min_documents,
@@ -88,8 +101,6 @@ class TreeLearner:
             LEVELS,
             self.n_threads,
         )
-        splits = np.array([0, len(tree["feature"])])
-        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
@@ -101,10 +112,13 @@ class TreeLearner:
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
 
+    def _all_features(self) -> NDArray[np.uint32]:
+        return np.arange(self.binned.n_features, dtype=np.uint32)
+
     def _draw_features(self) -> NDArray[np.uint32]:
         n_features = self.binned.n_features
         if self.sampling.features >= 1.0:
-            return np.arange(n_features, dtype=np.uint32)
+            return self._all_features()
         n_drawn = max(1, round(self.sampling.features * n_features))
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,6 +74,8 @@ class AdaRankRule:
 class AdaRank(Ranker):
     """Boosts single features, each round for the queries that are still ranked badly.
 
+    Its `grid` for tuning: both ways to choose a feature, and whether one may also rank downwards.
+
     Parameters
     ----------
     metric
@@ -92,6 +94,7 @@ class AdaRank(Ranker):
     """
 
     name: ClassVar[str] = "adarank"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure"), "directions": ("up", "both")}
 
     def __init__(
         self,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankwright.boosting import Monitor, boost
 from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import RankingData
-from rankwright.data.query_features import checked_query_features, with_query_features
+from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
@@ -24,7 +25,7 @@ from rankwright.rankers.parameters import (
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -72,7 +73,8 @@ class LambdaMART(Ranker):
     """Boosts regression trees on lambdas: how far each document's score should move to improve the metric.
 
     Every pair of a query's documents with different labels pushes the two apart, weighted by what the metric
-    would change if they traded ranks.
+    would change if they traded ranks. Its `grid` for tuning: the usual trees, tiny and middling ones, with and
+    without columns made within the query.
 
     Parameters
     ----------
@@ -110,6 +112,10 @@ class LambdaMART(Ranker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "max_leaves": (None, 4, 16),
+        "query_features": ((), ("zscore", "rank")),
+    }
 
     def __init__(
         self,
@@ -216,9 +222,7 @@ def min_documents_for(n_documents: int) -> int:
 
 def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
     """Return the data with the columns made within the query."""
-    if data is None or not columns:
-        return data
-    return RankingData(with_query_features(data.X, data.groups, columns), data.y, data.qid)
+    return data if data is None or not columns else data.widened(columns)
 
 
 def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
@@ -229,19 +233,21 @@ def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
 
 def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_columns: int) -> NDArray[np.int8]:
     """Return +1, 0 or -1 for every column; those made within the query follow their feature."""
-    if not monotone:
+    if monotone is None:
         return np.zeros(0, dtype=np.int8)
+    if not isinstance(monotone, Mapping):
+        raise InputError(f"monotone must be None or give -1, 0 or 1 by feature, not {monotone!r}.")
     directions = np.zeros(train.n_features, dtype=np.int8)
     for feature, direction in monotone.items():
-        directions[_feature_number(feature, train)] = direction
         if direction not in (-1, 0, 1):
             raise InputError(f"monotone takes -1, 0 or 1 for a feature, not {direction!r}.")
+        directions[_feature_number(feature, train)] = direction
     return np.tile(directions, n_columns // train.n_features)
 
 
 def _feature_number(feature: int | str, train: RankingData) -> int:
     if isinstance(feature, str) and train.feature_names and feature in train.feature_names:
         return train.feature_names.index(feature)
-    if isinstance(feature, int) and 0 <= feature < train.n_features:
-        return feature
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < train.n_features:
+        return int(feature)
     raise InputError(f"monotone names the feature {feature!r}, which the data do not have.")

@@ -9,6 +9,8 @@ import numpy as np
 
 from rankwright.errors import InputError
 
+NUMBER = int | float | np.integer | np.floating
+
 
 def require_whole_number(name: str, value: Any, *, least: int, optional: bool = False) -> None:
     """Refuse anything but a whole number from `least`, or None where that is allowed."""
@@ -27,7 +29,7 @@ def require_one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def require_number(name: str, value: Any, *, least: float | None = None, above: float | None = None) -> None:
     """Refuse anything but a finite number from `least`, or above `above`."""
-    number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    number = isinstance(value, NUMBER) and not isinstance(value, bool) and isfinite(value)
     if not number or (least is not None and value < least) or (above is not None and value <= above):
         bound = f"from {least:g}" if least is not None else f"above {above:g}"
         raise InputError(f"{name} must be a number {bound}, not {value!r}.")
@@ -35,5 +37,5 @@ def require_number(name: str, value: Any, *, least: float | None = None, above: 
 
 def require_share(name: str, value: Any) -> None:
     """Refuse anything but a number above 0 and at most 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value <= 1.0:
+    if isinstance(value, bool) or not isinstance(value, NUMBER) or not 0.0 < value <= 1.0:
         raise InputError(f"{name} must be above 0 and at most 1, not {value!r}.")

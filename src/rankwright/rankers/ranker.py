@@ -18,7 +18,7 @@ from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -43,10 +43,12 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
     """Hyper-parameters and `fit`.
 
     After `fit`, `model_` is the scorer it learned and `history_` the rounds it took, with the best of them.
-    A subclass names itself for the command line and defines `_fit`.
+    A subclass names itself for the command line, says in `grid` which few values of which parameters are worth
+    trying on data of one's own, and defines `_fit`.
     """
 
     name: ClassVar[str]
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     metric: Metric
     n_threads: int | None
     model_: Scorer

@@ -1,0 +1,202 @@
+"""Which of a ranker's settings, and how many rounds, judged queries choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.boosting import smoothed
+from rankwright.data import RankingData
+from rankwright.errors import InputError
+from rankwright.evaluation.workers import run_all
+from rankwright.metrics.parse import nearest
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History
+    from rankwright.evaluation.workers import OnRound
+    from rankwright.rankers import Ranker
+
+    Grid = Mapping[str, Sequence[Any]]
+
+FOLDS = 4  # that out-of-fold choice splits the queries into
+SEED = 0  # of that split
+
+
+class Part(NamedTuple):
+    """What a setting learns from, and the other queries that judge it."""
+
+    train: RankingData
+    judges: RankingData
+
+
+class Plan(NamedTuple):
+    """The parts that choose a setting, and the data that the chosen one is fitted on at last."""
+
+    parts: Sequence[Part]
+    final: RankingData
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How settings are chosen: what is made of a training and a validation part, and into how many parts."""
+
+    plan: Callable[[RankingData, RankingData], Plan]
+    n_parts: int
+
+
+def by_validation(train: RankingData, valid: RankingData) -> Plan:
+    """Let the validation part judge what the training part teaches."""
+    return Plan([Part(train, valid)], final=train)
+
+
+def out_of_fold(train: RankingData, valid: RankingData) -> Plan:
+    """Let every query of both parts judge what the other folds of both teach; learn from both at last."""
+    both = _pooled(train, valid)
+    return Plan(_split_queries(both), final=both)
+
+
+PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(out_of_fold, FOLDS)}
+
+
+def find_protocol(name: str) -> Protocol:
+    """Return the protocol of that name."""
+    if name not in PROTOCOLS:
+        raise InputError(f"Settings are chosen by {' or '.join(PROTOCOLS)}, not by {name!r}.")
+    return PROTOCOLS[name]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A setting, its best number of rounds, and the smoothed mean of the ranker's metric there."""
+
+    parameters: Mapping[str, Any]
+    rounds: int
+    value: float
+
+
+def settings_of(ranker: Ranker, grid: Grid | None = None) -> list[dict[str, Any]]:
+    """Return every combination of a grid's values; without one, of the ranker's own.
+
+    What has been set to other than its default is no longer the ranker's own grid's to choose.
+    """
+    if grid is None:
+        current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
+        grid = {name: values for name, values in ranker.grid.items() if current[name] == defaults[name]}
+    _check_grid(ranker, grid)
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+
+def try_settings(
+    ranker: Ranker,
+    settings: Sequence[Mapping[str, Any]],
+    parts: Sequence[Part],
+    *,
+    workers: int | None = None,
+    on_fit: Callable[[], None] = lambda: None,
+) -> list[Trial]:
+    """Fit every setting on every part, and return what each part's judges made of it.
+
+    A setting's curve is the mean over parts of the ranker's metric after each round, smoothed: a few dozen
+    queries judge single rounds almost at random. Its highest point is the setting's value and its rounds.
+    """
+    tasks = [(setting, part) for setting in settings for part in parts]
+    threads = resolve_threads(ranker.n_threads)
+    at_once = min(workers or threads, len(tasks))
+    n_threads = max(1, threads // at_once)
+
+    def fit(task: tuple[Mapping[str, Any], Part], on_round: OnRound) -> History:
+        setting, part = task
+        one = configured(ranker, {**setting, "n_threads": n_threads})
+        return finished(one.fit(part.train, validation=part.judges, on_round=on_round)).history_
+
+    histories = run_all(fit, tasks, workers=at_once, on_done=on_fit)
+    return [
+        _trial(setting, histories[first : first + len(parts)])
+        for setting, first in zip(settings, range(0, len(tasks), len(parts)), strict=True)
+    ]
+
+
+def best_of(trials: Sequence[Trial]) -> Trial:
+    """Return the trial of the highest value, the first of equals."""
+    return max(trials, key=lambda trial: trial.value)
+
+
+def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:
+    """Return an unfitted ranker that differs in these parameters only."""
+    from sklearn.base import clone  # takes a second to import
+
+    one: Ranker = clone(ranker).set_params(**parameters)
+    return one
+
+
+def finished(ranker: Ranker) -> Ranker:
+    """Pass on Ctrl-C: half a fit is a model to keep, but not one to compare."""
+    if ranker.history_.interrupted:
+        raise KeyboardInterrupt
+    return ranker
+
+
+def require_workers(workers: int | None) -> None:
+    """Refuse anything but None or a whole number from 1."""
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError(f"workers must be None or a whole number from 1, not {workers!r}.")
+
+
+def _trial(setting: Mapping[str, Any], histories: Sequence[History]) -> Trial:
+    curve = smoothed(mean_curve([history.validation for history in histories]))
+    best = int(np.argmax(curve))
+    return Trial(setting, best + 1, float(curve[best]))
+
+
+def mean_curve(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return the mean of curves; one that ended early stays at its last value, as its model would."""
+    longest = max(map(len, curves))
+    held = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
+    return np.asarray(np.mean(held, axis=0))
+
+
+def _check_grid(ranker: Ranker, grid: Grid) -> None:
+    known = ranker.get_params(deep=False)
+    for name, values in grid.items():
+        if name not in known:
+            raise InputError(f"The ranker {ranker.name} has no parameter {name!r}{nearest(name, known)}")
+        if isinstance(values, str) or not len(values):
+            raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
+        if name in ("metric", "rounds", "n_threads"):
+            raise InputError(
+                f"The grid cannot hold {name}: all settings are judged by one metric, round by round."
+            )
+
+
+def _pooled(train: RankingData, valid: RankingData) -> RankingData:
+    """Return the documents of both; equal ids in the two parts stay two queries."""
+    later = valid.groups.query_of_row + len(train.groups)
+    return RankingData(
+        np.concatenate([train.X, valid.X]),
+        np.concatenate([train.y, valid.y]),
+        np.concatenate([train.groups.query_of_row, later]),
+        feature_names=train.feature_names,
+    )
+
+
+def _split_queries(data: RankingData) -> list[Part]:
+    """Return a part for each fold of queries: all other folds teach, the fold judges."""
+    n_queries = len(data.groups)
+    if n_queries < FOLDS:
+        raise InputError(f"Choosing out of fold takes {FOLDS} queries at least, not {n_queries}.")
+    fold_of_query = np.random.default_rng(SEED).permutation(n_queries) % FOLDS
+    return [
+        Part(
+            data.take_queries(np.flatnonzero(fold_of_query != fold)),
+            data.take_queries(np.flatnonzero(fold_of_query == fold)),
+        )
+        for fold in range(FOLDS)
+    ]

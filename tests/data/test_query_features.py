@@ -1,0 +1,120 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from rankwright.data import QueryGroups
+from rankwright.data.query_features import QueryFeature, checked_query_features, with_query_features
+from rankwright.errors import InputError
+from reference.query_features import with_query_features as slow
+
+KINDS = [kind.value for kind in QueryFeature]
+TIED = st.sampled_from([-1.5, -0.0, 0.0, 0.1, 7.0, np.nan])
+VALUES = TIED | st.floats(-(2.0**100), 2.0**100, width=32)
+
+
+@st.composite
+def queries(draw, elements=VALUES):
+    qid = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=15))
+    return draw(arrays.arrays(np.float32, (len(qid), 2), elements=elements)), qid
+
+
+def widened(X, qid, *kinds):
+    return with_query_features(np.asarray(X, dtype=np.float32), QueryGroups.of(qid), checked_query_features(kinds))
+
+
+def of_column(kind, *values):
+    """One query's column, without the raw one."""
+    return widened(np.array(values)[:, None], [1] * len(values), kind)[:, 1].tolist()
+
+
+@given(queries(), st.lists(st.sampled_from(KINDS), unique=True))
+def test_equals_the_slow_twin(data, kinds):
+    X, qid = data
+    found = widened(X, qid, *kinds)
+    assert found.dtype == np.float32
+    assert found.shape == (len(X), 2 * (1 + len(kinds)))
+    np.testing.assert_array_equal(found[:, :2], X)
+    np.testing.assert_allclose(found, slow(X, qid, kinds), rtol=1e-5, atol=1e-6)
+
+
+@given(queries())
+def test_what_is_missing_stays_missing_and_all_else_is_within_bounds(data):
+    X, qid = data
+    zscores, ranks, ranges = np.split(widened(X, qid, "zscore", "rank", "minmax")[:, 2:], 3, axis=1)
+    known = ~np.isnan(X)
+    for column in (zscores, ranks, ranges):
+        np.testing.assert_array_equal(np.isnan(column), ~known)
+    for column in (ranks, ranges):
+        assert ((column[known] >= 0) & (column[known] <= 1)).all()
+    assert (np.abs(zscores[known]) <= np.sqrt(len(X))).all()
+
+
+# Sums of these depend on their order.
+UNEVEN = st.sampled_from([2.0**100, -(2.0**100), 1.0, 3.0, 2.0**70, np.nan])
+
+
+@given(queries(VALUES | UNEVEN), st.data())
+def test_another_order_of_rows_changes_nothing(data, draw):
+    X, qid = data
+    rows = draw.draw(st.permutations(range(len(X))))
+    shuffled = widened(X[rows], [f"q{qid[row]}" for row in rows], *KINDS)
+    np.testing.assert_array_equal(shuffled, widened(X, qid, *KINDS)[rows])
+
+
+def test_the_order_of_rows_does_not_decide_what_rounding_leaves():
+    column = [2.0**100, 1, -(2.0**100), 1, 3]
+    assert of_column("zscore", *column) == of_column("zscore", *column[::-1])[::-1]
+
+
+@given(queries(st.integers(-50, 50).map(float)))
+def test_ranks_and_ranges_know_no_scale(data):
+    X, qid = data
+    other = (4 * X - 100).astype(np.float32)
+    np.testing.assert_allclose(widened(other, qid, *KINDS)[:, 2:], widened(X, qid, *KINDS)[:, 2:], atol=1e-6)
+
+
+def test_by_hand():
+    nan, root = np.nan, np.sqrt(2)
+    np.testing.assert_allclose(of_column("zscore", 1, 3, nan, 5, 3), [-root, 0, nan, root, 0], rtol=1e-6)
+    np.testing.assert_allclose(of_column("rank", 5, 1, 3, 3, nan), [1, 0, 0.5, 0.5, nan])
+    np.testing.assert_allclose(of_column("rank", 2, 2, 1), [0.75, 0.75, 0])
+    np.testing.assert_allclose(of_column("minmax", 2, 4, nan, 3), [0, 1, nan, 0.5])
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3e38, 1e-45])
+@pytest.mark.parametrize("count", [1, 2, 3, 7, 1000])
+def test_equal_values_are_exactly_average(value, count):
+    assert of_column("zscore", *[value] * count) == [0.0] * count
+    assert of_column("rank", *[value] * count) == [0.5] * count
+    assert of_column("minmax", *[value] * count) == [0.0] * count
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_query_of_missing_values_stays_one(kind):
+    assert np.isnan(of_column(kind, np.nan)).all()
+    assert np.isnan(of_column(kind, np.nan, np.nan)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_largest_numbers_give_finite_ones(kind):
+    largest = np.finfo(np.float32).max
+    assert np.isfinite(of_column(kind, -largest, largest, 0)).all()
+
+
+def test_no_documents():
+    assert widened(np.zeros((0, 3)), [], "rank").shape == (0, 6)
+
+
+def test_names_become_kinds():
+    assert checked_query_features(["rank", "zscore"]) == (QueryFeature.RANK, QueryFeature.ZSCORE)
+    assert checked_query_features(()) == ()
+
+
+@pytest.mark.parametrize(
+    "names", ["rank", ["rang"], ["rank", "rank"], [["rank"]], [1], None, 3, {"rank": 1}], ids=repr
+)
+def test_names_that_are_none_are_refused(names):
+    with pytest.raises(InputError, match="query_features must be a list of zscore, rank, minmax, each"):
+        checked_query_features(names)

@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from rankwright.data import QueryGroups
+from rankwright.data.sampling import _threshold, all_rows, draw_by_gradient, draw_documents, draw_queries
+
+GRADIENTS = arrays.arrays(
+    np.float64,
+    st.integers(1, 40),
+    elements=st.sampled_from([-1.0, 0.0, 1.0, 1e-20, 1e-300, 5e-324]) | st.floats(-1e3, 1e3),
+)
+SHARES = st.sampled_from([1e-12, 0.1, 0.25, 0.5, 0.75, 1 - 1e-12]) | st.floats(0.01, 0.99)
+
+
+def generator(seed=7):
+    return np.random.default_rng(seed)
+
+
+def assert_parts_of(sample, n_rows):
+    for rows in (sample.rows, sample.rest):
+        assert rows.dtype == np.uint32
+        assert (np.diff(rows.astype(int)) > 0).all()
+    assert sorted([*sample.rows.tolist(), *sample.rest.tolist()]) == list(range(n_rows))
+    assert len(sample.rows) > 0, "a round must look at something"
+
+
+def test_all_rows_are_all_rows():
+    sample = all_rows(5)
+    assert_parts_of(sample, 5)
+    assert sample.rows.tolist() == [0, 1, 2, 3, 4]
+    assert sample.weights is None
+
+
+@given(GRADIENTS, SHARES, st.integers(0, 100))
+def test_every_draw_parts_the_rows(gradient, share, seed):
+    n_rows, groups = len(gradient), QueryGroups.of(np.arange(len(gradient)) % 5)
+    assert_parts_of(draw_documents(n_rows, share, generator(seed)), n_rows)
+    assert_parts_of(draw_queries(groups, share, generator(seed)), n_rows)
+    by_gradient = draw_by_gradient(gradient, share, generator(seed))
+    assert_parts_of(by_gradient, n_rows)
+    if by_gradient.weights is not None:
+        assert by_gradient.weights.shape == by_gradient.rows.shape
+        assert (np.isfinite(by_gradient.weights) & (by_gradient.weights >= 1)).all()
+        assert (gradient[by_gradient.rows] != 0).all()
+
+
+def test_the_same_generator_draws_the_same():
+    gradient = generator().normal(size=100)
+    for draw in (
+        lambda random: draw_documents(100, 0.4, random),
+        lambda random: draw_queries(QueryGroups.of(np.arange(100) // 5), 0.4, random),
+        lambda random: draw_by_gradient(gradient, 0.4, random),
+    ):
+        assert draw(generator(3)).rows.tolist() == draw(generator(3)).rows.tolist()
+        assert draw(generator(3)).rows.tolist() != draw(generator(4)).rows.tolist()
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.95])
+def test_a_draw_has_the_expected_size(share):
+    gradient = generator().normal(size=40_000) ** 3
+    groups = QueryGroups.of(np.arange(40_000) // 4)
+    for sample in (
+        draw_documents(40_000, share, generator()),
+        draw_queries(groups, share, generator()),
+        draw_by_gradient(gradient, share, generator()),
+    ):
+        assert len(sample.rows) / 40_000 == pytest.approx(share, abs=0.02)
+
+
+def test_queries_are_drawn_whole():
+    qid = generator().integers(300, size=5000)
+    sample = draw_queries(QueryGroups.of(qid), 0.5, generator())
+    assert not set(qid[sample.rows]) & set(qid[sample.rest])
+
+
+@given(GRADIENTS, SHARES)
+def test_chances_sum_to_the_share_or_to_all_that_can_be_drawn(gradient, share):
+    size = np.where(np.abs(gradient) < 1e-100, 0.0, np.abs(gradient))
+    mu = _threshold(size, share * len(size))
+    expected = (size / np.maximum(size, mu)).sum()
+    assert expected == pytest.approx(min(share * len(size), np.count_nonzero(size)), rel=1e-9, abs=1e-12)
+
+
+def test_large_gradients_are_drawn_for_certain_and_small_ones_in_proportion():
+    gradient = np.array([100.0, -50, 1, 2, -1, 0])
+    chances = np.minimum(1.0, np.abs(gradient) / _threshold(np.abs(gradient), 3.0))
+    np.testing.assert_allclose(chances, [1, 1, 0.25, 0.5, 0.25, 0])
+
+
+def test_negligible_gradients_do_not_spoil_the_rest():
+    gradient = np.array([1e-20, 1, 1, 1])  # three of four are wanted: the sum of all is that of three
+    sample = draw_by_gradient(gradient, 0.75, generator())
+    assert sample.rows.tolist() == [1, 2, 3]
+    assert sample.weights.tolist() == [1, 1, 1]
+
+
+def test_weighted_sums_keep_their_expectation():
+    random = generator()
+    gradient = random.normal(size=200) ** 3
+    value = random.random(200)
+    draws = [draw_by_gradient(gradient, 0.3, random) for _ in range(4000)]
+    for wanted in (gradient, value, np.ones(200)):
+        sums = [(wanted[one.rows] * one.weights).sum() for one in draws]
+        error = np.std(sums) / np.sqrt(len(sums))
+        assert np.mean(sums) == pytest.approx(wanted.sum(), abs=4 * error)
+    # The sum of absolute gradients hardly varies: that is what they are drawn by.
+    sums = [(np.abs(gradient[one.rows]) * one.weights).sum() for one in draws]
+    plain = [np.abs(gradient[draw_documents(200, 0.3, random).rows]).sum() / 0.3 for _ in range(1000)]
+    assert np.std(sums) < np.std(plain) / 2
+
+
+@pytest.mark.parametrize("share", [1e-9, 0.5, 1 - 1e-9])
+def test_gradients_of_zero_draw_all(share):
+    sample = draw_by_gradient(np.zeros(6), share, generator())
+    assert len(sample.rows) == 6
+    assert sample.weights is None
+
+
+def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
+    gradient = generator().normal(size=1000)
+    nothing = draw_by_gradient(gradient, 1e-12, generator())
+    assert len(nothing.rows) == 1000
+    assert nothing.weights is None
+    assert len(draw_documents(1000, 1e-12, generator()).rows) == 1000
+    nearly = draw_by_gradient(gradient, 1 - 1e-9, generator())
+    assert len(nearly.rows) >= 999
+    np.testing.assert_allclose(nearly.weights, 1, atol=0.01)

@@ -1,0 +1,204 @@
+"""Leaf-wise trees, slowly: every feature, threshold and side for missing values, rows added up anew each time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import floor, fsum, inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from reference.binning import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Sums(NamedTuple):
+    gradient: float
+    weight: float
+
+
+class Split(NamedTuple):
+    gain: float
+    feature: int
+    code: int
+    missing_left: bool
+
+
+@dataclass
+class Leaf:
+    sample: list[int]
+    rest: list[int]
+    low: float = -inf
+    high: float = inf
+    parent: tuple[str, int] | None = None
+    best: Split | None = None
+
+
+@dataclass
+class Tree:
+    feature: list[int] = field(default_factory=list)
+    threshold: list[float] = field(default_factory=list)
+    missing_left: list[bool] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+    gain: list[float] = field(default_factory=list)
+    leaf_value: list[float] = field(default_factory=list)
+    cover: list[float] = field(default_factory=list)
+
+
+def rounded(values: NDArray[np.float64], rows: Sequence[int], levels: int) -> tuple[dict[int, int], float]:
+    """Whole numbers of steps, halves away from zero, and the size of a step."""
+    most = max((abs(float(values[row])) for row in rows), default=0.0)
+    steps = max(1, min(levels, (2**31 - 1) // max(1, len(rows))))
+    step = most / steps if most > 1e-290 else 1.0
+    return {row: _half_away(float(values[row]) * (1.0 / step)) for row in rows}, step
+
+
+def _half_away(value: float) -> int:
+    whole = floor(abs(value))
+    whole += abs(value) - whole >= 0.5
+    return whole if value >= 0 else -whole
+
+
+@dataclass
+class Grower:
+    codes: NDArray[np.uint8]
+    edges: Sequence[Sequence[float]]
+    gradient: NDArray[np.float64]
+    hessian: NDArray[np.float64]
+    split_gradient: NDArray[np.float64]
+    split_weight: NDArray[np.float64]
+    sample: Sequence[int]
+    rest: Sequence[int]
+    features: Sequence[int]
+    monotone: Sequence[int]
+    max_leaves: int
+    min_documents: int
+    min_weight: float
+    l2: float
+    min_gain: float
+    levels: int
+
+    def grow(self) -> tuple[Tree, list[float]]:
+        self.gradients, self.gradient_step = rounded(self.split_gradient, self.sample, self.levels)
+        self.weights, self.weight_step = rounded(self.split_weight, self.sample, self.levels)
+        tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
+        leaves[0].best = self.best_split(leaves[0])
+        while len(leaves) < self.max_leaves:
+            gains = [-inf if leaf.best is None else leaf.best.gain for leaf in leaves]
+            place = gains.index(max(gains))  # the earliest leaf wins a tie
+            if not gains[place] > self.min_gain:
+                break
+            leaves[place : place + 1], new = self.split(leaves[place], tree)
+            leaves.append(new)
+        return tree, self.finish(leaves, tree)
+
+    def best_split(self, leaf: Leaf) -> Split | None:
+        best = None
+        for split in self.splits(leaf):
+            if best is None or split.gain > best.gain:  # so the first of equals wins
+                best = split
+        return best
+
+    def splits(self, leaf: Leaf) -> Iterator[Split]:
+        whole = self.worth(self.sums(leaf.sample), leaf)
+        for feature in self.features:
+            missing = [row for row in leaf.sample if self.codes[row, feature] == MISSING]
+            for code in range(len(self.edges[feature])):
+                sides = (False, True) if self.matter(missing) else (self.heavier(leaf, feature, code),)
+                for missing_left in sides:
+                    left, right = self.divided(leaf.sample, feature, code, missing_left)
+                    if self.allowed(leaf, feature, left, right):
+                        both = self.worth(self.sums(left), leaf) + self.worth(self.sums(right), leaf)
+                        yield Split(both - whole, feature, code, missing_left)
+
+    def matter(self, missing: list[int]) -> bool:
+        """Whether missing documents weigh anything, or are counted."""
+        return self.packed(missing) != (0, 0) or (self.min_documents > 1 and len(missing) > 0)
+
+    def packed(self, rows: list[int]) -> tuple[int, int]:
+        return sum(self.gradients[row] for row in rows), sum(self.weights[row] for row in rows)
+
+    def heavier(self, leaf: Leaf, feature: int, code: int) -> bool:
+        left = [row for row in leaf.sample if self.codes[row, feature] <= code]
+        return 2 * self.packed(left)[1] >= self.packed(leaf.sample)[1]
+
+    def divided(self, rows: list[int], feature: int, code: int, missing_left: bool) -> tuple[list[int], list[int]]:
+        own = self.codes[:, feature]
+        left = [row for row in rows if (missing_left if own[row] == MISSING else own[row] <= code)]
+        return left, [row for row in rows if row not in set(left)]
+
+    def allowed(self, leaf: Leaf, feature: int, left: list[int], right: list[int]) -> bool:
+        sides = self.sums(left), self.sums(right)
+        if min(self.packed(left)[1], self.packed(right)[1]) == 0:
+            return False
+        if min(len(left), len(right)) < self.min_documents or min(side.weight for side in sides) < self.min_weight:
+            return False
+        low, high = (self.value(side, leaf) for side in sides)
+        return self.direction(feature) * (high - low) >= 0
+
+    def direction(self, feature: int) -> int:
+        return self.monotone[feature] if len(self.monotone) else 0
+
+    def sums(self, rows: list[int]) -> Sums:
+        gradient, weight = self.packed(rows)
+        return Sums(gradient * self.gradient_step, weight * self.weight_step)
+
+    def value(self, sums: Sums, leaf: Leaf) -> float:
+        weight = sums.weight + self.l2
+        return min(max(sums.gradient / weight if weight > 0 else 0.0, leaf.low), leaf.high)
+
+    def worth(self, sums: Sums, leaf: Leaf) -> float:
+        weight = sums.weight + self.l2
+        if weight <= 0:
+            return 0.0
+        if (leaf.low, leaf.high) == (-inf, inf):
+            return sums.gradient * sums.gradient / weight
+        value = self.value(sums, leaf)
+        return (2.0 * sums.gradient - weight * value) * value
+
+    def split(self, leaf: Leaf, tree: Tree) -> tuple[list[Leaf], Leaf]:
+        assert leaf.best is not None
+        gain, feature, code, missing_left = leaf.best
+        node = len(tree.feature)
+        tree.feature.append(feature)
+        tree.threshold.append(self.edges[feature][code])
+        tree.missing_left.append(missing_left)
+        tree.gain.append(gain)
+        tree.left.append(0)
+        tree.right.append(0)
+        link(tree, leaf, node)
+        left, right = (Leaf([], [], leaf.low, leaf.high, (side, node)) for side in ("left", "right"))
+        left.sample, right.sample = self.divided(leaf.sample, feature, code, missing_left)
+        left.rest, right.rest = self.divided(leaf.rest, feature, code, missing_left)
+        self.constrain(feature, left, right)
+        left.best, right.best = self.best_split(left), self.best_split(right)
+        return [left], right
+
+    def constrain(self, feature: int, left: Leaf, right: Leaf) -> None:
+        middle = (self.value(self.sums(left.sample), left) + self.value(self.sums(right.sample), right)) / 2.0
+        if self.direction(feature) > 0:
+            left.high = right.low = middle
+        if self.direction(feature) < 0:
+            left.low = right.high = middle
+
+    def finish(self, leaves: list[Leaf], tree: Tree) -> list[float]:
+        outputs = [0.0] * len(self.gradient)
+        for place, leaf in enumerate(leaves):
+            rows = leaf.sample + leaf.rest
+            link(tree, leaf, -1 - place)
+            sums = Sums(fsum(self.gradient[rows]), fsum(self.hessian[rows]))
+            tree.leaf_value.append(self.value(sums, leaf))
+            tree.cover.append(len(rows))
+            for row in rows:
+                outputs[row] = tree.leaf_value[-1]
+        return outputs
+
+
+def link(tree: Tree, leaf: Leaf, child: int) -> None:
+    if leaf.parent is not None:
+        side, node = leaf.parent
+        getattr(tree, side)[node] = child
