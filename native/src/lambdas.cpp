@@ -24,8 +24,9 @@ class Column {
   public:
     void resize(std::size_t size) { blocks_.resize((size + kLanes - 1) / kLanes); }
     std::size_t padded_size() const { return blocks_.size() * kLanes; }
-    T* data() { return blocks_.data()->lanes; }
-    const T* data() const { return blocks_.data()->lanes; }
+    // Through a cast, since there may be no block whose lanes to ask for.
+    T* data() { return reinterpret_cast<T*>(blocks_.data()); }
+    const T* data() const { return reinterpret_cast<const T*>(blocks_.data()); }
     T& operator[](std::size_t place) { return data()[place]; }
     const T& operator[](std::size_t place) const { return data()[place]; }
 

@@ -304,7 +304,7 @@ def test_info_shows_the_first_features_of_many(run, tmp_path):
 
 
 def test_info_of_a_model_that_lies_and_commands_the_terminal(run, tmp_path):
-    about = {"kind": "better", "note": "\x1b[31mred\ud800\n"}
+    about = {"kind": "better", "importances": "high", "note": "\x1b[31mred\ud800\n"}
     save(LinearScorer([0.0], [0.0], about=about), tmp_path / "evil.rw")
     out = run("info", tmp_path / "evil.rw").out
     assert "kind      linear\n" in out

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.models import Scorer
 
+# What is told from the model itself; a file may say anything of itself under these names.
+SEEN = ("kind", "features", "weights", "trees", "importances")
 SHOWN_FEATURES = 20
 
 
@@ -51,8 +53,8 @@ def _is_model(file: Path) -> bool:
 
 
 def _model_facts(scorer: Scorer) -> dict[str, Any]:
-    known = {"kind": scorer.kind, "features": scorer.n_features}
-    facts: dict[str, Any] = {**known, **scorer.about, **known}  # what a file says of itself may be anything
+    about = {name: fact for name, fact in scorer.about.items() if name not in SEEN}
+    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **about}
     if isinstance(scorer, LinearScorer):
         facts["weights"] = _weights(scorer)
     trees = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer

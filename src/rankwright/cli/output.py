@@ -38,9 +38,9 @@ def show_json(value: Any) -> None:
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; all columns but the first hold numbers."""
     first, *lines = _aligned([head, *rows])
-    results.print(first, style="bold")
+    results.print(_printable(first), style="bold")
     for line in lines:
-        results.print(line)
+        results.print(_printable(line))
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
