@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
+# On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
+WATCHED_DOCUMENTS = 100_000
+
 Data = TypeVar("Data", RankingData, RankingData | None)
 
 
@@ -163,7 +166,7 @@ class LambdaMART(Ranker):
         train, validation = _widened(task.train, columns), _widened(task.validation, columns)
         monitor = Monitor(
             self.metric,
-            train.canonical if task.on_round else None,  # on large data it takes as long as the lambdas
+            train.canonical if task.on_round or len(train) <= WATCHED_DOCUMENTS else None,
             validation,
             patience=self.patience,
             on_round=task.on_round,
