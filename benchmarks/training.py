@@ -163,6 +163,7 @@ def _rankwright(
         subsample_by="gradient",
         feature_fraction=1.0,
         l2=0.0,
+        seed=0,
         n_threads=threads,
     ).fit(data)
     return ranker.predict, dataset_seconds

@@ -89,4 +89,13 @@ inline Doubles checked_numbers(const Vector<double>& values, std::size_t n, cons
     return numbers;
 }
 
+inline Doubles checked_finite(const Vector<double>& values, std::size_t n, const char* sentence) {
+    require(values.size() == n, sentence);
+    const Doubles numbers = view(values);
+    std::int64_t wrong = 0;
+    for (double value : numbers) wrong += value - value != 0.0;
+    require(wrong == 0, sentence);
+    return numbers;
+}
+
 }  // namespace rankwright::bindings

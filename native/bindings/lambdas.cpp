@@ -20,11 +20,6 @@ std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, 
     return view(values);
 }
 
-Doubles checked_finite(const Vector<double>& values, std::size_t n, const char* sentence) {
-    constexpr double most = std::numeric_limits<double>::max();
-    return checked_range(values, n, -most, most, sentence);
-}
-
 std::size_t checked_rank(std::optional<std::int64_t> rank, const char* sentence) {
     if (!rank) return std::numeric_limits<std::size_t>::max();
     require(*rank >= 1, sentence);

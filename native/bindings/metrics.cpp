@@ -20,7 +20,7 @@ std::size_t checked_depth(std::optional<std::int64_t> depth) {
     return static_cast<std::size_t>(*depth);
 }
 
-constexpr const char* kOneARow = "there must be one number for every score";
+constexpr const char* kOneARow = "there must be a finite number for every score";
 
 // What all metrics begin with, and the array they fill.
 template <class Kernel>
@@ -43,7 +43,7 @@ using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::sp
 template <GainKernel kernel, bool whole_list>
 auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> gains, Vector<double> discounts,
                  int n_threads) {
-    const Doubles worth = checked_numbers(gains, sorted.scores.size(), kOneARow);
+    const Doubles worth = checked_finite(gains, sorted.scores.size(), kOneARow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
         kernel(ranked, worth, view(discounts), n_threads, values);
@@ -52,7 +52,7 @@ auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> 
 
 auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
                               double threshold, std::optional<std::int64_t> depth, bool capped, int n_threads) {
-    const Relevance relevance{checked_numbers(labels, sorted.scores.size(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOneARow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         average_precisions(ranked, relevance, ranks, capped, n_threads, values);
@@ -61,7 +61,7 @@ auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Ve
 
 auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
                             double threshold, std::optional<std::int64_t> depth, int n_threads) {
-    const Relevance relevance{checked_numbers(labels, sorted.scores.size(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOneARow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         reciprocal_ranks(ranked, relevance, ranks, n_threads, values);
@@ -71,7 +71,7 @@ auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vect
 auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties,
                                      Vector<double> stop_probability, std::optional<std::int64_t> depth,
                                      int n_threads) {
-    const Doubles stops = checked_numbers(stop_probability, sorted.scores.size(), kOneARow);
+    const Doubles stops = checked_finite(stop_probability, sorted.scores.size(), kOneARow);
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         expected_reciprocal_ranks(ranked, stops, ranks, n_threads, values);
@@ -79,7 +79,7 @@ auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_t
 }
 
 auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels, int n_threads) {
-    const Doubles rows = checked_numbers(labels, sorted.scores.size(), kOneARow);
+    const Doubles rows = checked_finite(labels, sorted.scores.size(), kOneARow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         pair_accuracies(ranked, rows, n_threads, values);
     });

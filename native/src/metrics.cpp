@@ -1,6 +1,7 @@
 #include "rankwright/metrics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -11,7 +12,6 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kFewRanks = 32;
 constexpr double kEmpty = std::numeric_limits<double>::quiet_NaN();
 
 // One query's documents, best first.
@@ -59,7 +59,6 @@ class RankedQuery {
 
     // The documents' values, highest first down to `depth`.
     void best(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
-        if (depth <= kFewRanks) return best_few(values, depth, sorted);
         sorted.resize(size());
         for (std::size_t rank = 0; rank < size(); ++rank) sorted[rank] = at(rank, values);
         std::partial_sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(depth), sorted.end(),
@@ -67,18 +66,6 @@ class RankedQuery {
     }
 
   private:
-    // A few are kept in order as they come: once they are the highest, hardly any value gets past the first test.
-    void best_few(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
-        sorted.assign(depth, -std::numeric_limits<double>::infinity());
-        for (std::size_t rank = 0; rank < size() && depth > 0; ++rank) {
-            const double value = at(rank, values);
-            if (!(value > sorted[depth - 1])) continue;
-            std::size_t place = depth - 1;
-            for (; place > 0 && value > sorted[place - 1]; --place) sorted[place] = sorted[place - 1];
-            sorted[place] = value;
-        }
-    }
-
     Rows order_;
     Doubles scores_;
     bool average_ties_;
@@ -104,10 +91,27 @@ double discounted_gain(const RankedQuery& query, Doubles gains, Doubles discount
     return total;
 }
 
+// Counts small whole gains, which is what labels mostly are worth, and puts the highest first without sorting.
+// Returns false where a gain is of another kind.
+bool sort_by_counting(const RankedQuery& query, Doubles gains, std::size_t depth, std::vector<double>& best) {
+    std::array<std::uint32_t, 64> counts{};
+    for (std::size_t rank = 0; rank < query.size(); ++rank) {
+        const double gain = query.at(rank, gains);
+        if (!(gain >= 0.0 && gain < static_cast<double>(counts.size()))) return false;
+        const auto whole = static_cast<std::uint32_t>(gain);
+        if (static_cast<double>(whole) != gain) return false;
+        ++counts[whole];
+    }
+    best.clear();
+    for (std::size_t gain = counts.size(); gain-- > 0 && best.size() < depth;)
+        best.resize(std::min<std::size_t>(depth, best.size() + counts[gain]), static_cast<double>(gain));
+    return true;
+}
+
 double ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
     thread_local std::vector<double> best;
     const std::size_t depth = std::min(query.size(), discounts.size());
-    query.best(gains, depth, best);
+    if (!sort_by_counting(query, gains, depth, best)) query.best(gains, depth, best);
     double ideal = 0.0;
     for (std::size_t rank = 0; rank < depth; ++rank) ideal += best[rank] * discounts[rank];
     return ideal > 0.0 ? discounted_gain(query, gains, discounts) / ideal : kEmpty;

@@ -174,15 +174,21 @@ def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return labels as doubles, one a row and all finite."""
+    values = labels_of(labels, n_rows)
+    if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
+        row = int((~np.isfinite(values)).argmax())
+        raise InputError(f"The label of row {row} is {values[row]}; labels must be finite.")
+    return values
+
+
+def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return labels as doubles, one a row, finite or not."""
     try:
         values = np.ascontiguousarray(labels, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("Labels must be numbers.") from None
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but labels of shape {values.shape}.")
-    if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
-        row = int((~np.isfinite(values)).argmax())
-        raise InputError(f"The label of row {row} is {values[row]}; labels must be finite.")
     return values
 
 

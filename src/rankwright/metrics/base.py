@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rankwright.data.dataset import checked_labels
+from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
@@ -102,11 +102,15 @@ class Metric(ABC):
         self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None
     ) -> Doubles:
         """Return the value of every query, NaN for an empty one whatever it is to count."""
-        y = checked_labels(labels, ranking.groups.n_rows)
+        y = labels_of(labels, ranking.groups.n_rows)
         threads = resolve_threads(n_threads)
         if self.ties is Ties.WORST:
             ranking = Ranking.of(ranking.scores, ranking.groups, tie_break=y, n_threads=threads)
-        return self._evaluate(y, ranking, threads)
+        try:
+            return self._evaluate(y, ranking, threads)
+        except ValueError:
+            checked_labels(y, len(y))  # the core refuses what is not finite; this tells where it is
+            raise
 
     def count_empty(self, values: Doubles) -> Doubles:
         """Return per-query values with what an empty query counts in place of NaN."""
@@ -138,6 +142,7 @@ class Metric(ABC):
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
         """Return every query's value, ties as sorted or averaged; NaN for an empty one."""
+        checked_labels(labels, len(labels))
         offsets, order, scores = ranking.groups.offsets, ranking.order, ranking.scores
         values = np.empty(len(ranking.groups))
         for query in range(len(values)):
