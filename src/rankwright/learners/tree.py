@@ -109,7 +109,7 @@ class TreeLearner:
         if share >= 1.0:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
-            return draw_by_gradient(signal.gradient, share, self.random)
+            return draw_by_gradient(np.hypot(signal.gradient, signal.hessian), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
