@@ -175,7 +175,7 @@ def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return labels as doubles, one a row and all finite."""
     try:
-        values = np.ascontiguousarray(labels, dtype=np.float64)
+        values = np.require(labels, np.float64, ["C", "A"])
     except (TypeError, ValueError):
         raise InputError("Labels must be numbers.") from None
     if values.shape != (n_rows,):
