@@ -38,6 +38,9 @@ def run() -> dict[str, Any]:
 
 def main() -> None:
     """Print one table."""
+    if not importlib.util.find_spec("lightgbm"):
+        print("Scoring needs LightGBM, whose trees we score too: `make bench` installs it.")
+        return
     results = run()
     ours = results["rankwright"]
     print(f"Scoring: {N_TREES} trees x {N_LEAVES} leaves, {N_FEATURES} features, one thread")

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "arrays.hpp"
 #include "rankwright/binning.hpp"
@@ -101,11 +102,16 @@ void check_finite(Doubles values, std::size_t n, const char* sentence) {
     require(bad == 0.0, sentence);
 }
 
+// One thread grows in a workspace at a time: the GIL, released meanwhile, no longer sees to that.
+struct GuardedWorkspace : GrowthWorkspace {
+    std::mutex turn;
+};
+
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
                 Vector<double> split_gradient, Vector<double> split_weight, Vector<std::uint32_t> sample,
                 Vector<std::uint32_t> rest, Vector<std::uint32_t> features, Vector<std::int8_t> monotone,
                 std::int32_t max_leaves, std::int64_t min_documents, double min_weight, double l2, double min_gain,
-                std::int32_t levels, int n_threads) {
+                std::int32_t levels, int n_threads, GuardedWorkspace& workspace) {
     const GrowthTask task{view(gradient),
                           view(hessian),
                           view(split_gradient),
@@ -124,11 +130,13 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
     require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
     const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
+    std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
     Output<double> outputs(binned.n_rows);
     GrownTree tree;
     {
         nb::gil_scoped_release release;
-        tree = grow_tree(binned, task, limits, n_threads, outputs.span());
+        tree = grow_tree(binned, task, limits, n_threads, workspace, outputs.span());
     }
     nb::dict arrays;
     arrays["feature"] = copied(tree.feature);
@@ -155,10 +163,12 @@ void bind_growth(nb::module_& m) {
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("n_threads"));
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
+    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
           nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
-          nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"));
+          nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"),
+          nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings

@@ -79,6 +79,7 @@ using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 nb::object score_dense(const BoundScorer& scorer, const AnyMatrix<T>& X, int n_threads, std::optional<int> path) {
     require(X.shape(1) == scorer.n_features, "X must have a column for every feature");
+    require(reinterpret_cast<std::uintptr_t>(X.data()) % alignof(T) == 0, "X must be aligned");
     const DenseRows<T> matrix{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
     return run(scorer, matrix, X.shape(0), n_threads, path);
 }

@@ -34,7 +34,7 @@ using Rows = std::span<std::uint32_t>;
 
 struct Leaf {
     Rows sample, rest;  // slices of the grower's row lists
-    std::vector<Packed> histogram;
+    std::unique_ptr<Packed[]> histogram;
     Packed sum = 0;
     double low = -kInfinity, high = kInfinity;  // what monotone constraints leave for its value
     Split best;
@@ -44,15 +44,16 @@ struct Leaf {
 
 class TreeGrower {
   public:
-    TreeGrower(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads)
-        : binned_(binned),
-          task_(task),
-          limits_(limits),
-          n_threads_(n_threads),
-          quantised_(quantise(task.split_gradient, task.split_weight, task.sample, limits.levels, n_threads)),
-          sample_(task.sample.begin(), task.sample.end()),
-          rest_(task.rest.begin(), task.rest.end()),
-          buffer_(std::max(sample_.size(), rest_.size())) {}
+    TreeGrower(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
+               GrowthWorkspace& workspace)
+        : binned_(binned), task_(task), limits_(limits), n_threads_(n_threads), space_(workspace) {
+        quantise(task.split_gradient, task.split_weight, task.sample, limits.levels, n_threads, space_.quantised);
+        space_.sample.assign(task.sample.begin(), task.sample.end());
+        space_.rest.assign(task.rest.begin(), task.rest.end());
+        space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));
+        if (space_.histogram_size != histogram_size()) space_.histograms.clear();
+        space_.histogram_size = histogram_size();
+    }
 
     GrownTree grow(std::span<double> outputs) {
         plant();
@@ -70,15 +71,26 @@ class TreeGrower {
   private:
     void plant() {
         Leaf root;
-        root.sample = sample_;
-        root.rest = rest_;
+        root.sample = space_.sample;
+        root.rest = space_.rest;
         if (limits_.max_leaves > 1 && !task_.features.empty()) {
-            root.histogram.resize(task_.features.size() * kBinStride);
-            fill_histogram(binned_, root.sample, quantised_.packed, task_.features, n_threads_, root.histogram);
-            for (std::size_t code = 0; code < 256; ++code) root.sum += root.histogram[code];
+            fill(root);
             find_best(root);
         }
         leaves_.push_back(std::move(root));
+    }
+
+    std::size_t histogram_size() const { return task_.features.size() * kBinStride; }
+
+    void fill(Leaf& leaf) {
+        if (space_.histograms.empty())
+            space_.histograms.push_back(std::make_unique_for_overwrite<Packed[]>(histogram_size()));
+        leaf.histogram = std::move(space_.histograms.back());
+        space_.histograms.pop_back();
+        fill_histogram(binned_, leaf.sample, space_.quantised.packed, task_.features, n_threads_,
+                       {leaf.histogram.get(), histogram_size()});
+        leaf.sum = 0;
+        for (std::size_t code = 0; code < 256; ++code) leaf.sum += leaf.histogram[code];
     }
 
     // Turns a leaf into a split and two leaves; the right one is new.
@@ -91,23 +103,32 @@ class TreeGrower {
         left.is_left = true;
         divide(parent.sample, chosen, left.sample, right.sample);
         divide(parent.rest, chosen, left.rest, right.rest);
-        const bool left_is_smaller = left.sample.size() <= right.sample.size();
-        Leaf& smaller = left_is_smaller ? left : right;
-        Leaf& larger = left_is_smaller ? right : left;
-        smaller.histogram.resize(parent.histogram.size());
-        fill_histogram(binned_, smaller.sample, quantised_.packed, task_.features, n_threads_, smaller.histogram);
-        for (std::size_t code = 0; code < 256; ++code) smaller.sum += smaller.histogram[code];
-        larger.sum = parent.sum - smaller.sum;
-        larger.histogram = std::move(parent.histogram);
-        for (std::size_t i = 0; i < larger.histogram.size(); ++i) larger.histogram[i] -= smaller.histogram[i];
+        sum_up(parent, left, right);
         constrain(parent, chosen, left, right);
-        // The last leaves of a full tree are never split.
-        if (static_cast<std::int32_t>(leaves_.size()) + 1 < limits_.max_leaves) {
+        if (!is_last_split()) {
             find_best(left);
             find_best(right);
         }
         leaves_[place] = std::move(left);
         leaves_.push_back(std::move(right));
+    }
+
+    // The leaves of the last split are never split, so that only their constraints may ask for their sums.
+    bool is_last_split() const { return static_cast<std::int32_t>(leaves_.size()) + 1 >= limits_.max_leaves; }
+
+    // The smaller side is added up row by row; the larger is what it leaves of the parent.
+    void sum_up(Leaf& parent, Leaf& left, Leaf& right) {
+        if (is_last_split() && task_.monotone.empty()) {
+            space_.histograms.push_back(std::move(parent.histogram));
+            return;
+        }
+        const bool left_is_smaller = left.sample.size() <= right.sample.size();
+        Leaf& smaller = left_is_smaller ? left : right;
+        Leaf& larger = left_is_smaller ? right : left;
+        fill(smaller);
+        larger.sum = parent.sum - smaller.sum;
+        larger.histogram = std::move(parent.histogram);
+        for (std::size_t i = 0; i < histogram_size(); ++i) larger.histogram[i] -= smaller.histogram[i];
     }
 
     std::int32_t record(const Leaf& leaf, const Split& chosen) {
@@ -132,7 +153,7 @@ class TreeGrower {
     void divide(Rows rows, const Split& chosen, Rows& left, Rows& right) {
         const std::uint8_t* codes = binned_.column(task_.features[chosen.slot]);
         std::uint32_t* to_left = rows.data();
-        std::uint32_t* to_right = buffer_.data();
+        std::uint32_t* to_right = space_.buffer.data();
         for (const std::uint32_t row : rows) {
             const std::uint8_t code = codes[row];
             const bool goes_left = code == kMissing ? chosen.missing_left : code <= chosen.code;
@@ -144,7 +165,7 @@ class TreeGrower {
         const auto n_left = static_cast<std::size_t>(to_left - rows.data());
         left = rows.first(n_left);
         right = rows.subspan(n_left);
-        std::copy(buffer_.data(), to_right, right.data());
+        std::copy(space_.buffer.data(), to_right, right.data());
     }
 
     // Under a monotone constraint the two sides meet half way between their values.
@@ -163,8 +184,8 @@ class TreeGrower {
     }
 
     Sums sums_of(Packed sum) const {
-        return {static_cast<double>(gradient_of(sum)) * quantised_.gradient_step,
-                static_cast<double>(weight_of(sum)) * quantised_.weight_step};
+        return {static_cast<double>(gradient_of(sum)) * space_.quantised.gradient_step,
+                static_cast<double>(weight_of(sum)) * space_.quantised.weight_step};
     }
 
     double value_of(const Sums& sums, const Leaf& leaf) const {
@@ -216,7 +237,7 @@ class TreeGrower {
 
     // The best split of one feature; with counts, among those that leave enough documents on both sides.
     Split scan(const Leaf& leaf, std::size_t slot, const Counts& counts) const {
-        const Packed* sums = leaf.histogram.data() + slot * kBinStride;
+        const Packed* sums = leaf.histogram.get() + slot * kBinStride;
         const int last_code = binned_.n_bins(task_.features[slot]) - 1;
         const double whole = worth(sums_of(leaf.sum), leaf);
         // Missing documents may weigh nothing, and yet be needed for a side to hold enough.
@@ -225,6 +246,7 @@ class TreeGrower {
         Packed below = 0;
         std::int64_t documents = 0;
         for (int code = 0; code < last_code; ++code) {
+            if (sums[code] == 0 && counts.empty()) continue;  // no better than the code before
             below += sums[code];
             if (!counts.empty()) documents += counts[static_cast<std::size_t>(code)];
             consider(leaf, slot, code, false, below, documents, counts, whole, best);
@@ -258,7 +280,8 @@ class TreeGrower {
     }
 
     void finish(std::size_t place, std::span<double> outputs) {
-        const Leaf& leaf = leaves_[place];
+        Leaf& leaf = leaves_[place];
+        if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
         link(leaf, -1 - static_cast<std::int32_t>(place));
         Sums sums;
         for (const Rows& rows : {leaf.sample, leaf.rest})
@@ -277,8 +300,7 @@ class TreeGrower {
     const GrowthTask& task_;
     const GrowthLimits& limits_;
     const int n_threads_;
-    const Quantised quantised_;
-    std::vector<std::uint32_t> sample_, rest_, buffer_;
+    GrowthWorkspace& space_;
     std::vector<Leaf> leaves_;
     GrownTree tree_;
 };
@@ -286,8 +308,8 @@ class TreeGrower {
 }  // namespace
 
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
-                    std::span<double> outputs) {
-    return TreeGrower(binned, task, limits, n_threads).grow(outputs);
+                    GrowthWorkspace& workspace, std::span<double> outputs) {
+    return TreeGrower(binned, task, limits, n_threads, workspace).grow(outputs);
 }
 
 }  // namespace rankwright

@@ -18,7 +18,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What several blocks of documents share before the next splits are fetched: about the nearest cache.
 constexpr std::int64_t kSplitsATurn = 2048;
-constexpr std::size_t kMostBlocksAChunk = 8;
+constexpr std::size_t kMostBlocksAChunk = 4;
 constexpr std::size_t kMostCodesAChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
@@ -188,12 +188,12 @@ bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const Tree
         const std::size_t begin = block * kBlock, n = std::min(kBlock, scores.size() - begin);
         if (!encode_block(matrix, first + begin, n, kernels, codes.get() + block * n_columns)) return false;
     }
-    add_all_trees(codes.get(), n_blocks, kernels, sums.get());
+    add_all_trees(codes.get(), scores.size(), kernels, sums.get());
     for (std::size_t row = 0; row < scores.size(); ++row) scores[row] = sums[row / kBlock].documents[row % kBlock];
     return true;
 }
 
-void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
+void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
                                BlockScores* scores) const {
     const auto slots = std::make_unique_for_overwrite<BlockBytes[]>(2 * kSmallTree);
     for (int leaf = 0; leaf < kSmallTree; ++leaf)
@@ -202,9 +202,9 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_blocks, co
         const std::size_t first = tree;
         for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsATurn; ++tree)
             n_splits += trees_[tree].n_splits + 1;
-        for (std::size_t block = 0; block < n_blocks; ++block)
-            kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(), slots.get(),
-                              scores[block]);
+        for (std::size_t block = 0; block * kBlock < n_rows; ++block)
+            kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
+                              n_rows - block * kBlock <= kHalfBlock, slots.get(), scores[block]);
     }
 }
 

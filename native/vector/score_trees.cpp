@@ -21,7 +21,9 @@ using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 #if defined(__AVX512BW__)
 inline unsigned count_below(const Chunk& numbers, float x) {
     const __mmask16 below = _mm512_cmp_ps_mask(_mm512_load_ps(numbers.thresholds), _mm512_set1_ps(x), _CMP_LT_OQ);
-    return static_cast<unsigned>(__builtin_popcount(_cvtmask16_u32(below)));
+    unsigned bits = _cvtmask16_u32(below);
+    asm("" : "+r"(bits));  // or the compiler counts in 16 bits, with an instruction more
+    return static_cast<unsigned>(__builtin_popcount(bits));
 }
 #elif defined(__AVX2__)
 inline unsigned count_below(const Chunk& numbers, float x) {
@@ -43,6 +45,7 @@ template <bool several_chunks, bool has_missing, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
     const Chunk ends = column.ends, *const chunks = column.chunks;
     const float missing = column.missing;
+#pragma GCC unroll 4
     for (std::size_t document = 0; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
         const float x = has_missing && value != value ? missing : value;
@@ -92,6 +95,7 @@ inline const Bytes& bytes_at(const void* place) { return *static_cast<const Byte
 
 // The leaf of every document, without a branch: from the last split to the root, each takes over for every
 // document what its left or its right child has found. Returns the root's slot.
+template <std::size_t n_documents>
 inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
     const std::int8_t *const first_code = codes->documents, *const first_slot = slots->documents;
     BlockBytes* result = slots + kSmallTree + tree.n_splits;
@@ -101,27 +105,29 @@ inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* co
         const Bytes rank = (Bytes)(split->rank - Words{});
         const std::int8_t *const code = first_code + split->codes, *const left = first_slot + split->left,
                                  *const right = first_slot + split->right;
-        for (std::size_t part = 0; part < kBlock; part += kWidth)
+        for (std::size_t part = 0; part < n_documents; part += kWidth)
             bytes_at(result->documents + part) =
                 bytes_at(code + part) > rank ? bytes_at(right + part) : bytes_at(left + part);
     }
     return tree.n_splits == 0 ? slots[0] : *result;
 }
 
+template <std::size_t n_documents>
 inline void add_leaves_one_by_one(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
     const double* const values = tree.leaves->values;
-    for (std::size_t document = 0; document < kBlock; ++document)
+    for (std::size_t document = 0; document < n_documents; ++document)
         scores.documents[document] += values[static_cast<std::uint8_t>(leaf.documents[document])];
 }
 
 #if defined(__AVX512BW__)
 // Up to 32 leaves stay in four registers, and are looked up there.
+template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one(tree, leaf, scores);
+    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree, leaf, scores);
     const double* const values = tree.leaves->values;
     const __m512d a = _mm512_load_pd(values), b = _mm512_load_pd(values + 8);
     const __m512d c = _mm512_load_pd(values + 16), d = _mm512_load_pd(values + 24);
-    for (std::size_t document = 0; document < kBlock; document += 8) {
+    for (std::size_t document = 0; document < n_documents; document += 8) {
         const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
         const __m512i place = _mm512_cvtepu8_epi64(eight);
         const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
@@ -132,16 +138,18 @@ inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScore
     }
 }
 #else
+template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    add_leaves_one_by_one(tree, leaf, scores);
+    add_leaves_one_by_one<n_documents>(tree, leaf, scores);
 }
 #endif
 
 // A tree too large for bytes: each document goes its own way down.
+template <std::size_t n_documents>
 void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
     const std::int8_t* const first_code = codes->documents;
     const double* const values = tree.leaves->values;
-    for (std::size_t document = 0; document < kBlock; ++document) {
+    for (std::size_t document = 0; document < n_documents; ++document) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
@@ -152,14 +160,21 @@ void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
     }
 }
 
-void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
-               BlockScores& scores) {
+template <std::size_t n_documents>
+void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
+                  BlockScores& scores) {
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
         if (tree->n_splits < kSmallTree)
-            add_leaves(*tree, find_leaves(*tree, codes, slots), scores);
+            add_leaves<n_documents>(*tree, find_leaves<n_documents>(*tree, codes, slots), scores);
         else
-            walk(*tree, codes, scores);
+            walk<n_documents>(*tree, codes, scores);
     }
+}
+
+void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, bool first_half,
+               BlockBytes* slots, BlockScores& scores) {
+    const auto add = first_half ? add_trees_to<kHalfBlock> : add_trees_to<kBlock>;
+    add(trees, n_trees, codes, slots, scores);
 }
 
 }  // namespace

@@ -195,6 +195,9 @@ def encode(
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
 def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]: ...
 
+class GrowthWorkspace:
+    def __init__(self) -> None: ...
+
 # The tree's arrays by their names in TreeEnsemble, and each row's output.
 def grow_tree(
     binned: BinnedMatrix,
@@ -213,6 +216,7 @@ def grow_tree(
     min_gain: float,
     levels: int,
     n_threads: int,
+    workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
 class TreeScorer:

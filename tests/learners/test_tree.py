@@ -66,8 +66,15 @@ def binned_all(X, max_bins=255):
     return BinnedFeatures.of(X, np.arange(len(X)), max_bins=max_bins).matrix
 
 
+WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
+
+
+def grown(binned, **arguments):
+    return _native.grow_tree(binned, **arguments, workspace=WORKSPACE)
+
+
 def grow(binned, task, limits, n_threads=1):
-    tree, outputs = _native.grow_tree(binned, **task, **limits, n_threads=n_threads)
+    tree, outputs = grown(binned, **task, **limits, n_threads=n_threads)
     splits = np.array([0, len(tree["feature"])])
     return TreeEnsemble(splits, **tree, n_features=binned.n_features), outputs
 
@@ -265,7 +272,7 @@ def test_no_split_leaves_one_leaf(X, limits):
     X = X.astype(np.float32)
     task = all_rows_task([-1, 1, 2, 6], n_features=X.shape[1])
     binned = _native.encode(X, np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), 1)
-    tree, outputs = _native.grow_tree(binned, **task, **(LIMITS | limits), n_threads=1)
+    tree, outputs = grown(binned, **task, **(LIMITS | limits), n_threads=1)
     assert len(tree["feature"]) == 0
     assert outputs.tolist() == [0 if "l2" in limits else 2] * 4
     assert tree["cover"].tolist() == [4]
@@ -305,7 +312,7 @@ def test_any_number_of_threads_grows_the_same_tree(n_features):
         limits = LIMITS | {"max_leaves": 12, "min_documents": 20}
         found = {
             tuple(part.tobytes() for part in (*tree.values(), outputs))
-            for tree, outputs in (_native.grow_tree(binned, **one, **limits, n_threads=n) for n in (1, 2, 3, -1))
+            for tree, outputs in (grown(binned, **one, **limits, n_threads=n) for n in (1, 2, 3, -1))
         }
         assert len(found) == 1
     tree, outputs = grow(binned, task, limits)
@@ -372,7 +379,7 @@ def test_binding_refuses_what_would_leave_the_arrays(bad):
     arguments = all_rows_task([1, 2, 3], n_features=2) | LIMITS | {"n_threads": 1}
     bad = {name: as_kind(value, float) if isinstance(value, list) else value for name, value in bad.items()}
     with pytest.raises(ValueError, match="must"):
-        _native.grow_tree(binned, **(arguments | bad))
+        grown(binned, **(arguments | bad))
 
 
 # The learner

@@ -16,7 +16,7 @@ from rankwright.models.format import decode, encode
 from reference import trees as reference
 
 PATHS = range(_native.widest_path() + 1)
-SIZES = (1, 2, 63, 64, 65, 127, 128, 129, 200)
+SIZES = (1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 257)
 FEW_VALUES = np.array([-1.5, -0.0, 0.0, 1e-45, 0.25, 3.0, 3.4e38], dtype=np.float32)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -336,6 +336,8 @@ def test_the_core_checks_what_it_scores():
     X = np.zeros((4, 3), dtype=np.float32)
     with pytest.raises(ValueError, match="a column for every feature"):
         scorer.score(X[:, :2], 1)
+    with pytest.raises(ValueError, match="must be aligned"):
+        scorer.score(np.zeros(13, dtype=np.uint8)[1:].view(np.float32).reshape(1, 3), 1)
     for path in (-1, 3):
         with pytest.raises(ValueError, match="no such path"):
             scorer.score(X, 1, path)

@@ -1,10 +1,12 @@
 // Regression trees grown leaf by leaf on binned features, the best split of all leaves first.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "rankwright/binning.hpp"
+#include "rankwright/histogram.hpp"
 
 namespace rankwright {
 
@@ -35,6 +37,14 @@ struct GrowthTask {
     std::span<const std::int8_t> monotone;                 // +1, 0 or -1 a feature of the matrix; may be empty
 };
 
+// What growing a tree needs and the next tree needs again; one thread may use it at a time.
+struct GrowthWorkspace {
+    Quantised quantised;
+    std::vector<std::uint32_t> sample, rest, buffer;
+    std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
+    std::size_t histogram_size = 0;
+};
+
 // Grows one tree and overwrites outputs[row] with the value of each row's leaf.
 //
 //   gain = GL^2 / (WL + l2) + GR^2 / (WR + l2) - G^2 / (W + l2)
@@ -42,6 +52,6 @@ struct GrowthTask {
 // Splits are chosen on rounded numbers whose sums are exact; leaf values come from all rows in full precision,
 // added up in row order. So the tree does not depend on n_threads.
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
-                    std::span<double> outputs);
+                    GrowthWorkspace& workspace, std::span<double> outputs);
 
 }  // namespace rankwright

@@ -25,12 +25,13 @@ inline std::int64_t weight_of(Packed sum) { return sum & 0xffffffff; }
 constexpr std::size_t kBinStride = 264;
 
 // Gradients and weights as whole numbers of at most `levels` steps, small enough that no sum over rows overflows.
+// Overwrites `packed` for the rows listed.
 struct Quantised {
     std::vector<Packed> packed;  // one a row
     double gradient_step = 0.0, weight_step = 0.0;
 };
-Quantised quantise(std::span<const double> gradient, std::span<const double> weight,
-                   std::span<const std::uint32_t> rows, int levels, int n_threads);
+void quantise(std::span<const double> gradient, std::span<const double> weight,
+              std::span<const std::uint32_t> rows, int levels, int n_threads, Quantised& quantised);
 
 // Overwrites histogram[slot * kBinStride + code] with the sums over `rows` for the features listed, a slot each.
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,

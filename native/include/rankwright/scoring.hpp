@@ -57,7 +57,7 @@ class TreeScorer {
     template <class Matrix>
     bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
                      std::span<double> scores) const;
-    void add_all_trees(const BlockBytes* codes, std::size_t n_blocks, const TreeKernels& kernels,
+    void add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
                        BlockScores* scores) const;
     template <class T>
     bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const TreeKernels& kernels,

@@ -1,5 +1,5 @@
-// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 64 documents, a block, stand
-// side by side.
+// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 128 documents, a block, stand
+// side by side; of a block that holds no more than 64, only the first half is worked on.
 //
 // A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
 // below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
@@ -12,7 +12,8 @@
 
 namespace rankwright {
 
-constexpr std::size_t kBlock = 64;
+constexpr std::size_t kBlock = 128;
+constexpr std::size_t kHalfBlock = kBlock / 2;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
@@ -46,7 +47,7 @@ struct CodedSplit {
     std::int32_t left, right;
 };
 
-constexpr std::size_t kMaxSplits = std::size_t{1} << 26;  // so that no column begins beyond 32 bits
+constexpr std::size_t kMaxSplits = std::size_t{1} << 25;  // so that no column begins beyond 32 bits
 constexpr std::int32_t kSmallTree = 256;
 
 // A tree's leaves take as many of these as they need, one behind the other.
@@ -73,10 +74,10 @@ template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               bool has_missing, std::int8_t* codes);
 
-// Adds each tree's leaf to the scores of all 64 documents, tree after tree. Slots: 2 x kSmallTree of them, of
-// which the first half holds each leaf's number.
+// Adds each tree's leaf to the scores of a block, or of its first half, tree after tree. Slots: 2 x kSmallTree of
+// them, of which the first half holds each leaf's number.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                BlockBytes* slots, BlockScores& scores);
+                                bool first_half, BlockBytes* slots, BlockScores& scores);
 
 struct TreeKernels {
     InspectKernel<float> inspect_floats;

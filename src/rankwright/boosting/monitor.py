@@ -30,11 +30,14 @@ SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages o
 
 @dataclass(frozen=True)
 class Round:
-    """One round of boosting: the weight given to its weak model, and the ensemble's metric after it."""
+    """One round of boosting: the weight given to its weak model, and the ensemble's metric after it.
+
+    The training value is None where nobody asked for it.
+    """
 
     number: int
     weight: float
-    train: float
+    train: float | None
     validation: float | None = None
 
 
@@ -81,7 +84,7 @@ class Monitor:
     def __init__(
         self,
         metric: Metric,
-        train: RankingData | Judged,
+        train: RankingData | Judged | None,
         validation: RankingData | None,
         *,
         patience: int | None,
@@ -105,7 +108,7 @@ class Monitor:
         this = Round(
             len(self._rounds) + 1,
             float(member.weight),
-            self._mean(self._train, scores),
+            None if self._train is None else self._mean(self._train, scores),
             self._validate(member),
         )
         self._rounds.append(this)

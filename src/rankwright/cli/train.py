@@ -74,7 +74,7 @@ def fit_with_progress(ranker: Ranker, judged: RankingData, validation: RankingDa
 
 
 def _remark(ranker: Ranker, one: Round) -> str:
-    if one.validation is None:
+    if one.validation is None and one.train is not None:
         return f"{ranker.metric} {one.train:.4f} (training)"
     return f"{ranker.metric} {one.validation:.4f} (validation)"
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BINS = 255
-SAMPLE_ROWS = 200_000
+SAMPLE_ROWS = 100_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -180,7 +180,7 @@ def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
         raise InputError("Labels must be numbers.") from None
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but labels of shape {values.shape}.")
-    if not np.isfinite(values).all():
+    if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
         row = int((~np.isfinite(values)).argmax())
         raise InputError(f"The label of row {row} is {values[row]}; labels must be finite.")
     return values

@@ -26,6 +26,8 @@ def checked_features(X: Any) -> NDArray[np.float32]:
         raise InputError("Features must be numbers.") from None
     if features.ndim != 2:
         raise InputError(f"Features must form a matrix, a row a document, not shape {np.shape(X)}.")
+    if not features.flags.aligned:  # as in a buffer cut at any byte; native code may not read that
+        features = features.copy()
     if np.isinf(features).any():
         row, feature = np.argwhere(np.isinf(features))[0]
         raise InputError(f"Feature {feature} of row {row} is infinite or too large for a 32-bit float.")

@@ -46,7 +46,7 @@ class QueryGroups:
         if counts.ndim != 1 or (len(counts) and counts.dtype.kind not in "iu") or (counts <= 0).any():
             raise InputError("Query sizes must be a list of whole numbers from 1.")
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        return cls(np.arange(len(counts)), offsets, np.arange(offsets[-1]))
+        return cls(np.arange(len(counts)), offsets, _all_rows(int(offsets[-1])))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -94,13 +94,25 @@ def _is_int64(one: object) -> bool:
     return isinstance(one, int | np.integer) and not isinstance(one, bool) and -(2**63) <= int(one) < 2**63
 
 
+_counted = np.arange(0)
+
+
+def _all_rows(n_rows: int) -> NDArray[np.int64]:
+    """Return 0, 1, ... for rows that are grouped as they stand: a part of one array that all groups share."""
+    global _counted
+    if len(_counted) < n_rows:
+        _counted = np.arange(n_rows)
+        _counted.flags.writeable = False
+    return _counted[:n_rows]
+
+
 def _group(ids: NDArray[Any]) -> QueryGroups:
     if len(ids) == 0:
         return QueryGroups(ids, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
     starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
     names, first_run, query_of_run = np.unique(ids[starts], return_index=True, return_inverse=True)
     if len(names) == len(starts):  # no query comes back: rows are grouped as they stand
-        return QueryGroups(ids[starts], np.append(starts, len(ids)), np.arange(len(ids)))
+        return QueryGroups(ids[starts], np.append(starts, len(ids)), _all_rows(len(ids)))
     by_appearance = np.argsort(first_run)
     number = np.empty(len(names), dtype=np.int64)
     number[by_appearance] = np.arange(len(names))

@@ -73,7 +73,7 @@ def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDAr
         raise InputError(f"{name} must be numbers.") from None
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but {name} of shape {values.shape}.")
-    if np.isnan(values).any():
+    if np.isnan(values.min(initial=0.0)):  # NaN if any is
         row = int(np.isnan(values).argmax())
         raise InputError(f"Row {row} is NaN in {name}; it cannot be ranked.")
     return values

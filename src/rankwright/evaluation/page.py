@@ -101,11 +101,14 @@ def _bars(differences: NDArray[np.float64], metric: str) -> str:
 
 
 def _learning_curve(name: str, history: History) -> str:
-    curves = {"training": [one.train for one in history]}
-    validation = [one.validation for one in history if one.validation is not None]
-    if validation and np.isfinite(validation).all():  # NaN where no query counts
-        curves["validation"] = validation
+    measured = {
+        "training": [one.train for one in history if one.train is not None],
+        "validation": [one.validation for one in history if one.validation is not None],
+    }
+    curves = {kind: curve for kind, curve in measured.items() if curve and np.isfinite(curve).all()}
     values = [value for curve in curves.values() for value in curve]
+    if not values:  # nobody watched, or no query counts
+        return ""
     chart = Chart((1, len(history)), (min(values), max(values)), "round", "metric")
     marks = [chart.upright("kept", history.best_round)]
     marks += [chart.line(kind, list(enumerate(curve, start=1))) for kind, curve in curves.items()]

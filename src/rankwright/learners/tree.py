@@ -65,6 +65,7 @@ class TreeLearner:
         self.monotone = monotone
         self.random = random
         self.n_threads = n_threads
+        self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: Gradients) -> Weak:
         """Return the tree that follows the gradients best, and what it says of every document."""
@@ -100,6 +101,7 @@ class TreeLearner:
             self.limits.min_gain,
             LEVELS,
             self.n_threads,
+            self._workspace,
         )
 
     def _draw(self, signal: Gradients) -> Sample:

@@ -177,7 +177,7 @@ def mean_over_queries(values: Doubles) -> float:
     Summed exactly, so that it does not depend on the order of the queries.
     """
     kept = values[~np.isnan(values)]
-    return fsum(kept) / len(kept) if len(kept) else float("nan")
+    return fsum(kept.tolist()) / len(kept) if len(kept) else float("nan")
 
 
 def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:

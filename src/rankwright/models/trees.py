@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
 
 MAX_FEATURES = 2**31 - 1
-MAX_SPLITS = 2**26 - 1
+MAX_SPLITS = 2**25 - 1
 DTYPES: dict[str, type[np.generic]] = {
     "splits": np.int64,
     "feature": np.int32,

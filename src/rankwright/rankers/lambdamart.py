@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
+
+# On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
+WATCHED_DOCUMENTS = 100_000
 
 Data = TypeVar("Data", RankingData, RankingData | None)
 
@@ -79,7 +82,8 @@ class LambdaMART(Ranker):
     Parameters
     ----------
     metric
-        What to improve; any metric, also one of your own.
+        What to improve; any metric, also one of your own. Its cut-off counts where rounds are judged, not in the
+        lambdas: a document below it could still rise above it.
     rounds
         Most trees to grow; with a validation part the best number of them is kept.
     learning_rate
@@ -162,7 +166,7 @@ class LambdaMART(Ranker):
         train, validation = _widened(task.train, columns), _widened(task.validation, columns)
         monitor = Monitor(
             self.metric,
-            train.canonical,
+            train.canonical if task.on_round or len(train) <= WATCHED_DOCUMENTS else None,
             validation,
             patience=self.patience,
             on_round=task.on_round,
@@ -178,7 +182,7 @@ class LambdaMART(Ranker):
 
     def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
         judged = train.canonical
-        lambdas = LambdaGradients(self.metric, judged.y, judged.groups, truncation=self.truncation)
+        lambdas = LambdaGradients(_without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
         weights = None if task.weights is None else task.weights[train.canonical_rows]
         return LambdaRule(self.metric, lambdas, weights, self.learning_rate, task.n_threads)
 
@@ -208,6 +212,12 @@ class LambdaMART(Ranker):
         require_whole_number("truncation", self.truncation, least=1, optional=True)
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_whole_number("seed", self.seed, least=0)
+
+
+def _without_cut(metric: Metric) -> Metric:
+    """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
+    optional = any(one.name == "k" and one.default is None for one in fields(metric))
+    return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k
 
 
 def leaves_for(n_documents: int) -> int:
