@@ -9,6 +9,12 @@ from rankwright.data.features import checked_features, feature_names_of, require
 from rankwright.errors import InputError
 
 
+def test_rows_that_lie_askew_in_memory_are_copied():
+    askew = np.frombuffer(b"x" + np.ones(6, np.float32).tobytes(), np.uint8)[1:].view(np.float32).reshape(3, 2)
+    assert not askew.flags.aligned
+    assert checked_features(askew).flags.aligned
+
+
 def test_float32_rows_are_not_copied():
     X = np.ones((3, 2), dtype=np.float32)
     assert np.shares_memory(checked_features(X), X)

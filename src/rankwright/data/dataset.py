@@ -184,7 +184,7 @@ def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return labels as doubles, one a row, finite or not."""
     try:
-        values = np.ascontiguousarray(labels, dtype=np.float64)
+        values = np.require(labels, np.float64, ["C", "A"])
     except (TypeError, ValueError):
         raise InputError("Labels must be numbers.") from None
     if values.shape != (n_rows,):

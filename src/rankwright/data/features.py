@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def checked_features(X: Any) -> NDArray[np.float32]:
     """Return features as a float32 matrix, a row a document; NaN is a missing value, infinities are refused.
 
-    A float32 array in C order is passed on as it is, not copied.
+    A float32 array in C order, aligned as the kernels need it, is passed on as it is, not copied.
     """
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
-            features = np.ascontiguousarray(_dense(X), dtype=np.float32)
+            features = np.require(_dense(X), np.float32, ["C", "A"])
     except (TypeError, ValueError):
         raise InputError("Features must be numbers.") from None
     if features.ndim != 2:

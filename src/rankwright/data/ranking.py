@@ -68,7 +68,7 @@ class Ranking:
 def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDArray[np.float64]:
     """Return scores, or what else ranks, as contiguous doubles, one a row and none of them NaN."""
     try:
-        values = np.ascontiguousarray(scores, dtype=np.float64)
+        values = np.require(scores, np.float64, ["C", "A"])
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers.") from None
     if values.shape != (n_rows,):
