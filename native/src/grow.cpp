@@ -246,7 +246,7 @@ class TreeGrower {
         Packed below = 0;
         std::int64_t documents = 0;
         for (int code = 0; code < last_code; ++code) {
-            if (sums[code] == 0 && counts.empty()) continue;  // no better than the code before
+            if (sums[code] == 0 && below != 0 && counts.empty()) continue;  // no better than the code before
             below += sums[code];
             if (!counts.empty()) documents += counts[static_cast<std::size_t>(code)];
             consider(leaf, slot, code, false, below, documents, counts, whole, best);

@@ -132,10 +132,13 @@ def adarank(
         }
         best = [weak for weak in worth if worth[weak] >= max(worth.values()) - CLOSE]
         preferred = between_equals[t] if t < len(between_equals) else None
-        h = preferred if preferred in best else best[0]
+        steps = {weak: step(P, qualities(metric, weak, queries)) for weak in best}
+        afters = {weak: loss_with(metric, f, steps[weak], weak, queries) for weak in best}
+        # Where the other has stopped, it may have looked at any of the best.
+        worst = max(best, key=lambda weak: afters[weak])
+        h = preferred if preferred in best else worst if between_equals else best[0]
         # Choose alpha_t; stop where it is not positive or the loss no longer falls.
-        alpha = step(P, qualities(metric, h, queries))
-        after = loss_with(metric, f, alpha, h, queries)
+        alpha, after = steps[h], afters[h]
         falls = after < loss - CLOSE or (after < loss + CLOSE and preferred is not None)
         if alpha <= 0 or not falls:
             break

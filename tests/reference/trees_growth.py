@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import floor, fsum, inf
+from math import fsum, inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from reference.binning import MISSING
@@ -50,17 +50,11 @@ class Tree:
 
 
 def rounded(values: NDArray[np.float64], rows: Sequence[int], levels: int) -> tuple[dict[int, int], float]:
-    """Whole numbers of steps, halves away from zero, and the size of a step."""
+    """Whole numbers of steps, halves to the even one, and the size of a step."""
     most = max((abs(float(values[row])) for row in rows), default=0.0)
     steps = max(1, min(levels, (2**31 - 1) // max(1, len(rows))))
     step = most / steps if most > 1e-290 else 1.0
-    return {row: _half_away(float(values[row]) * (1.0 / step)) for row in rows}, step
-
-
-def _half_away(value: float) -> int:
-    whole = floor(abs(value))
-    whole += abs(value) - whole >= 0.5
-    return whole if value >= 0 else -whole
+    return {row: round(float(values[row]) * (1.0 / step)) for row in rows}, step
 
 
 @dataclass
