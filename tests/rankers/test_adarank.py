@@ -69,6 +69,8 @@ def test_fits_as_the_slow_twin(choose, directions, data, metric):
     ranker = AdaRank(metric, n_threads=1, **options)
     members = fit_with_members(ranker, *data)
     wanted = slow.adarank(*data, metric, **options, between_equals=[weak for weak, _ in members])
+    # A feature that is taken back leaves scores of nothing but rounding, and those rank as they please.
+    assume(len({weak.feature for weak, _ in wanted}) == len({weak for weak, _ in wanted}))
     assert [weak for weak, _ in members] == [weak for weak, _ in wanted]
     np.testing.assert_allclose([alpha for _, alpha in members], [alpha for _, alpha in wanted], rtol=1e-5)
     assert [this.weight for this in ranker.history_] == [alpha for _, alpha in members]
