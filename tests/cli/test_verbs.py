@@ -379,3 +379,17 @@ def test_ctrl_c_ends_a_cross_validation(run, folder, monkeypatch):
     code, out, err = run("crossval", "adarank", "--data", folder)
     assert (code, out) == (130, "")
     assert "Traceback" not in err
+
+
+def test_every_verb_that_writes_speaks_json(run, fold, tmp_path):
+    made = run("generate", "gaussian", "--queries", "3", "--out", tmp_path / "made.txt", "--json").json
+    assert made["files"] == {str(tmp_path / "made.txt"): {"documents": 63, "queries": 3, "features": 2}}
+    model = tmp_path / "model.rw"
+    assert run("train", "adarank", "--train", tmp_path / "made.txt", "--model", model).code == 0
+    scores = run("predict", model, "--data", tmp_path / "made.txt", "--json").json["scores"]
+    assert len(scores) == 63
+    lists = run("rank", model, "--data", tmp_path / "made.txt", "--json").json["queries"]
+    assert [len(one) for one in lists.values()] == [21, 21, 21]
+    for one in lists.values():
+        found = [document["score"] for document in one]
+        assert found == sorted(found, reverse=True)

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from rankwright.cli.inputs import checked_output
-from rankwright.cli.output import describe, note
+from rankwright.cli.inputs import JsonFlag, checked_output
+from rankwright.cli.output import describe, note, show_json
 from rankwright.data import RankingData, synthetic, write_letor
 from rankwright.errors import InputError
 
@@ -52,6 +52,7 @@ def generate(
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same bytes.")
     ] = 0,
+    json: JsonFlag = False,
 ) -> None:
     """Write a built-in artificial set as LETOR text.
 
@@ -60,13 +61,19 @@ def generate(
         rankwright generate polynomial --queries 1000 --fold --out artificial/Fold1
     """
     _check(kind, documents, noise)
-    if not fold:
+    paths = [out / name for name in ("train.txt", "vali.txt", "test.txt")] if fold else [out]
+    if fold:
+        _make_folder(out)
+    else:
         checked_output(out)
-        _write(_sample(kind, queries, documents, noise, seed, part=0), out)
-        return
-    _make_folder(out)
-    for part, name in enumerate(("train.txt", "vali.txt", "test.txt")):
-        _write(_sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part), out / name)
+    written = {}
+    for part, path in enumerate(paths):
+        data = _sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part)
+        write_letor(data, path)
+        note(f"wrote {path}: {describe(data)}")
+        written[str(path)] = {"documents": len(data), "queries": len(data.groups), "features": data.n_features}
+    if json:
+        show_json({"kind": kind.value, "seed": seed, "files": written})
 
 
 def _check(kind: Kind, documents: int | None, noise: float) -> None:
@@ -91,8 +98,3 @@ def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed:
         )
     truth = synthetic.RandomPolynomial.draw(seed)
     return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)
-
-
-def _write(data: RankingData, path: Path) -> None:
-    write_letor(data, path)
-    note(f"wrote {path}: {describe(data)}")

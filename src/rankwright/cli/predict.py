@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from json import dumps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import FeaturesOption, ThreadsOption, checked_output, read_data_for
+from rankwright.cli.inputs import FeaturesOption, JsonFlag, ThreadsOption, checked_output, read_data_for
 from rankwright.cli.output import note, show_text
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
@@ -26,6 +27,7 @@ def predict(
     out: OutOption = None,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
+    json: JsonFlag = False,
 ) -> None:
     """Write a score for each document, one a line, in the order of the file.
 
@@ -37,7 +39,8 @@ def predict(
     scorer = load(model)
     documents = read_data_for([scorer], data, n_features=features, n_threads=threads)
     scores = scorer.predict(documents, n_threads=threads)
-    _write("".join(f"{score!r}\n" for score in scores.tolist()), out, f"{len(scores):,} scores")
+    text = _json({"scores": scores.tolist()}) if json else "".join(f"{score!r}\n" for score in scores.tolist())
+    _write(text, out, f"{len(scores):,} scores")
 
 
 def rank(
@@ -49,6 +52,7 @@ def rank(
     ] = "rankwright",
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
+    json: JsonFlag = False,
 ) -> None:
     """Write each query's documents, best first, as a TREC run.
 
@@ -64,7 +68,22 @@ def rank(
     run = Run.of(
         documents.qid, numbered if documents.document_ids is None else documents.document_ids, scores, tag=tag
     )
-    _write(format_run(run), out, f"{len(scores):,} ranked documents")
+    _write(_json(_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
+
+
+def _lists(run: Run) -> dict[str, Any]:
+    """Return each query's documents, best first."""
+    ranking = run.ranking()
+    offsets, order = ranking.groups.offsets, ranking.order
+    queries: dict[str, list[dict[str, Any]]] = {}
+    for query, name in enumerate(ranking.groups.ids.tolist()):
+        rows = order[offsets[query] : offsets[query + 1]].tolist()
+        queries[str(name)] = [{"document": run.document_ids[row], "score": run.scores[row]} for row in rows]
+    return {"tag": run.tag, "queries": queries}
+
+
+def _json(value: dict[str, Any]) -> str:
+    return dumps(value, allow_nan=False) + "\n"
 
 
 def _check(out: Path | None, *inputs: Path) -> None:
