@@ -223,6 +223,11 @@ def test_concatenated_trees_come_in_order():
 
 def test_scaled():
     assert small().scaled(-2).leaf_value.tolist() == [-2, -20, -200, -0.5]
+    one = small()
+    each = one.scaled([2.0] * one.n_trees).leaf_value
+    assert each.tolist() == one.scaled(2.0).leaf_value.tolist()
+    with pytest.raises(InputError, match="shape"):
+        one.scaled([1.0] * (one.n_trees + 1))
     for factor in (np.nan, 1e308, "2"):
         with pytest.raises(InputError, match="finite"):
             small(leaf_value=[1e10] * 4).scaled(factor)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -15,8 +16,6 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data.groups import QueryGroups
@@ -119,10 +118,14 @@ class TreeEnsemble(Scorer):
         parts = {name: getattr(self, name)[:size] for name, size in cut.items()}
         return replace(self, splits=self.splits[: n_trees + 1], **parts)
 
-    def scaled(self, factor: float) -> Self:
-        """Return the model whose every leaf is multiplied by the factor."""
+    def scaled(self, factor: float | list[float]) -> Self:
+        """Return the model whose every leaf is multiplied by the factor, or by its tree's own factor."""
+        if isinstance(factor, list):
+            factors = np.repeat(frozen_numbers("factor", factor, (self.n_trees,)), np.diff(self.splits) + 1)
+        else:
+            factors = np.full(len(self.leaf_value), checked_number("factor", factor))
         with np.errstate(over="ignore"):  # refused as not finite
-            return replace(self, leaf_value=self.leaf_value * checked_number("factor", factor))
+            return replace(self, leaf_value=self.leaf_value * factors)
 
     @classmethod
     def concatenate(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
@@ -218,10 +221,13 @@ def _require(holds: bool | np.bool_, sentence: str) -> None:
 def _frozen_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return a read-only copy as integers of the field's type."""
     given, dtype = np.asarray(values), DTYPES[name]
-    _require(given.ndim == 1, f"{name} has shape {given.shape}, expected one row of numbers.")
-    _require(given.dtype.kind in "iu" or not given.size, f"{name} must be whole numbers, not {given.dtype}.")
+    if given.ndim != 1:
+        raise InputError(f"{name} has shape {given.shape}, expected one row of numbers.")
+    if given.dtype.kind not in "iu" and given.size:
+        raise InputError(f"{name} must be whole numbers, not {given.dtype}.")
     numbers = given.astype(dtype)
-    _require((numbers == given).all(), f"{name} holds numbers too large for {np.dtype(dtype)}.")
+    if not (numbers == given).all():
+        raise InputError(f"{name} holds numbers too large for {np.dtype(dtype)}.")
     numbers.flags.writeable = False
     return numbers
 

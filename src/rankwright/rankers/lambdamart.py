@@ -237,8 +237,8 @@ def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
 
 def _as_ensemble(members: Sequence[Member]) -> TreeEnsemble:
     """Return F = sum of v times each tree as one ensemble."""
-    trees = [model.scaled(weight) for weight, model in members if isinstance(model, TreeEnsemble)]
-    return TreeEnsemble.concatenate(trees)
+    trees = [model for _, model in members if isinstance(model, TreeEnsemble)]
+    return TreeEnsemble.concatenate(trees).scaled([weight for weight, _ in members])
 
 
 def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_columns: int) -> NDArray[np.int8]:
