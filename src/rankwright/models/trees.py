@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -16,6 +15,8 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data.groups import QueryGroups
