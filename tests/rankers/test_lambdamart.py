@@ -440,7 +440,7 @@ def test_a_seed_reproduces_every_kind_of_draw(by):
     one, again, other = (fitted(**options, seed=seed) for seed in (3, 3, 4))
     assert encode(one.model_) == encode(again.model_)
     assert one.predict(TEST).tobytes() != other.predict(TEST).tobytes()
-    assert one.score(*TEST) > NDCG(k=10)(TEST.y, np.zeros(len(TEST)), TEST.qid) + 0.04
+    assert one.score(*TEST) > NDCG(k=10)(TEST.y, np.zeros(len(TEST)), TEST.qid) + 0.05
 
 
 @pytest.mark.parametrize("by", ["documents", "queries", "gradient"])

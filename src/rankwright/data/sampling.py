@@ -39,13 +39,13 @@ def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generat
     return _split((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
-def draw_by_gradient(gradient: Doubles, fraction: float, random: np.random.Generator) -> Sample:
-    """Draw documents in proportion to their gradients, and weigh each by one over its chance.
+def draw_by_size(values: Doubles, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw documents in proportion to the size of their values, and weigh each by one over its chance.
 
-    The sums keep their expectations with the least variance of all ways to draw so many (minimal variance
-    sampling, Ibragimov & Gusev 2019): p = min(1, |gradient| / mu).
+    Sums of the values keep their expectations with the least variance of all ways to draw so many (minimal
+    variance sampling, Ibragimov & Gusev 2019): p = min(1, |value| / mu).
     """
-    size = np.abs(gradient)
+    size = np.abs(values)
     chance = size / np.maximum(size, _threshold(size, fraction * len(size)))
     drawn = random.random(len(size)) < chance
     if not drawn.any():

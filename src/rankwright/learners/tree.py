@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.sampling import Sample, all_rows, draw_by_gradient, draw_documents, draw_queries
+from rankwright.data.sampling import Sample, all_rows, draw_by_size, draw_documents, draw_queries
 from rankwright.learners.signal import Gradients, Weak
 from rankwright.models import TreeEnsemble
 
@@ -109,7 +109,8 @@ class TreeLearner:
         if share >= 1.0:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
-            return draw_by_gradient(np.hypot(signal.gradient, signal.hessian), share, self.random)
+            # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
+            return draw_by_size(np.hypot(signal.gradient, signal.hessian), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)

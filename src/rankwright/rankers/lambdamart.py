@@ -96,7 +96,8 @@ class LambdaMART(Ranker):
         Added to the sum of hessians: shrinks the values of small leaves.
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those with large lambdas rather than small ones, weighted so that sums stay right.
+        `"gradient"`: those with large lambdas or derivatives rather than small ones, weighted so that sums stay
+        right.
     feature_fraction
         The share of features a round may split on.
     truncation
