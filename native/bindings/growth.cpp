@@ -38,12 +38,13 @@ void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_fea
 }
 
 BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vector<std::vector<float>> edges,
-                     int n_threads) {
+                     bool coarse, int n_threads) {
     check_edges(edges, values.shape(1));
     checked_rows(rows, values.shape(0));
     require(rows.size() < (std::size_t{1} << 32), "there are too many rows");
     nb::gil_scoped_release release;
-    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_threads);
+    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), coarse,
+                  n_threads);
 }
 
 // For tests: one feature's codes, by the vector path asked for.
@@ -71,8 +72,19 @@ auto row_hashes(Matrix<float> values, int n_threads) {
 
 auto codes_of(const BinnedMatrix& binned) {
     Output<std::uint8_t, 2> codes({binned.n_rows, binned.n_features});
-    std::copy_n(binned.by_row.get(), codes.span().size(), codes.span().begin());
+    for (std::size_t row = 0; row < binned.n_rows; ++row)
+        for (std::size_t feature = 0; feature < binned.n_features; ++feature)
+            codes.span()[row * binned.n_features + feature] = binned.column(feature)[row];
     return codes.numpy();
+}
+
+// For tests: each feature's level for every code.
+auto levels_of(const BinnedMatrix& binned) {
+    Output<std::uint8_t, 2> levels({binned.n_features, std::size_t{256}});
+    for (std::size_t feature = 0; feature < binned.n_features; ++feature)
+        std::ranges::copy(binned.places[feature].level,
+                          levels.span().begin() + static_cast<std::ptrdiff_t>(feature * 256));
+    return levels.numpy();
 }
 
 // Ascending numbers below n.
@@ -159,8 +171,11 @@ void bind_growth(nb::module_& m) {
         .def_ro("n_rows", &BinnedMatrix::n_rows)
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_ro("edges", &BinnedMatrix::edges)
-        .def("codes", &codes_of);
-    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("n_threads"));
+        .def_ro("n_bytes", &BinnedMatrix::n_bytes)
+        .def("codes", &codes_of)
+        .def("levels", &levels_of);
+    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
+          nb::arg("n_threads"));
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());

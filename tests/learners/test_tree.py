@@ -33,9 +33,9 @@ DRAWN_LIMITS = st.fixed_dictionaries(
 
 
 @st.composite
-def tasks(draw, monotone=False):
+def tasks(draw, monotone=False, most=(25, 4)):
     """Features, and what a tree is to be grown from."""
-    n_rows, n_features = draw(st.integers(1, 25)), draw(st.integers(1, 4))
+    n_rows, n_features = (draw(st.integers(1, n)) for n in most)
     X = draw(arrays.arrays(np.float32, (n_rows, n_features), elements=VALUES))
     if draw(st.booleans()):
         X[:, 0] = 3  # a column that says nothing
@@ -62,8 +62,8 @@ def tasks(draw, monotone=False):
     )
 
 
-def binned_all(X, max_bins=255):
-    return BinnedFeatures.of(X, np.arange(len(X)), max_bins=max_bins).matrix
+def binned_all(X, max_bins=255, *, coarse=False):
+    return BinnedFeatures.of(X, np.arange(len(X)), max_bins=max_bins, coarse=coarse).matrix
 
 
 WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
@@ -80,7 +80,8 @@ def grow(binned, task, limits, n_threads=1):
 
 
 def grow_slowly(X, binned, task, limits):
-    return Grower(encode(X, binned.edges), binned.edges, **task, **limits).grow()
+    coarse = None if binned.levels().max(initial=255) == 255 else binned.levels()
+    return Grower(encode(X, binned.edges), binned.edges, **task, **limits, coarse=coarse).grow()
 
 
 def all_rows_task(gradient, hessian=None, n_features=1, monotone=()):
@@ -102,8 +103,8 @@ def column(*values):
     return np.array(values, dtype=np.float32)[:, None]
 
 
-def assert_grown_alike(X, max_bins, task, limits):
-    binned = binned_all(X, max_bins)
+def assert_grown_alike(X, max_bins, task, limits, *, coarse=False):
+    binned = binned_all(X, max_bins, coarse=coarse)
     tree, outputs = grow(binned, task, limits)
     slow, slow_outputs = grow_slowly(X, binned, task, limits)
     close = {"leaf_value"}  # sums in another order
@@ -127,6 +128,22 @@ def test_grows_as_the_slow_twin(task, limits):
 @given(tasks(monotone=True), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin_under_monotone_constraints(task, limits):
     assert_grown_alike(*task, limits)
+
+
+@settings(max_examples=200)
+@given(tasks(monotone=True, most=(60, 12)), DRAWN_LIMITS)
+def test_grows_as_the_slow_twin_on_coarse_levels(task, limits):
+    assert_grown_alike(*task, limits, coarse=True)
+
+
+def test_coarse_levels_leave_the_best_four_features_to_look_at():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 9)).astype(np.float32)
+    task = all_rows_task(X @ rng.normal(size=9), n_features=9)
+    tree, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 8}, coarse=True)
+    exact, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 8})
+    assert tree.threshold[0] == exact.threshold[0]
+    assert len(tree.feature) == 7
 
 
 @given(tasks(monotone=True), DRAWN_LIMITS)
@@ -271,7 +288,7 @@ def test_a_constrained_leaf_without_weight_keeps_to_its_bounds():
 def test_no_split_leaves_one_leaf(X, limits):
     X = X.astype(np.float32)
     task = all_rows_task([-1, 1, 2, 6], n_features=X.shape[1])
-    binned = _native.encode(X, np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), 1)
+    binned = _native.encode(X, np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), False, 1)
     tree, outputs = grown(binned, **task, **(LIMITS | limits), n_threads=1)
     assert len(tree["feature"]) == 0
     assert outputs.tolist() == [0 if "l2" in limits else 2] * 4
@@ -303,11 +320,12 @@ def large(n_rows, n_features, seed=2):
     return X, task
 
 
+@pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("n_features", [1, 9, 24])
-def test_any_number_of_threads_grows_the_same_tree(n_features):
+def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):
     X, task = large(120_000, n_features)  # enough rows and additions for threads to be worth waking
     every_other = task | {"features": np.arange(0, n_features, 2, dtype=np.uint32)}
-    binned = binned_all(X)
+    binned = binned_all(X, coarse=coarse)
     for one in (task, every_other):
         limits = LIMITS | {"max_leaves": 12, "min_documents": 20}
         found = {

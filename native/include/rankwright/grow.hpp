@@ -43,6 +43,7 @@ struct GrowthWorkspace {
     std::vector<std::uint32_t> sample, rest, buffer;
     std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
     std::size_t histogram_size = 0;
+    std::vector<Packed> levels, codes;  // sums of single features
 };
 
 // Grows one tree and overwrites outputs[row] with the value of each row's leaf.

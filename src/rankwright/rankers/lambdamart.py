@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 # On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
 
+# On fewer documents, splits that coarse levels miss cost more than the time they save.
+COARSE_DOCUMENTS = 100_000
+
 Data = TypeVar("Data", RankingData, RankingData | None)
 
 
@@ -108,6 +111,9 @@ class LambdaMART(Ranker):
         By feature, as number or name: +1 where the score must not fall as it rises, -1 where it must not rise.
     max_bins
         Codes a feature's values are binned to, at most 255.
+    coarse
+        Whether a tree compares features by 16 levels of their values first, and looks at all codes of the best
+        four only. On much data that is far quicker and no worse; None does so from 100,000 documents.
     patience
         Rounds without a better validation value before stopping; None goes on.
     seed
@@ -139,6 +145,7 @@ class LambdaMART(Ranker):
         query_features: Sequence[str] = (),
         monotone: Mapping[int | str, int] | None = None,
         max_bins: int = 255,
+        coarse: bool | None = None,
         patience: int | None = 100,
         seed: int = 0,
         n_threads: int | None = None,
@@ -157,6 +164,7 @@ class LambdaMART(Ranker):
         self.query_features = query_features
         self.monotone = monotone
         self.max_bins = max_bins
+        self.coarse = coarse
         self.patience = patience
         self.seed = seed
         self.n_threads = n_threads
@@ -190,8 +198,9 @@ class LambdaMART(Ranker):
     def _learner(self, train: RankingData, task: FitTask) -> TreeLearner:
         leaves = self.max_leaves or leaves_for(len(train))
         documents = self.min_documents or min_documents_for(len(train))
+        coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return TreeLearner(
-            train.binned(self.max_bins, task.n_threads),
+            train.binned(self.max_bins, task.n_threads, coarse=coarse),
             train.canonical.groups,
             limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
             sampling=TreeSampling(self.subsample, self.subsample_by, self.feature_fraction),
@@ -211,6 +220,7 @@ class LambdaMART(Ranker):
         require_one_of("subsample_by", self.subsample_by, ("documents", "queries", "gradient"))
         require_share("feature_fraction", self.feature_fraction)
         require_whole_number("truncation", self.truncation, least=1, optional=True)
+        require_one_of("coarse", self.coarse, (None, True, False))
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_whole_number("seed", self.seed, least=0)
 
