@@ -120,22 +120,22 @@ struct GuardedWorkspace : GrowthWorkspace {
 };
 
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
-                Vector<double> split_gradient, Vector<double> split_weight, Vector<std::uint32_t> sample,
-                Vector<std::uint32_t> rest, Vector<std::uint32_t> features, Vector<std::int8_t> monotone,
-                std::int32_t max_leaves, std::int64_t min_documents, double min_weight, double l2, double min_gain,
-                std::int32_t levels, int n_threads, GuardedWorkspace& workspace) {
-    const GrowthTask task{view(gradient),
-                          view(hessian),
-                          view(split_gradient),
-                          view(split_weight),
-                          view(sample),
-                          view(rest),
-                          checked_subset(features, binned.n_features, "features must ascend and exist"),
-                          view(monotone)};
-    for (Doubles values : {task.gradient, task.hessian, task.split_gradient, task.split_weight})
+                Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
+                Vector<std::uint32_t> features, Vector<std::int8_t> monotone, std::int32_t max_leaves,
+                std::int64_t min_documents, double min_weight, double l2, double min_gain, std::int32_t levels,
+                int n_threads, GuardedWorkspace& workspace) {
+    const GrowthTask task{
+        view(gradient), view(hessian),
+        view(sample),   view(sample_weights),
+        view(rest),     checked_subset(features, binned.n_features, "features must ascend and exist"),
+        view(monotone)};
+    for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
-    require(std::ranges::none_of(task.split_weight, [](double weight) { return weight < 0.0; }),
-            "weights must not be negative");
+    if (!task.sample_weights.empty())
+        check_finite(task.sample_weights, task.sample.size(), "there must be a finite weight for each row drawn");
+    for (Doubles values : {task.hessian, task.sample_weights})
+        require(std::ranges::none_of(values, [](double value) { return value < 0.0; }),
+                "hessians and weights must not be negative");
     check_parts(task.sample, task.rest, binned.n_rows);
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
@@ -179,11 +179,10 @@ void bind_growth(nb::module_& m) {
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
-    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
-          nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
-          nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
-          nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"),
-          nb::arg("workspace"));
+    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
+          nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"), nb::arg("monotone"),
+          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
+          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings

@@ -49,7 +49,8 @@ class TreeGrower {
     TreeGrower(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                GrowthWorkspace& workspace)
         : binned_(binned), task_(task), limits_(limits), n_threads_(n_threads), space_(workspace) {
-        quantise(task.split_gradient, task.split_weight, task.sample, limits.levels, n_threads, space_.quantised);
+        quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
+                 space_.quantised);
         space_.sample.assign(task.sample.begin(), task.sample.end());
         space_.rest.assign(task.rest.begin(), task.rest.end());
         space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));

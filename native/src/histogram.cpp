@@ -26,11 +26,7 @@ std::int32_t rounded(double value) {
     return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(value + 6755399441055744.0));
 }
 
-double largest(std::span<const double> values, std::span<const std::uint32_t> rows) {
-    double most = 0.0;
-    for (std::uint32_t row : rows) most = std::max(most, std::abs(values[row]));
-    return most;
-}
+double factor_of(std::span<const double> factors, std::size_t i) { return factors.empty() ? 1.0 : factors[i]; }
 
 // A few rows at a time: what they add, fetched all at once, for rows of a leaf lie apart, where the processor does
 // not guess them, and it can only wait for so many at once.
@@ -110,20 +106,28 @@ void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, 
 }  // namespace
 
 void quantise(std::span<const double> gradient, std::span<const double> weight,
-              std::span<const std::uint32_t> rows, int levels, int n_threads, Quantised& quantised) {
+              std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
+              Quantised& quantised) {
     quantised.packed.resize(gradient.size());
     const auto most =
         static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / std::max<std::size_t>(1, rows.size());
     const double steps =
         std::max(1.0, static_cast<double>(std::min<std::size_t>(static_cast<std::size_t>(levels), most)));
-    const double gradient_most = largest(gradient, rows), weight_most = largest(weight, rows);
+    double gradient_most = 0.0, weight_most = 0.0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const double factor = factor_of(factors, i);
+        gradient_most = std::max(gradient_most, std::abs(gradient[rows[i]] * factor));
+        weight_most = std::max(weight_most, weight[rows[i]] * factor);
+    }
     quantised.gradient_step = gradient_most > kSmallest ? gradient_most / steps : 1.0;
     quantised.weight_step = weight_most > kSmallest ? weight_most / steps : 1.0;
     const double by_gradient = 1.0 / quantised.gradient_step, by_weight = 1.0 / quantised.weight_step;
     parallel_ranges(rows.size(), 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             const std::uint32_t row = rows[i];
-            quantised.packed[row] = pack(rounded(gradient[row] * by_gradient), rounded(weight[row] * by_weight));
+            const double factor = factor_of(factors, i);
+            quantised.packed[row] =
+                pack(rounded(gradient[row] * factor * by_gradient), rounded(weight[row] * factor * by_weight));
         }
     });
 }

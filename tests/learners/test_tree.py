@@ -42,8 +42,8 @@ def tasks(draw, monotone=False, most=(25, 4)):
     rows = st.just(n_rows)
     gradient = draw(arrays.arrays(np.float64, rows, elements=GRADIENTS))
     hessian = draw(arrays.arrays(np.float64, rows, elements=WEIGHTS))
-    factor = draw(st.just(1.0) | arrays.arrays(np.float64, rows, elements=st.floats(0.5, 4)))
     drawn = draw(st.just(np.ones(n_rows, dtype=bool)) | arrays.arrays(np.bool_, rows))
+    weights = draw(st.just(np.zeros(0)) | arrays.arrays(np.float64, int(drawn.sum()), elements=st.floats(0.5, 4)))
     features = draw(st.just(range(n_features)) | st.sets(st.integers(0, n_features - 1)))
     directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
     return (
@@ -52,9 +52,8 @@ def tasks(draw, monotone=False, most=(25, 4)):
         {
             "gradient": gradient,
             "hessian": hessian,
-            "split_gradient": gradient * factor,
-            "split_weight": hessian * factor,
             "sample": np.flatnonzero(drawn).astype(np.uint32),
+            "sample_weights": weights,
             "rest": np.flatnonzero(~drawn).astype(np.uint32),
             "features": np.array(sorted(features), dtype=np.uint32),
             "monotone": np.array(draw(directions) if monotone else [], dtype=np.int8),
@@ -90,9 +89,8 @@ def all_rows_task(gradient, hessian=None, n_features=1, monotone=()):
     return {
         "gradient": gradient,
         "hessian": hessian,
-        "split_gradient": gradient,
-        "split_weight": hessian,
         "sample": np.arange(len(gradient), dtype=np.uint32),
+        "sample_weights": np.zeros(0),
         "rest": np.zeros(0, dtype=np.uint32),
         "features": np.arange(n_features, dtype=np.uint32),
         "monotone": np.array(monotone, dtype=np.int8),
@@ -263,14 +261,6 @@ def test_gradients_of_any_size_make_no_nonsense(scale):
     np.testing.assert_allclose(outputs.sum(), 0, atol=5e-324)
 
 
-def test_a_constrained_leaf_without_weight_keeps_to_its_bounds():
-    X = column(1, 2)
-    task = all_rows_task([3, 5], monotone=[1]) | {"hessian": np.array([1.0, 0.0])}
-    tree, outputs = assert_grown_alike(X, 255, task, LIMITS)
-    assert len(tree.feature) == 1
-    assert outputs[0] <= outputs[1]
-
-
 @pytest.mark.parametrize(
     ("X", "limits"),
     [
@@ -362,9 +352,10 @@ def as_kind(values, kind):
         {"gradient": [1.0, np.nan, 1.0]},
         {"hessian": [1.0, np.inf, 1.0]},
         {"hessian": [1.0]},
-        {"split_gradient": [1.0, -np.inf, 1.0]},
-        {"split_weight": [1.0, 1.0]},
-        {"split_weight": [1.0, -1e-9, 1.0]},
+        {"hessian": [1.0, -1e-9, 1.0]},
+        {"sample_weights": [1.0, np.inf, 1.0]},
+        {"sample_weights": [1.0, 1.0]},
+        {"sample_weights": [1.0, -1e-9, 1.0]},
         {"sample": as_kind([1, 0, 2], np.uint32)},
         {"sample": as_kind([0, 1], np.uint32)},
         {"sample": as_kind([0, 1, 1], np.uint32)},

@@ -145,7 +145,6 @@ def test_a_metric_that_no_swap_changes_is_told(metric):
         {"subsample": 0.3},
         {"subsample_by": "queries"},
         {"subsample_by": "gradient"},
-        {"coarse": True},
         {"feature_fraction": 0.8},
         {"truncation": 1},
         {"query_features": ["rank"]},

@@ -50,23 +50,14 @@ class Tree:
     cover: list[float] = field(default_factory=list)
 
 
-def rounded(values: NDArray[np.float64], rows: Sequence[int], levels: int) -> tuple[dict[int, int], float]:
-    """Whole numbers of steps, halves to the even one, and the size of a step."""
-    most = max((abs(float(values[row])) for row in rows), default=0.0)
-    steps = max(1, min(levels, (2**31 - 1) // max(1, len(rows))))
-    step = most / steps if most > 1e-290 else 1.0
-    return {row: round(float(values[row]) * (1.0 / step)) for row in rows}, step
-
-
 @dataclass
 class Grower:
     codes: NDArray[np.uint8]
     edges: Sequence[Sequence[float]]
     gradient: NDArray[np.float64]
     hessian: NDArray[np.float64]
-    split_gradient: NDArray[np.float64]
-    split_weight: NDArray[np.float64]
     sample: Sequence[int]
+    sample_weights: Sequence[float]
     rest: Sequence[int]
     features: Sequence[int]
     monotone: Sequence[int]
@@ -79,8 +70,8 @@ class Grower:
     coarse: NDArray[np.uint8] | None = None  # by feature and code: the coarse level, where features share bytes
 
     def grow(self) -> tuple[Tree, list[float]]:
-        self.gradients, self.gradient_step = rounded(self.split_gradient, self.sample, self.levels)
-        self.weights, self.weight_step = rounded(self.split_weight, self.sample, self.levels)
+        self.gradients, self.gradient_step = self.rounded(self.gradient)
+        self.weights, self.weight_step = self.rounded(self.hessian)
         tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
@@ -91,6 +82,15 @@ class Grower:
             leaves[place : place + 1], new = self.split(leaves[place], tree)
             leaves.append(new)
         return tree, self.finish(leaves, tree)
+
+    def rounded(self, values: NDArray[np.float64]) -> tuple[dict[int, int], float]:
+        """Whole numbers of steps, halves to the even one, and the size of a step."""
+        factors = self.sample_weights if len(self.sample_weights) else [1.0] * len(self.sample)
+        own = {row: float(values[row]) * factor for row, factor in zip(self.sample, factors, strict=True)}
+        steps = max(1, min(self.levels, (2**31 - 1) // max(1, len(own))))
+        most = max(map(abs, own.values()), default=0.0)
+        step = most / steps if most > 1e-290 else 1.0
+        return {row: round(value * (1.0 / step)) for row, value in own.items()}, step
 
     def best_split(self, leaf: Leaf) -> Split | None:
         best = None

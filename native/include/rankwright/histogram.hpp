@@ -24,14 +24,15 @@ inline std::int64_t weight_of(Packed sum) { return sum & 0xffffffff; }
 // few lines of the cache.
 constexpr std::size_t kBinStride = 264;
 
-// Gradients and weights as whole numbers of at most `levels` steps, small enough that no sum over rows overflows.
-// Overwrites `packed` for the rows listed.
+// Gradients and weights, times each row's factor if there are factors, as whole numbers of at most `levels` steps,
+// small enough that no sum over rows overflows. Overwrites `packed` for the rows listed.
 struct Quantised {
     std::vector<Packed> packed;  // one a row
     double gradient_step = 0.0, weight_step = 0.0;
 };
 void quantise(std::span<const double> gradient, std::span<const double> weight,
-              std::span<const std::uint32_t> rows, int levels, int n_threads, Quantised& quantised);
+              std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
+              Quantised& quantised);
 
 // Overwrites histogram[slot * kBinStride + value] with the sums over `rows` for the bytes listed, a slot each.
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,

@@ -83,14 +83,12 @@ class TreeLearner:
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        split_gradient, split_hessian = _weighted(signal, sample)
         return _native.grow_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
-            split_gradient,
-            split_hessian,
             sample.rows,
+            sample.weights,
             sample.rest,
             features,
             self.monotone,
@@ -110,7 +108,7 @@ class TreeLearner:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
             # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
-            return draw_by_size(np.hypot(signal.gradient, signal.hessian), share, self.random)
+            return draw_by_size(np.sqrt(signal.gradient**2 + signal.hessian**2), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
@@ -124,13 +122,3 @@ class TreeLearner:
             return self._all_features()
         n_drawn = max(1, round(self.sampling.features * n_features))
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
-
-
-def _weighted(signal: Gradients, sample: Sample) -> tuple[Doubles, Doubles]:
-    """Return gradients and hessians with every drawn document standing for those like it."""
-    if sample.weights is None:
-        return signal.gradient, signal.hessian
-    gradient, hessian = np.zeros_like(signal.gradient), np.zeros_like(signal.hessian)
-    gradient[sample.rows] = signal.gradient[sample.rows] * sample.weights
-    hessian[sample.rows] = signal.hessian[sample.rows] * sample.weights
-    return gradient, hessian
