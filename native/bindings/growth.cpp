@@ -61,6 +61,20 @@ auto column_codes(Vector<float> values, std::vector<float> edges, int path) {
     return copied(codes);
 }
 
+// For tests: the gains of splits with these sums on the left, by the vector path asked for.
+auto gains_of(Vector<std::int64_t> left, std::int64_t all, double gradient_step, double weight_step, double l2,
+              double min_weight, double whole, int path) {
+    require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
+    std::vector<std::int64_t> sums(view(left).begin(), view(left).end());
+    sums.resize((sums.size() + kGainLanes - 1) / kGainLanes * kGainLanes);
+    std::vector<double> gains(sums.size());
+    split_gains(sums.data(), static_cast<std::int64_t>(left.size()),
+                {all, gradient_step, weight_step, l2, min_weight, whole}, gains.data(),
+                static_cast<VectorPath>(path));
+    gains.resize(left.size());
+    return copied(gains);
+}
+
 auto row_hashes(Matrix<float> values, int n_threads) {
     Output<std::uint64_t> hashes(values.shape(0));
     {
@@ -177,6 +191,8 @@ void bind_growth(nb::module_& m) {
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
           nb::arg("n_threads"));
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
+    m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("all"), nb::arg("gradient_step"),
+          nb::arg("weight_step"), nb::arg("l2"), nb::arg("min_weight"), nb::arg("whole"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),

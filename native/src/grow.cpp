@@ -1,6 +1,7 @@
 #include "rankwright/grow.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "rankwright/histogram.hpp"
 #include "rankwright/threads.hpp"
+#include "rankwright/vectors.hpp"
 
 namespace rankwright {
 namespace {
@@ -317,8 +319,41 @@ class TreeGrower {
         return counts;
     }
 
+    bool is_free(const Leaf& leaf, std::size_t slot) const {
+        return direction_of(slot) == 0 && leaf.low == -kInfinity && leaf.high == kInfinity;
+    }
+
+    // The best split of one feature where nothing but weight is asked of a side: all gains at once.
+    Split scan_freely(const Leaf& leaf, std::size_t slot, const Profile& profile) const {
+        alignas(64) std::array<Packed, 256> below;
+        alignas(64) std::array<double, 256> gains, gains_with_missing;
+        Packed sum = 0;
+        const int n_splits = profile.n_codes - 1;
+        for (int code = 0; code < n_splits; ++code)
+            below[static_cast<std::size_t>(code)] = sum += profile.sums[code];
+        const SplitTerms terms{
+            leaf.sum,           space_.quantised.gradient_step, space_.quantised.weight_step, limits_.l2,
+            limits_.min_weight, worth(sums_of(leaf.sum), leaf)};
+        split_gains(below.data(), n_splits, terms, gains.data(), path_);
+        if (profile.missing != 0) {
+            for (int code = 0; code < n_splits; ++code) below[code] += profile.missing;
+            split_gains(below.data(), n_splits, terms, gains_with_missing.data(), path_);
+        }
+        Split best;
+        best.slot = slot;
+        for (int code = 0; code < n_splits; ++code) {
+            if (gains[code] > best.gain) best = {gains[code], slot, code, false};
+            if (profile.missing != 0 && gains_with_missing[code] > best.gain)
+                best = {gains_with_missing[code], slot, code, true};
+        }
+        if (profile.missing == 0 && best.gain > -kInfinity)
+            best.missing_left = left_is_heavier(profile.sums, best.code, leaf.sum);
+        return best;
+    }
+
     // The best split of one feature; with counts, among those that leave enough documents on both sides.
     Split scan(const Leaf& leaf, std::size_t slot, const Profile& profile, const Counts& counts) const {
+        if (counts.empty() && is_free(leaf, slot)) return scan_freely(leaf, slot, profile);
         const auto [sums, n_codes, missing] = profile;
         const double whole = worth(sums_of(leaf.sum), leaf);
         // Missing documents may weigh nothing, and yet be needed for a side to hold enough.
@@ -382,6 +417,7 @@ class TreeGrower {
     const GrowthLimits& limits_;
     const int n_threads_;
     GrowthWorkspace& space_;
+    const VectorPath path_ = widest_path();
     std::vector<std::uint32_t> bytes_;  // that histograms are made of
     std::vector<std::size_t> starts_;   // where the sums of each feature's byte begin
     std::vector<Leaf> leaves_;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kRowBlock = 256;
 constexpr std::size_t kRowsAhead = 6;
 // Below so many additions, waking another thread takes longer than it saves.
-constexpr std::size_t kAdditionsAThread = 200'000;
+constexpr std::size_t kAdditionsAThread = 400'000;
 
 // Numbers below this count as zero: one over a step must be finite.
 constexpr double kSmallest = 1e-290;

@@ -196,6 +196,16 @@ def encode(
     values: NDArray[np.float32], rows: NDArray[np.int64], edges: list[list[float]], coarse: bool, n_threads: int
 ) -> BinnedMatrix: ...
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
+def split_gains(
+    left: NDArray[np.int64],
+    all: int,
+    gradient_step: float,
+    weight_step: float,
+    l2: float,
+    min_weight: float,
+    whole: float,
+    path: int,
+) -> NDArray[np.float64]: ...
 def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]: ...
 
 class GrowthWorkspace:

@@ -447,3 +447,26 @@ def test_a_draw_without_a_split_is_no_end(draws):
     learner, signal = learner_of(X, **draws), signal_of(X[:, 7:])
     for _ in range(5):
         assert set(learner.fit(signal).model.feature.tolist()) == {7}
+
+
+# All vector paths
+
+
+@pytest.mark.parametrize("path", range(_native.widest_path() + 1))
+@given(
+    arrays.arrays(np.int32, st.tuples(st.integers(0, 40), st.just(2)), elements=st.integers(-9, 9)),
+    st.floats(0, 3),
+    st.floats(0, 9),
+)
+def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_weight):
+    gradient, weight = sums[:, 0].astype(np.int64), np.abs(sums[:, 1]).astype(np.int64)
+    all_gradient, all_weight, steps = 5, 12, (0.37, 1.3)
+    found = _native.split_gains(
+        (gradient << 32) + weight, (all_gradient << 32) + all_weight, *steps, l2, min_weight, 0.7, path
+    )
+    for gain, *left in zip(found, gradient, weight, strict=True):
+        sides = [(g * steps[0], w * steps[1]) for g, w in (left, (all_gradient - left[0], all_weight - left[1]))]
+        if all(w > 0 and w >= min_weight for _, w in sides):
+            assert gain == sum(g * g / (w + l2) for g, w in sides) - 0.7
+        else:
+            assert gain == -np.inf

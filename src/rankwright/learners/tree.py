@@ -73,8 +73,7 @@ class TreeLearner:
         if not len(tree["feature"]) and self._draws:
             # What was drawn shows no split; that does not say that there is none.
             tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
-        splits = np.array([0, len(tree["feature"])])
-        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
+        return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
 
     @property
     def _draws(self) -> bool:

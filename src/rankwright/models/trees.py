@@ -101,6 +101,15 @@ class TreeEnsemble(Scorer):
         _require_trees(self.splits, self.left, self.right)
         super().__post_init__()
 
+    @classmethod
+    def grown(cls, tree: Mapping[str, NDArray[Any]], n_features: int) -> Self:
+        """Return one tree just as it was grown, unchecked: training makes one a round."""
+        ensemble = cls.__new__(cls)
+        arrays = {"splits": np.array([0, len(tree["feature"])]), **tree}
+        for name, value in {**arrays, "n_features": n_features, "feature_names": None, "about": {}}.items():
+            ensemble._set(name, value)
+        return ensemble
+
     def __repr__(self) -> str:
         return f"TreeEnsemble({self.n_trees:,} trees, {self.n_features} features)"
 
