@@ -28,7 +28,14 @@ if TYPE_CHECKING:
         write_run,
     )
     from rankwright.errors import InputError, MissingPackageError
-    from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
+    from rankwright.evaluation import (
+        Report,
+        compare,
+        cross_validate,
+        evaluate,
+        evaluate_rounds,
+        permutation_importance,
+    )
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import MART, AdaRank, LambdaMART, McRank
 
@@ -50,7 +57,14 @@ _HOMES = {
         "write_run",
     ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
-    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
+    "rankwright.evaluation": (
+        "Report",
+        "compare",
+        "cross_validate",
+        "evaluate",
+        "evaluate_rounds",
+        "permutation_importance",
+    ),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": ("AdaRank", "LambdaMART", "MART", "McRank"),
 }
@@ -72,6 +86,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "compare",
     "cross_validate",
     "evaluate",
+    "evaluate_rounds",
     "from_arrow",
     "from_pandas",
     "from_polars",

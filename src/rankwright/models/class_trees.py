@@ -127,8 +127,8 @@ class ClassLink(Enum):
     def shares(self, scores: Doubles) -> Doubles:
         """Return the share of each class (row) for every document (column)."""
         if self is ClassLink.MULTICLASS:
-            raised = np.exp(scores - scores.max(axis=0))
-            return raised / raised.sum(axis=0)
+            raised: Doubles = np.exp(scores - scores.max(axis=0))
+            return raised / sum(raised)
         falling = np.exp(-np.abs(scores))  # never too large
         shares: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
         return shares

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-TARGETS = {"labels": np.positive, "gains": Gain.EXPONENTIAL}  # a label may be negative, a gain not
+TARGETS = ("labels", "gains")
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,11 @@ class MART(TreeRanker):
         self.n_threads = n_threads
 
     def _rule(self, train: RankingData, task: FitTask) -> LeastSquaresRule:
-        targets = TARGETS[self.targets](train.canonical.y)
+        labels = train.canonical.y
+        targets = Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
         weights = None if task.weights is None else task.weights[train.canonical_rows]
         return LeastSquaresRule(targets - np.average(targets, weights=weights), weights, self.learning_rate)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        require_one_of("targets", self.targets, tuple(TARGETS))
+        require_one_of("targets", self.targets, TARGETS)

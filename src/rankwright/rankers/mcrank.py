@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LINKS = {one.value: one for one in ClassLink}
 TREES = ("shared", "per_class")
-WORTH = {"labels": np.positive, "gains": Gain.EXPONENTIAL}  # a label may be negative, a gain not
+RELEVANCE = ("labels", "gains")
 
 
 @dataclass(frozen=True)
@@ -192,13 +192,14 @@ class McRank(TreeRanker):
 
     def _levels(self, train: RankingData) -> Doubles:
         """Return what each label is worth."""
-        return WORTH[self.relevance](np.unique(train.y))
+        labels = np.unique(train.y)
+        return Gain.EXPONENTIAL(labels) if self.relevance == "gains" else labels
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_one_of("classes", self.classes, tuple(LINKS))
         require_one_of("trees", self.trees, TREES)
-        require_one_of("relevance", self.relevance, tuple(WORTH))
+        require_one_of("relevance", self.relevance, RELEVANCE)
 
 
 def _require_few(n_labels: int) -> None:

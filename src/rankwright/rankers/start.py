@@ -86,9 +86,9 @@ def _checked_scores(name: str, scores: Any, length: int) -> Doubles:
 
 def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
     """Return both as one scorer: one ensemble where both are trees of the same columns."""
-    if isinstance(start, TreeEnsemble) and isinstance(trees, TreeEnsemble):
-        return TreeEnsemble.concatenate([start.bare(), trees])
-    if isinstance(start, QueryFeatureScorer) and isinstance(trees, QueryFeatureScorer):
-        if start.columns == trees.columns:
+    match start, trees:
+        case TreeEnsemble(), TreeEnsemble():
+            return TreeEnsemble.concatenate([start.bare(), trees])
+        case QueryFeatureScorer(), QueryFeatureScorer() if start.columns == trees.columns:
             return QueryFeatureScorer(_sum_of(start.inner, trees.inner), trees.columns)
     return Combination((start.bare(), trees), np.ones(2))
