@@ -1,8 +1,9 @@
-"""A ranker of a large market adapted to a small one, on generated data (Wu, Burges, Svore & Gao 2010, tables 2 to 4).
+"""A ranker of a large market adapted to a small one (Wu, Burges, Svore & Gao 2010, tables 2 to 4): generated data.
 
 `python -m benchmarks.adaptation` prints the table; `--figure FILE` draws it; `--background lightgbm` adapts a
-model of LightGBM. Background and target are random polynomials with the same terms; the target's coefficients are moved
-towards fresh ones. All rankers have the same trees; what is chosen is chosen on the target's validation queries.
+model of LightGBM. Background and target are random polynomials with the same terms; the target's coefficients are
+moved towards fresh ones. All rankers have the same trees; what is chosen is
+chosen on the target's validation queries.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ N_QUERIES, N_TEST_QUERIES, N_DOCUMENTS = 1_000, 1_000, 50
 SEED = 1
 METRICS = ("ndcg@10", "ndcg@3", "ndcg@1")
 SHOWN = (25, 50, 100, 200, 300)
-SYSTEMS = ("LambdaMART", "MART", "McRank", "McRank, a tree a class")
+SYSTEMS = ("LambdaMART", "MART", "McRank", "McRank, ordinal", "McRank, a tree a class")
 
 
 def rankers(rounds: int, **options: Any) -> dict[str, Ranker]:
@@ -32,6 +32,7 @@ def rankers(rounds: int, **options: Any) -> dict[str, Ranker]:
         "LambdaMART": rw.LambdaMART(**same),
         "MART": rw.MART(**same),
         "McRank": rw.McRank(trees="shared", **same),
+        "McRank, ordinal": rw.McRank(classes="ordinal", trees="shared", **same),
         "McRank, a tree a class": rw.McRank(trees="per_class", **same),
     }
 
@@ -57,9 +58,8 @@ def main() -> None:
     parser.add_argument("--figure", type=Path)
     options = parser.parse_args()
     found = run(options.queries, threads=options.threads)
-    print(
-        f"Artificial data: {options.queries:,} training and {N_TEST_QUERIES:,} test queries, {N_DOCUMENTS} documents"
-    )
+    sizes = f"{options.queries:,} training and {N_TEST_QUERIES:,} test queries of {N_DOCUMENTS} documents"
+    print(f"Artificial data: {sizes}")
     print(f"{'':<24}{'rounds':>8}" + "".join(f"{metric:>10}" for metric in METRICS))
     for system in found.systems:
         for number in found.rounds:
