@@ -43,7 +43,7 @@ def ranker(threads: int | None) -> rw.LambdaMART:
 
 def run(background: str = "rankwright", seed: int = SEED, threads: int | None = None) -> dict[int, Report]:
     """Return, for each number of adaptation queries, what every system comes to on the target's test queries."""
-    large = rw.synthetic.RandomPolynomial.draw(seed, n_features=50)
+    large = rw.synthetic.RandomPolynomial.draw(seed, n_features=50, n_terms=50, n_active=50)
     small = large.shifted(SHIFT, seed=seed)
     options: dict[str, Any] = {"n_documents": N_DOCUMENTS}
     valid, test = small.sample(N_VALIDATION, seed=2, **options), small.sample(N_TEST, seed=3, **options)

@@ -71,8 +71,8 @@ class McRank(TreeRanker):
     """Boosts trees that tell classes of relevance apart, and ranks documents by the relevance to be expected.
 
     Every distinct label is a class, and the score is the sum over k of P(label is k) x k. It looks at single
-    documents; the metric only chooses the round. Its `grid` for tuning: both kinds of classes, with and without
-    columns made within the query.
+    documents; the metric only chooses the round. Its `grid` for tuning: both kinds of classes and of trees, with
+    and without columns made within the query.
 
     Parameters
     ----------
@@ -115,6 +115,7 @@ class McRank(TreeRanker):
     name: ClassVar[str] = "mcrank"
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
         "classes": ("multiclass", "ordinal"),
+        "trees": ("shared", "per_class"),
         "query_features": ((), ("zscore", "rank")),
     }
     takes_start: ClassVar[bool] = False  # another model has no scores for classes
