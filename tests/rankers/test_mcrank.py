@@ -77,7 +77,7 @@ def test_it_learns_and_scores_are_expected_labels(classes, trees):
     assert scores.min() >= 0
     assert scores.max() <= 3
     best = max(NDCG(k=10)(TEST.y, TEST.X[:, one], TEST.qid) for one in range(5))
-    assert ranker.score(*TEST) > best + 0.03
+    assert ranker.score(*TEST) > best + 0.02
 
 
 @every_kind

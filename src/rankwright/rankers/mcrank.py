@@ -193,7 +193,7 @@ class McRank(TreeRanker):
 
     def _levels(self, train: RankingData) -> Doubles:
         """Return what each label is worth."""
-        labels = np.unique(train.y)
+        labels = np.unique(train.y) + 0.0  # never -0, whichever zero came first
         return Gain.EXPONENTIAL(labels) if self.relevance == "gains" else labels
 
     def _check_parameters(self) -> None:
