@@ -149,7 +149,7 @@ def _rankwright(
     X: Any, y: Any, qid: Any, threads: int, rounds: int, leaves: int, subsample: float = 1.0
 ) -> Trained:
     from rankwright import LambdaMART, RankingData
-    from rankwright.rankers.lambdamart import COARSE_DOCUMENTS
+    from rankwright.rankers.tree_ranker import COARSE_DOCUMENTS
 
     started = time.perf_counter()
     data: RankingData = RankingData(X, y, qid)

@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "rankwright/binning.hpp"
 #include "rankwright/grow.hpp"
+#include "rankwright/grow_vector.hpp"
 #include "rankwright/hashing.hpp"
 #include "rankwright/vectors.hpp"
 
@@ -128,10 +129,31 @@ void check_finite(Doubles values, std::size_t n, const char* sentence) {
     require(bad == 0.0, sentence);
 }
 
+void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n_drawn) {
+    if (!sample_weights.empty())
+        check_finite(sample_weights, n_drawn, "there must be a finite weight for each row drawn");
+    for (Doubles values : {hessian, sample_weights})
+        require(std::ranges::none_of(values, [](double value) { return value < 0.0; }),
+                "hessians and weights must not be negative");
+}
+
 // One thread grows in a workspace at a time: the GIL, released meanwhile, no longer sees to that.
 struct GuardedWorkspace : GrowthWorkspace {
     std::mutex turn;
 };
+
+nb::dict arrays_of(const GrownTree& tree) {
+    nb::dict arrays;
+    arrays["feature"] = copied(tree.feature);
+    arrays["threshold"] = copied(tree.threshold);
+    arrays["missing_left"] = copied(tree.missing_left);
+    arrays["left"] = copied(tree.left);
+    arrays["right"] = copied(tree.right);
+    arrays["leaf_value"] = copied(tree.leaf_value);
+    arrays["gain"] = copied(tree.gain);
+    arrays["cover"] = copied(tree.cover);
+    return arrays;
+}
 
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
                 Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
@@ -145,11 +167,7 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
         view(monotone)};
     for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
-    if (!task.sample_weights.empty())
-        check_finite(task.sample_weights, task.sample.size(), "there must be a finite weight for each row drawn");
-    for (Doubles values : {task.hessian, task.sample_weights})
-        require(std::ranges::none_of(values, [](double value) { return value < 0.0; }),
-                "hessians and weights must not be negative");
+    check_weights(task.hessian, task.sample_weights, task.sample.size());
     check_parts(task.sample, task.rest, binned.n_rows);
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
@@ -164,16 +182,46 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
         nb::gil_scoped_release release;
         tree = grow_tree(binned, task, limits, n_threads, workspace, outputs.span());
     }
-    nb::dict arrays;
-    arrays["feature"] = copied(tree.feature);
-    arrays["threshold"] = copied(tree.threshold);
-    arrays["missing_left"] = copied(tree.missing_left);
-    arrays["left"] = copied(tree.left);
-    arrays["right"] = copied(tree.right);
-    arrays["leaf_value"] = copied(tree.leaf_value);
-    arrays["gain"] = copied(tree.gain);
-    arrays["cover"] = copied(tree.cover);
-    return nb::make_tuple(arrays, outputs.numpy());
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
+}
+
+struct GuardedVectorWorkspace : VectorWorkspace {
+    std::mutex turn;
+};
+
+nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
+                       Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
+                       Vector<std::uint32_t> features, std::int32_t max_leaves, std::int64_t min_documents,
+                       double min_weight, double l2, double min_gain, std::int32_t levels, int n_threads,
+                       GuardedVectorWorkspace& workspace) {
+    const std::size_t n_classes = gradient.shape(0);
+    require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
+    for (const Matrix<double>& values : {gradient, hessian}) {
+        require(values.shape(0) == n_classes, "there must be a row of numbers for every class");
+        check_finite({values.data(), values.size()}, n_classes * binned.n_rows,
+                     "there must be finite numbers, one a row and class");
+    }
+    const VectorGrowthTask task{n_classes,
+                                {gradient.data(), gradient.size()},
+                                {hessian.data(), hessian.size()},
+                                view(sample),
+                                view(sample_weights),
+                                view(rest),
+                                checked_subset(features, binned.n_features, "features must ascend and exist")};
+    check_weights(task.hessian, task.sample_weights, task.sample.size());
+    check_parts(task.sample, task.rest, binned.n_rows);
+    require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
+    require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
+    const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
+    std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
+    Output<double, 2> outputs({n_classes, binned.n_rows});
+    GrownTree tree;
+    {
+        nb::gil_scoped_release release;
+        tree = grow_vector_tree(binned, task, limits, n_threads, workspace, outputs.span());
+    }
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
 }
 
 }  // namespace
@@ -191,12 +239,17 @@ void bind_growth(nb::module_& m) {
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
           nb::arg("n_threads"));
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
-    m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("all"), nb::arg("gradient_step"),
+    m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("both"), nb::arg("gradient_step"),
           nb::arg("weight_step"), nb::arg("l2"), nb::arg("min_weight"), nb::arg("whole"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"), nb::arg("monotone"),
+          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
+          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+    nb::class_<GuardedVectorWorkspace>(m, "VectorWorkspace").def(nb::init<>());
+    m.def("grow_vector_tree", &grown_vector, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
+          nb::arg("sample"), nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"),
           nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
           nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
 }

@@ -28,9 +28,16 @@ if TYPE_CHECKING:
         write_run,
     )
     from rankwright.errors import InputError, MissingPackageError
-    from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
+    from rankwright.evaluation import (
+        Report,
+        compare,
+        cross_validate,
+        evaluate,
+        evaluate_rounds,
+        permutation_importance,
+    )
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaRank, LambdaMART
+    from rankwright.rankers import MART, AdaRank, LambdaMART, McRank
 
 _HOMES = {
     "rankwright.data": (
@@ -50,9 +57,16 @@ _HOMES = {
         "write_run",
     ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
-    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
+    "rankwright.evaluation": (
+        "Report",
+        "compare",
+        "cross_validate",
+        "evaluate",
+        "evaluate_rounds",
+        "permutation_importance",
+    ),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART"),
+    "rankwright.rankers": ("AdaRank", "LambdaMART", "MART", "McRank"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -62,6 +76,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "AdaRank",
     "InputError",
     "LambdaMART",
+    "MART",
+    "McRank",
     "MissingPackageError",
     "QueryGroups",
     "RankingData",
@@ -70,6 +86,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "compare",
     "cross_validate",
     "evaluate",
+    "evaluate_rounds",
     "from_arrow",
     "from_pandas",
     "from_polars",

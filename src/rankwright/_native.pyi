@@ -198,7 +198,7 @@ def encode(
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
 def split_gains(
     left: NDArray[np.int64],
-    all: int,
+    both: int,
     gradient_step: float,
     weight_step: float,
     l2: float,
@@ -229,6 +229,28 @@ def grow_tree(
     levels: int,
     n_threads: int,
     workspace: GrowthWorkspace,
+) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
+
+class VectorWorkspace:
+    def __init__(self) -> None: ...
+
+# As grow_tree, with a row of gradients for each class; leaf values come leaf by leaf, a number for each class.
+def grow_vector_tree(
+    binned: BinnedMatrix,
+    gradient: NDArray[np.float64],
+    hessian: NDArray[np.float64],
+    sample: NDArray[np.uint32],
+    sample_weights: NDArray[np.float64],
+    rest: NDArray[np.uint32],
+    features: NDArray[np.uint32],
+    max_leaves: int,
+    min_documents: int,
+    min_weight: float,
+    l2: float,
+    min_gain: float,
+    levels: int,
+    n_threads: int,
+    workspace: VectorWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
 class TreeScorer:

@@ -8,11 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, TreeEnsemble, save
+from rankwright.models import (
+    ClassLink,
+    ClassTrees,
+    Combination,
+    Correction,
+    ExpectedRelevance,
+    FeatureScorer,
+    LinearScorer,
+    Scorer,
+    TreeEnsemble,
+    save,
+)
 from rankwright.models.format import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
 NAMES = ("bm25", "length", "pagerank")
+START = [0.1, -2.0, 1 / 3, 0.0, 7.0]  # of a correction
 X = [[1.0, 2.0, 3.0], [None, 0.1, -7.0], [4.0, None, None], [0.0, 0.0, 0.0], [1e30, -1e-30, 12345.678]]
 
 
@@ -34,7 +46,16 @@ def models() -> dict[str, Scorer]:
         cover=[3, 9, 2, 1, 15, 8, 7],
         n_features=3,
     )
-    made = {"feature": feature, "linear": linear, "combination": combination, "trees": trees}
+    values = [[0.5, -1.0], [0.25, 1 / 3], [-2.0, 0.0], [1.5, 0.125], [0.0, 1e-3], [-0.75, 2.0], [3.0, -4.0]]
+    expected = ExpectedRelevance(ClassTrees(trees, values, 2), [0.0, 1.0, 3.0], ClassLink.ORDINAL)
+    made = {
+        "feature": feature,
+        "linear": linear,
+        "combination": combination,
+        "trees": trees,
+        "expected_relevance": expected,
+        "correction": Correction(trees),
+    }
     return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
 
 
@@ -44,8 +65,9 @@ def make(kind: str, model: Scorer) -> None:
     if path.exists():
         return
     save(model, path)
-    scores = model.predict(np.array(X, dtype=np.float32)).tolist()
-    expected = {"feature_names": NAMES, "about": model.about, "X": X, "scores": scores}
+    given = {"start": START} if isinstance(model, Correction) else {}
+    scores = model.predict(np.array(X, dtype=np.float32), **given).tolist()
+    expected = {"feature_names": NAMES, "about": model.about, "X": X, "scores": scores, **given}
     path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

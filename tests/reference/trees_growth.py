@@ -125,13 +125,17 @@ class Grower:
     def splits_of(self, leaf: Leaf, feature: int, codes: Sequence[int], min_documents: int) -> Iterator[Split]:
         whole = self.worth(self.sums(leaf.sample), leaf)
         missing = [row for row in leaf.sample if self.codes[row, feature] == MISSING]
-        matter = self.packed(missing) != (0, 0) or (min_documents > 1 and len(missing) > 0)
+        matter = self.matter(missing, min_documents)
         for code in codes:
             for missing_left in (False, True) if matter else (self.heavier(leaf, feature, code),):
                 left, right = self.divided(leaf.sample, feature, code, missing_left)
                 if self.allowed(leaf, feature, left, right, min_documents):
                     both = self.worth(self.sums(left), leaf) + self.worth(self.sums(right), leaf)
                     yield Split(both - whole, feature, int(code), missing_left)
+
+    def matter(self, missing: list[int], min_documents: int) -> bool:
+        """Whether missing documents weigh anything, or are counted."""
+        return self.packed(missing) != (0, 0) or (min_documents > 1 and len(missing) > 0)
 
     def packed(self, rows: list[int]) -> tuple[int, int]:
         return sum(self.gradients[row] for row in rows), sum(self.weights[row] for row in rows)

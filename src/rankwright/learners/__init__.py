@@ -1,17 +1,21 @@
 """Weak learners: each is bound to one training set and turns a signal into a weak model."""
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
-from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner
+from rankwright.learners.class_trees import ClassTreeLearner, TreePerClass
+from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 __all__ = [
     "BestFeature",
+    "ClassTreeLearner",
     "Gradients",
     "LeastLossFeature",
     "QueryWeights",
     "TreeLearner",
     "TreeLimits",
+    "TreePerClass",
     "TreeSampling",
     "Weak",
     "WeakLearner",
+    "WeakModel",
 ]

@@ -73,7 +73,7 @@ class TreeLearner:
         if not len(tree["feature"]) and self._draws:
             # What was drawn shows no split; that does not say that there is none.
             tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
-        return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
+        return self._weak(tree, outputs)
 
     @property
     def _draws(self) -> bool:
@@ -101,13 +101,16 @@ class TreeLearner:
             self._workspace,
         )
 
+    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+        return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
+
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
         if share >= 1.0:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
             # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
-            return draw_by_size(np.sqrt(signal.gradient**2 + signal.hessian**2), share, self.random)
+            return draw_by_size(_sizes(signal), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
@@ -121,3 +124,9 @@ class TreeLearner:
             return self._all_features()
         n_drawn = max(1, round(self.sampling.features * n_features))
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
+
+
+def _sizes(signal: Gradients) -> Doubles:
+    """Return how large each document's gradient and hessian are, those of all classes together."""
+    squares = signal.gradient**2 + signal.hessian**2
+    return np.sqrt(squares if squares.ndim == 1 else squares.sum(axis=0))

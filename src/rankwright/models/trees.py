@@ -15,7 +15,7 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -105,8 +105,8 @@ class TreeEnsemble(Scorer):
     def grown(cls, tree: Mapping[str, NDArray[Any]], n_features: int) -> Self:
         """Return one tree just as it was grown, unchecked: training makes one a round."""
         ensemble = cls.__new__(cls)
-        arrays = {"splits": np.array([0, len(tree["feature"])]), **tree}
-        for name, value in {**arrays, "n_features": n_features, "feature_names": None, "about": {}}.items():
+        values: dict[str, Any] = {"splits": np.array([0, len(tree["feature"])]), **tree}
+        for name, value in (values | {"n_features": n_features, "feature_names": None, "about": {}}).items():
             ensemble._set(name, value)
         return ensemble
 
@@ -118,6 +118,11 @@ class TreeEnsemble(Scorer):
         """Number of trees."""
         return len(self.splits) - 1
 
+    @property
+    def n_rounds(self) -> int:
+        """Number of trees."""
+        return self.n_trees
+
     def first(self, n_trees: int) -> Self:
         """Return the model of the first trees alone."""
         n_trees = checked_integer("n_trees", n_trees)
@@ -128,6 +133,16 @@ class TreeEnsemble(Scorer):
         parts = {name: getattr(self, name)[:size] for name, size in cut.items()}
         return replace(self, splits=self.splits[: n_trees + 1], **parts)
 
+    def take(self, trees: Sequence[int]) -> Self:
+        """Return the model of the trees listed, which must ascend."""
+        wanted = np.zeros(self.n_trees, dtype=bool)
+        wanted[np.asarray(trees, dtype=np.int64)] = True
+        sizes = np.diff(self.splits)
+        of_split, of_leaf = np.repeat(wanted, sizes), np.repeat(wanted, sizes + 1)
+        parts = {name: getattr(self, name)[of_split] for name in A_SPLIT}
+        parts |= {name: getattr(self, name)[of_leaf] for name in A_LEAF}
+        return replace(self, splits=np.concatenate([[0], np.cumsum(sizes[wanted])]), **parts)
+
     def scaled(self, factor: float | list[float]) -> Self:
         """Return the model whose every leaf is multiplied by the factor, or by its tree's own factor."""
         if isinstance(factor, list):
@@ -136,6 +151,12 @@ class TreeEnsemble(Scorer):
             factors = np.full(len(self.leaf_value), checked_number("factor", factor))
         with np.errstate(over="ignore"):  # refused as not finite
             return replace(self, leaf_value=self.leaf_value * factors)
+
+    @classmethod
+    def empty(cls, n_features: int) -> Self:
+        """Return the model of no trees, whose scores are all 0."""
+        nothing: dict[str, Any] = {name: np.zeros(0, DTYPES[name]) for name in A_SPLIT + A_LEAF}
+        return cls(np.zeros(1, np.int64), **nothing, n_features=n_features)
 
     @classmethod
     def concatenate(cls, ensembles: Sequence[TreeEnsemble]) -> Self:

@@ -1,0 +1,124 @@
+"""A ranker of a large market adapted to a small one (Wu, Burges, Svore & Gao 2010, tables 2 to 4): generated data.
+
+`python -m benchmarks.adaptation` prints the table; `--figure FILE` draws it; `--background lightgbm` adapts a
+model of LightGBM. Background and target are random polynomials with the same terms; the target's coefficients are
+moved towards fresh ones. What is chosen, is chosen on the target's validation queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import rankwright as rw
+from rankwright.evaluation.chart import line_chart
+from rankwright.metrics import NDCG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from rankwright.data import RankingData
+    from rankwright.evaluation import Report
+
+    Scores = Callable[[RankingData], NDArray[np.float64]]
+
+SEED, SHIFT = 1, 0.5
+N_BACKGROUND, N_VALIDATION, N_TEST, N_DOCUMENTS = 5_000, 200, 1_000, 20
+SIZES = (100, 200, 500, 1_000)
+METRIC = "ndcg@10"
+SYSTEMS = ("LambdaSMART", "interpolated", "in-domain", "background")
+ALPHAS = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 121)])  # weights of the in-domain ranker beside 1
+
+
+def ranker(threads: int | None) -> rw.LambdaMART:
+    """Return the ranker that learns from the target, as it comes: small trees for few queries."""
+    return rw.LambdaMART(n_threads=threads)
+
+
+def run(background: str = "rankwright", seed: int = SEED, threads: int | None = None) -> dict[int, Report]:
+    """Return, for each number of adaptation queries, what every system comes to on the target's test queries."""
+    large = rw.synthetic.RandomPolynomial.draw(seed, n_features=50, n_terms=50, n_active=50)
+    small = large.shifted(SHIFT, seed=seed)
+    options: dict[str, Any] = {"n_documents": N_DOCUMENTS}
+    valid, test = small.sample(N_VALIDATION, seed=2, **options), small.sample(N_TEST, seed=3, **options)
+    start, scores = BACKGROUNDS[background](large.sample(N_BACKGROUND, seed=1, **options), threads)
+    pool = small.sample(max(SIZES), seed=4, **options)
+    found = {}
+    for size in SIZES:
+        train = pool.take_queries(np.arange(size))
+        in_domain = ranker(threads).fit(train, validation=valid)
+        adapted = ranker(threads).fit(train, validation=valid, start=start)
+        alpha = _best_alpha(scores(valid), in_domain.predict(valid), valid)
+        adapted_scores = adapted.predict(test, **({} if background == "rankwright" else {"start": scores(test)}))
+        systems = {
+            "LambdaSMART": adapted_scores,
+            "interpolated": scores(test) + alpha * in_domain.predict(test),
+            "in-domain": in_domain.predict(test),
+            "background": scores(test),
+        }
+        found[size] = rw.evaluate(systems, test, metrics=[METRIC], n_threads=threads)
+    return found
+
+
+def _best_alpha(one: NDArray[np.float64], other: NDArray[np.float64], valid: RankingData) -> float:
+    """Return the weight of the other that is best on the validation part; the middle one of equals."""
+    values = np.array([NDCG(k=10)(valid.y, one + alpha * other, valid.qid) for alpha in ALPHAS])
+    best = np.flatnonzero(values == values.max())
+    return float(ALPHAS[best[len(best) // 2]])
+
+
+def _rankwright(data: RankingData, threads: int | None) -> tuple[Any, Scores]:
+    model = rw.LambdaMART(rounds=300, learning_rate=0.1, max_leaves=16, n_threads=threads).fit(data)
+    return model, model.predict
+
+
+def _lightgbm(data: RankingData, threads: int | None) -> tuple[Any, Scores]:
+    import lightgbm
+
+    sizes = np.diff(np.append(np.flatnonzero(np.diff(data.qid, prepend=-1)), len(data)))
+    options = {"objective": "lambdarank", "num_leaves": 16, "learning_rate": 0.1, "verbosity": -1}
+    if threads is not None:
+        options["num_threads"] = threads
+    model = lightgbm.train(options, lightgbm.Dataset(data.X, data.y, group=sizes), 300)
+    return model, lambda other: np.asarray(model.predict(other.X))
+
+
+BACKGROUNDS = {"rankwright": _rankwright, "lightgbm": _lightgbm}
+
+
+def main() -> None:
+    """Print a table of means, and how sure LambdaSMART's lead over each of the others is."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--background", choices=tuple(BACKGROUNDS), default="rankwright")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--figure", type=Path)
+    options = parser.parse_args()
+    found = run(options.background, options.seed, options.threads)
+    print(
+        f"Adaptation: {N_BACKGROUND:,} background queries ({options.background}), {N_VALIDATION} validation and "
+        f"{N_TEST:,} test queries of the target, {N_DOCUMENTS} documents each; {METRIC}"
+    )
+    print(f"{'queries':>8}" + "".join(f"{system:>14}" for system in SYSTEMS) + "   p against each")
+    for size, report in found.items():
+        means = "".join(f"{report.mean(system, METRIC):>14.4f}" for system in SYSTEMS)
+        p_values = (report.compare(SYSTEMS[0], other, METRIC).p_value for other in SYSTEMS[1:])
+        print(f"{size:>8}{means}   {', '.join(f'{p_value:.4f}' for p_value in p_values)}")
+    if options.figure:
+        options.figure.write_text(_drawn(found))
+
+
+def _drawn(found: dict[int, Report]) -> str:
+    curves = {
+        system: [(size, report.mean(system, METRIC)) for size, report in found.items()] for system in SYSTEMS
+    }
+    return line_chart(curves, "adaptation queries", METRIC)
+
+
+if __name__ == "__main__":
+    main()

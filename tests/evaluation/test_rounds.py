@@ -1,0 +1,73 @@
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import rankwright as rw
+from rankers.test_lambdamart import judged
+from rankwright.errors import InputError
+from rankwright.evaluation.chart import line_chart
+from rankwright.models import Combination
+
+TRAIN, TEST = judged(), judged(seed=2)
+LAMBDA = rw.LambdaMART(rounds=6, n_threads=1).fit(TRAIN)
+CLASSES = rw.McRank(rounds=5, n_threads=1, trees="per_class", query_features=["rank"]).fit(TRAIN)
+LINEAR = rw.AdaRank(n_threads=1).fit(TRAIN)
+
+
+def test_every_cut_is_measured_as_a_model_of_its_own():
+    found = rw.evaluate_rounds({"a": LAMBDA, "b": CLASSES.model_}, TEST, [5, 1, 3, 3], metrics=["ndcg@5", "map"])
+    assert (found.systems, found.rounds) == (("a", "b"), (1, 3, 5))
+    cut = rw.LambdaMART(rounds=3, n_threads=1).fit(TRAIN)
+    assert found.mean("a", 3, "map") == rw.evaluate({"a": cut}, TEST, metrics=["map"]).mean("a", "map")
+    whole = rw.evaluate({"b": CLASSES}, TEST, metrics=["ndcg@5"]).mean("b", "ndcg@5")
+    assert found.curve("b", "ndcg@5")[-1] == (5, whole)
+    facts = found.to_dict()
+    assert facts["systems"]["a"]["3"]["map"] == found.mean("a", 3, "map")
+    assert facts["queries"] == 30
+    assert found.report.compare("a, 5 rounds", "a, 1 rounds", "map").difference == pytest.approx(
+        found.mean("a", 5, "map") - found.mean("a", 1, "map")
+    )
+
+
+def test_a_combination_is_cut_where_it_has_rounds():
+    both = Combination([LINEAR.model_, LAMBDA.model_], [1.0, 2.0])
+    assert both.n_rounds == 6
+    expected = LINEAR.predict(TEST) + 2.0 * LAMBDA.model_.first(2).predict(TEST)
+    np.testing.assert_array_equal(both.first(2).predict(TEST), expected)
+    assert both.first(6).predict(TEST).tobytes() == both.predict(TEST).tobytes()
+
+
+def test_the_curves_are_drawn_as_a_file_of_its_own():
+    found = rw.evaluate_rounds({"a": LAMBDA, "<b>": CLASSES}, TEST, [1, 3, 5], metrics=["ndcg@5"])
+    picture = ET.fromstring(found.drawn("ndcg@5"))
+    lines = picture.findall("{http://www.w3.org/2000/svg}polyline")
+    assert [len(line.get("points").split()) for line in lines] == [3, 3]
+    texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"a", "<b>", "rounds", "ndcg@5", "3"} <= set(texts)
+
+
+def test_a_chart_of_one_point_can_be_drawn():
+    assert ET.fromstring(line_chart({"one": [(2.0, 0.5)]}, "x", "y")) is not None
+
+
+@pytest.mark.parametrize(
+    ("systems", "rounds", "sentence"),
+    [
+        ({"a": LAMBDA}, [7], "a has 6 rounds; it cannot be cut to 7"),
+        ({"a": LAMBDA}, [0, 3], r"rounds must be whole numbers from 1, one at least, not \[0, 3\]"),
+        ({"a": LAMBDA}, [], "rounds must be whole numbers from 1"),
+        ({"a": LAMBDA}, [2.5], "rounds must be whole numbers from 1"),
+        ({"linear": LINEAR}, [1], "linear is of kind 'linear', which has no rounds to cut"),
+        ({"scores": np.zeros(360)}, [1], "scores is no model of rankwright, nor a ranker that was fitted"),
+        ({"a": rw.LambdaMART()}, [1], "a is no model of rankwright, nor a ranker that was fitted"),
+    ],
+)
+def test_what_cannot_be_cut_is_told_in_a_sentence(systems, rounds, sentence):
+    with pytest.raises(InputError, match=sentence):
+        rw.evaluate_rounds(systems, TEST, rounds)
+
+
+def test_a_scorer_without_rounds_cannot_be_cut():
+    with pytest.raises(InputError, match="A scorer of kind 'linear' has no rounds, so that it has no first 3"):
+        LINEAR.model_.first(3)

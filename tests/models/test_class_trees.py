@@ -1,0 +1,168 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from models.examples import N_FEATURES, features, tree_ensemble
+from rankwright.data import RankingData
+from rankwright.errors import InputError
+from rankwright.models import ClassLink, ClassTrees, ExpectedRelevance, LinearScorer, load, save
+from rankwright.models.state import State
+
+X = np.random.default_rng(1).normal(size=(40, N_FEATURES)).astype(np.float32)
+DATA = RankingData(X, np.zeros(40), np.arange(40) // 8)
+RNG = np.random.default_rng(2)
+TREES = tree_ensemble(3, [4, 1, 6, 3, 2, 5])
+SHARED = ClassTrees(TREES, RNG.normal(size=(len(TREES.leaf_value), 3)), 3)
+EACH = ClassTrees(TREES, RNG.normal(size=(len(TREES.leaf_value), 1)), 3)
+
+
+def leaf_of(ensemble, tree, row):
+    """The leaf, among those of all trees, that a document falls into; by hand."""
+    first, child = int(ensemble.splits[tree]), 0
+    if ensemble.splits[tree + 1] == first:
+        return first + tree
+    while child >= 0:
+        split = first + child
+        value = row[ensemble.feature[split]]
+        left = ensemble.missing_left[split] if np.isnan(value) else value <= ensemble.threshold[split]
+        child = int((ensemble.left if left else ensemble.right)[split])
+    return first + tree - 1 - child
+
+
+@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
+def test_each_class_adds_up_its_own_columns(classes):
+    expected = np.zeros((3, len(X)))
+    n_columns = classes.values.shape[1]
+    for place, row in enumerate(X):
+        for tree in range(6):
+            for column, value in enumerate(classes.values[leaf_of(classes.trees, tree, row)]):
+                expected[(tree * n_columns + column) % 3, place] += value
+    np.testing.assert_allclose(classes.outputs(DATA), expected, rtol=1e-12)
+
+
+def test_rounds_are_trees_or_a_tree_for_each_class():
+    assert (SHARED.n_rounds, SHARED.trees_a_round, EACH.n_rounds, EACH.trees_a_round) == (6, 1, 2, 3)
+    assert SHARED.first(2).trees.n_trees == 2
+    assert EACH.first(1).trees.n_trees == 3
+    rest = ClassTrees(EACH.trees.take(range(3, 6)), EACH.values[len(EACH.first(1).values) :], 3)
+    whole = ClassTrees.concatenate([EACH.first(1), rest], [1.0, 1.0])
+    assert whole.outputs(DATA).tobytes() == EACH.outputs(DATA).tobytes()
+    doubled = ClassTrees.concatenate([EACH.first(1), rest], [2.0, 2.0])
+    np.testing.assert_allclose(doubled.outputs(DATA), 2 * EACH.outputs(DATA))
+
+
+@pytest.mark.parametrize(
+    ("values", "n_classes", "sentence"),
+    [
+        (np.zeros((21, 2)), 3, r"values has shape \(21, 2\), expected shape \(21, 3\)"),
+        (np.zeros((20, 3)), 3, r"values has shape \(20, 3\), expected shape \(21, 3\)"),
+        (np.full((21, 3), np.nan), 3, "must be finite"),
+        (np.zeros((21, 1)), 4, "6 trees cannot be one for each of 4 classes"),
+        (np.zeros((21, 1)), 0, "n_classes must be from 1 to 256, not 0"),
+        (np.zeros((21, 1)), 2.0, "n_classes must be a whole number"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused(values, n_classes, sentence):
+    with pytest.raises(InputError, match=sentence):
+        ClassTrees(TREES, values, n_classes)
+
+
+# From classes to relevance
+
+
+def test_multiclass_is_the_expectation_of_the_softmax():
+    scores = np.log([[0.5], [0.3], [0.2]]) + 7.0
+    np.testing.assert_allclose(ClassLink.MULTICLASS.shares(scores)[:, 0], [0.5, 0.3, 0.2])
+    assert ClassLink.MULTICLASS.relevance(scores, np.array([0.0, 1.0, 5.0])) == pytest.approx([1.3])
+
+
+def test_ordinal_is_the_expectation_of_the_steps():
+    scores = np.log([[0.8 / 0.2], [0.25 / 0.75]])
+    np.testing.assert_allclose(ClassLink.ORDINAL.shares(scores)[:, 0], [0.8, 0.25])
+    # P(1) = .8 - .25, P(5) = .25
+    assert ClassLink.ORDINAL.relevance(scores, np.array([0.0, 1.0, 5.0])) == pytest.approx([0.55 + 1.25])
+
+
+@given(npst.arrays(np.float64, (3, 4), elements=st.floats(-1e300, 1e300)), st.sampled_from(ClassLink))
+def test_shares_of_any_scores_are_shares(scores, link):
+    shares = link.shares(scores)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    if link is ClassLink.MULTICLASS:
+        np.testing.assert_allclose(shares.sum(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
+@pytest.mark.parametrize(
+    ("link", "levels"), [(ClassLink.MULTICLASS, [0, 1, 4]), (ClassLink.ORDINAL, [-1, 0, 1, 4])]
+)
+def test_scores_are_the_expectation_of_the_probabilities(classes, link, levels):
+    model = ExpectedRelevance(classes, levels, link)
+    assert model.predict(X).tobytes() == link.relevance(classes.outputs(DATA), model.levels).tobytes()
+    probabilities = model.probabilities(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert probabilities.min() >= 0
+    if link is ClassLink.MULTICLASS:
+        np.testing.assert_allclose(probabilities @ model.levels, model.predict(X))
+
+
+@given(features)
+def test_a_document_scores_the_same_alone(some):
+    model = ExpectedRelevance(SHARED, [0, 1, 4], ClassLink.MULTICLASS)
+    together = model.predict(some)
+    alone = [model.predict(some[row : row + 1])[0] for row in range(len(some))]
+    assert together.tolist() == alone
+
+
+@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
+def test_comes_back_from_a_file_and_can_be_cut(classes, tmp_path):
+    model = ExpectedRelevance(classes, [0, 1, 4], ClassLink.MULTICLASS)
+    save(model, tmp_path / "model.rw")
+    again = load(tmp_path / "model.rw")
+    assert repr(again) == repr(model)
+    assert again.predict(X).tobytes() == model.predict(X).tobytes()
+    assert again.n_rounds == classes.n_rounds
+    cut = ExpectedRelevance(classes.first(1), [0, 1, 4], ClassLink.MULTICLASS)
+    assert again.first(1).predict(X).tobytes() == cut.predict(X).tobytes()
+    assert again.used_features.tolist() == TREES.used_features.tolist()
+    with pytest.raises(InputError, match="'expected_relevance' cannot tell what each feature adds"):
+        again.contributions(X)
+
+
+@pytest.mark.parametrize(
+    ("levels", "link", "sentence"),
+    [
+        ([0, 1], ClassLink.MULTICLASS, "2 levels cannot have 3 classes"),
+        ([0, 1, 2], ClassLink.ORDINAL, "3 levels cannot have 3 classes"),
+        ([0, 2, 1], ClassLink.MULTICLASS, "levels must be two or more numbers that ascend"),
+        ([0, np.inf, 1], ClassLink.MULTICLASS, r"levels\[1\] is inf"),
+        ([1], ClassLink.ORDINAL, "levels must be two or more"),
+    ],
+)
+def test_levels_that_do_not_fit_are_refused(levels, link, sentence):
+    with pytest.raises(InputError, match=sentence):
+        ExpectedRelevance(SHARED, levels, link)
+
+
+RIGHT = ExpectedRelevance(SHARED, [0.0, 1.0, 4.0], ClassLink.MULTICLASS).state()
+
+
+@pytest.mark.parametrize(
+    ("part", "changed", "sentence"),
+    [
+        ("fields", {"link": "probit"}, "link must be one of multiclass, ordinal, not 'probit'"),
+        ("fields", {"link": ["ordinal"]}, "link must be one of"),
+        ("fields", {"n_classes": 10**30}, "n_classes must be from 1"),
+        ("fields", {"n_classes": 2}, "values has shape"),
+        ("arrays", {"values": np.zeros(21)}, "values is float64 of 1 dimension"),
+        ("arrays", {"values": np.zeros((21, 3), np.float32)}, "values is float32"),
+        ("arrays", {"levels": np.zeros((1, 3))}, "levels is float64 of 2 dimension"),
+        ("children", {"trees": LinearScorer([1.0], [0.0])}, "must be of kind 'trees', not 'linear'"),
+    ],
+)
+def test_a_hostile_state_is_refused_in_a_sentence(part, changed, sentence):
+    parts = {name: dict(getattr(RIGHT, name)) for name in ("fields", "arrays", "children")}
+    parts[part] |= changed
+    with pytest.raises(InputError, match=sentence):
+        ExpectedRelevance.from_state(State(**parts))
