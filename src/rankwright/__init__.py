@@ -11,6 +11,7 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from rankwright import metrics
+    from rankwright.combination import Blend, blend
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import AdaRank, LambdaMART
+    from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
+    "rankwright.combination": ("Blend", "blend"),
     "rankwright.data": (
         "QueryGroups",
         "RankingData",
@@ -53,6 +56,7 @@ _HOMES = {
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": ("AdaRank", "LambdaMART"),
+    "rankwright.rankers.exact_step": ("ExactStep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -60,6 +64,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
     "metrics",
     "AdaRank",
+    "Blend",
+    "ExactStep",
     "InputError",
     "LambdaMART",
     "MissingPackageError",
@@ -67,6 +73,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "RankingData",
     "Report",
     "Scorer",
+    "blend",
     "compare",
     "cross_validate",
     "evaluate",

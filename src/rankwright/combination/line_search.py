@@ -1,0 +1,106 @@
+"""The best alpha of s + alpha t, exactly (Wu, Burges, Svore & Gao 2010, section 4)."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.combination.curve import SAME, Curve
+from rankwright.data import Ranking
+from rankwright.errors import InputError
+from rankwright.metrics import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.data import QueryGroups
+    from rankwright.metrics import Metric
+
+    Doubles = NDArray[np.float64]
+
+
+class LineSearch:
+    """Finds how much of one column of scores to add to another, for one metric and set of judged documents."""
+
+    def __init__(self, metric: Metric, labels: Doubles, groups: QueryGroups, *, n_threads: int) -> None:
+        self.metric, self._labels, self._groups, self._n_threads = metric, labels, groups, n_threads
+        self._sweep = metric.sweep_kernel(labels, groups)
+
+    def value(self, scores: Doubles) -> float:
+        """Return the mean over queries of the metric of these scores."""
+        ranking = Ranking.of(scores, self._groups, n_threads=self._n_threads)
+        return mean_over_queries(self.metric.per_query(self._labels, ranking, n_threads=self._n_threads))
+
+    def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
+        """Return the mean over queries for every alpha between the two."""
+        swept = self._sweep(s, t, low=low, high=high, n_threads=self._n_threads)
+        starts = self.metric.count_empty(swept.starts)
+        counted = starts[~np.isnan(starts)]
+        if not len(counted):
+            raise InputError(f"There is nothing to choose by: no query counts for {self.metric}.")
+        values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
+        return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
+
+
+class Refined(NamedTuple):
+    """Weights of columns, and the metric of their sum."""
+
+    weights: Doubles
+    value: float
+
+
+def refined_in_turn(
+    search: LineSearch,
+    columns: Sequence[Doubles],
+    weights: Iterable[float],
+    *,
+    turns: Sequence[int],
+    low: float,
+    high: float,
+    on_step: Callable[[float], None] | None = None,
+) -> Refined:
+    """Set each weight in turn to its best, the others held, until a whole pass improves nothing.
+
+    No step lowers the metric, so this ends; that it ends at the best weights of all is not promised (the section's
+    last paragraph). `turns` says whose weights may change, in which order. After each step `on_step` is told the
+    value.
+    """
+    best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
+    best = best._replace(value=search.value(_weighted_sum(columns, best.weights)))
+    before = -np.inf
+    while best.value > before + SAME:
+        before = best.value
+        for place in turns:
+            others = [column for other, column in enumerate(columns) if other != place]
+            rest = _weighted_sum(others, np.delete(best.weights, place))
+            if rest.any():  # alone, a column ranks alike with every weight
+                best = _improved(search, best, place, rest, columns[place], low, high)
+            if on_step is not None:
+                on_step(best.value)
+    return best
+
+
+def _improved(
+    search: LineSearch, best: Refined, place: int, rest: Doubles, column: Doubles, low: float, high: float
+) -> Refined:
+    alpha, _ = search.curve(rest, column, low=low, high=high).best()
+    without = low <= 0.0 <= high
+    for candidate in (0.0, alpha) if without else (alpha,):
+        value = search.value(rest + candidate * column)
+        if value > best.value + SAME:
+            weights = best.weights.copy()
+            weights[place] = candidate
+            best = Refined(weights, value)
+    return best
+
+
+def _weighted_sum(columns: Sequence[Doubles], weights: Doubles) -> Doubles:
+    """Return the sum column by column, so that a document's score owes nothing to the rows beside it."""
+    parts = (weight * column for weight, column in zip(weights, columns, strict=True) if weight)
+    *_, total = accumulate(parts, initial=np.zeros(len(columns[0]) if columns else 0))
+    return total
