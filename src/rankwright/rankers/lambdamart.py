@@ -16,6 +16,7 @@ from rankwright.errors import InputError
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
+from rankwright.rankers.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.parameters import (
     require_number,
     require_one_of,
@@ -87,7 +88,9 @@ class LambdaMART(Ranker):
     rounds
         Most trees to grow; with a validation part the best number of them is kept.
     learning_rate
-        The shrinkage of every tree.
+        The shrinkage of every tree; not used where `step` is given.
+    step
+        An `ExactStep` to give each tree the weight that is best for the metric; None shrinks all alike.
     max_leaves
         Leaves a tree; None takes 8 for small training sets up to 31 for large ones.
     min_documents, min_hessian
@@ -128,6 +131,7 @@ class LambdaMART(Ranker):
         *,
         rounds: int = 500,
         learning_rate: float = 0.05,
+        step: ExactStep | None = None,
         max_leaves: int | None = None,
         min_documents: int | None = None,
         min_hessian: float = 1e-3,
@@ -146,6 +150,7 @@ class LambdaMART(Ranker):
         self.metric = metric
         self.rounds = rounds
         self.learning_rate = learning_rate
+        self.step = step
         self.max_leaves = max_leaves
         self.min_documents = min_documents
         self.min_hessian = min_hessian
@@ -173,9 +178,15 @@ class LambdaMART(Ranker):
             on_round=task.on_round,
             n_threads=task.n_threads,
         )
-        learner = self._learner(train, task)
         start = np.zeros(len(train))
-        members = boost(self._rule(train, task), learner, start=start, rounds=self.rounds, monitor=monitor)
+        rule, learner = self._rule(train, task), self._learner(train, task)
+        if self.step is None:
+            members = boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
+        else:
+            exact = ExactSteps(
+                self.step, rule, learner, self.metric, train, validation, n_threads=task.n_threads
+            )
+            members = exact.refitted(boost(exact, exact, start=start, rounds=self.rounds, monitor=monitor))
         if not members:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
         trees = _as_ensemble(members)
@@ -203,6 +214,8 @@ class LambdaMART(Ranker):
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)
         require_number("learning_rate", self.learning_rate, above=0.0)
+        if not isinstance(self.step, ExactStep | None):
+            raise InputError(f"step must be None or an ExactStep, not {self.step!r}.")
         require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
         require_whole_number("min_documents", self.min_documents, least=1, optional=True)
         require_number("min_hessian", self.min_hessian, least=0.0)
