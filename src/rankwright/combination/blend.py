@@ -151,14 +151,15 @@ def _blend_two(
     s, t = columns
     if form == "sum":
         curve = search.curve(s, t, low=limits[0], high=limits[1])
+        found = search.settle(curve, lambda alpha: s + alpha * t)
     else:  # the same rankings, as a + (alpha / (1 - alpha)) b has them
         curve = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1])).convex()
-    alpha, value = curve.best()
+        found = search.settle(curve, lambda alpha: (1.0 - alpha) * s + alpha * t)
     # A ranker alone, its own ties and all, is no interval; where it is as good, it is simpler.
-    if limits[0] <= 0.0 <= limits[1] and search.value(s) >= value - SAME:
-        alpha = 0.0
-    elif form == "convex" and limits[1] == 1.0 and search.value(t) >= value - SAME:
-        alpha = 1.0
+    candidates = [(end, search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
+    candidates.append(found)
+    best = max(value for _, value in candidates)
+    alpha = next(alpha for alpha, value in candidates if value >= best - SAME)
     return (1.0 if form == "sum" else 1.0 - alpha, alpha), curve, alpha
 
 
@@ -195,11 +196,15 @@ def _summed(columns: Sequence[Doubles], weights: Sequence[float]) -> Doubles:
     return scores
 
 
+def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
+    """Return those ends of the range at which one of two rankers stands alone: 0 the first, 1 the second."""
+    ends = [0.0] if limits[0] <= 0.0 <= limits[1] else []
+    return [*ends, 1.0] if form == "convex" and limits[1] == 1.0 else ends
+
+
 def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
     """Return whether no alpha in the range, the ends included, is better than another."""
-    ends = [alone[0]] if limits[0] <= 0.0 <= limits[1] else []
-    if form == "convex" and limits[1] == 1.0:
-        ends.append(alone[1])
+    ends = [alone[int(end)] for end in _ends_alone(limits, form)]
     return bool(np.ptp([curve.values.min(), curve.values.max(), *ends]) <= SAME)
 
 

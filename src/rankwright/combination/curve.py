@@ -11,6 +11,8 @@ from rankwright.chart import WIDTH, Chart
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     Doubles = NDArray[np.float64]
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 SAME = 1e-10
 # An interval that is narrower, by its ends, lies between crossings that coincide but for rounding.
 NARROWEST = 1e-12
+
+GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
+PLACES_TO_TRY = 16
 
 STYLE = (
     "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; }"
@@ -59,19 +64,15 @@ class Curve:
         """Whether every alpha is as good as any other."""
         return bool(np.ptp(self.values) <= SAME)
 
-    def best(self) -> tuple[float, float]:
-        """Return the middle of the best interval, of equals the widest, and the metric there.
-
-        Its ends are crossings, where documents are tied; the middle is as far from both as can be, so that neither
-        rounding nor scores that are a little different change the ranking.
-        """
+    def best(self) -> tuple[float, float, float]:
+        """Return the ends of the best interval, of equals the widest, and the metric within."""
         lower, upper = self.edges[:-1], self.edges[1:]
         finite = np.where(np.isfinite(self.edges), np.abs(self.edges), 0.0)
         wide = upper - lower > NARROWEST * np.maximum(finite[:-1], finite[1:])
         values = np.where(wide, self.values, -np.inf)
         equals = np.flatnonzero(values >= values.max() - SAME)
         place = equals[np.argmax((upper - lower)[equals])]
-        return middle(float(lower[place]), float(upper[place])), float(self.values[place])
+        return float(lower[place]), float(upper[place]), float(self.values[place])
 
     def convex(self) -> Curve:
         """Return the curve of (1 - alpha) s + alpha t for that of s + alpha t, from 0 up."""
@@ -106,12 +107,20 @@ class Curve:
         return points
 
 
-def middle(low: float, high: float) -> float:
-    """Return a number well within an interval that may have no end."""
-    if np.isinf(low) and np.isinf(high):
-        return 0.0
-    if np.isinf(high):
-        return low + max(1.0, abs(low))
-    if np.isinf(low):
-        return high - max(1.0, abs(high))
-    return low + (high - low) / 2.0
+def places_within(low: float, high: float) -> Iterator[float]:
+    """Yield alphas well within an interval, which may have no end: first its middle.
+
+    The middle is as far as can be from both ends, which are crossings, so that neither rounding nor scores that are a
+    little different change the ranking. Yet documents whose order does not matter may cross just there; the other
+    places follow the golden ratio and so keep away from all before them.
+    """
+    for number in range(PLACES_TO_TRY):
+        share = (0.5 + number * GOLDEN_RATIO) % 1.0
+        if np.isfinite(low) and np.isfinite(high):
+            yield low + (high - low) * share
+        elif np.isfinite(low):
+            yield low + 2.0 * share * max(1.0, abs(low))
+        elif np.isfinite(high):
+            yield high - 2.0 * share * max(1.0, abs(high))
+        else:
+            yield 2.0 * share - 1.0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve
+from rankwright.combination.curve import SAME, Curve, places_within
 from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import mean_over_queries
@@ -45,6 +45,18 @@ class LineSearch:
             raise InputError(f"There is nothing to choose by: no query counts for {self.metric}.")
         values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
         return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
+
+    def settle(self, curve: Curve, scores_at: Callable[[float], Doubles]) -> tuple[float, float]:
+        """Return an alpha within the curve's best interval, and the metric of the scores there."""
+        low, high, promised = curve.best()
+        best = (0.0, -np.inf)
+        for alpha in places_within(low, high):
+            value = self.value(scores_at(alpha))
+            if value > best[1]:
+                best = alpha, value
+            if value >= promised - SAME:
+                break
+        return best
 
 
 class Refined(NamedTuple):
@@ -88,13 +100,14 @@ def refined_in_turn(
 def _improved(
     search: LineSearch, best: Refined, place: int, rest: Doubles, column: Doubles, low: float, high: float
 ) -> Refined:
-    alpha, _ = search.curve(rest, column, low=low, high=high).best()
-    without = low <= 0.0 <= high
-    for candidate in (0.0, alpha) if without else (alpha,):
-        value = search.value(rest + candidate * column)
+    curve = search.curve(rest, column, low=low, high=high)
+    candidates = [search.settle(curve, lambda alpha: rest + alpha * column)]
+    if low <= 0.0 <= high:  # without it, the ties of the rest are the rest's own
+        candidates.insert(0, (0.0, search.value(rest)))
+    for alpha, value in candidates:
         if value > best.value + SAME:
             weights = best.weights.copy()
-            weights[place] = candidate
+            weights[place] = alpha
             best = Refined(weights, value)
     return best
 

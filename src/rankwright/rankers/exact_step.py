@@ -134,7 +134,7 @@ class ExactSteps:
     def _best(self, scores: Doubles, outputs: Doubles) -> float:
         newton = min(max(1.0, self._step.low), self._step.high)
         curve = self._search.curve(scores, outputs, low=self._step.low, high=self._step.high)
-        weight, value = curve.best()
+        weight, value = self._search.settle(curve, lambda alpha: scores + alpha * outputs)
         return weight if value > curve(newton) + SAME else newton
 
     def _with_leaf_weights(self, weak: Weak) -> Weak:
