@@ -11,7 +11,7 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from rankwright import metrics
-    from rankwright.combination import Blend, blend
+    from rankwright.combination.blend import Blend, blend
     from rankwright.data import (
         QueryGroups,
         RankingData,

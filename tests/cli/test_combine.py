@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_a_picture(run, models, fold, tmp_path):
     code, _, err = run(*combine(models[:2], fold, tmp_path / "mix.rw", "--plot", tmp_path / "curve.svg"))
     assert code == 0
     assert err.endswith(f"wrote {tmp_path / 'mix.rw'} and {tmp_path / 'curve.svg'}\n")
-    assert ElementTree.fromstring((tmp_path / "curve.svg").read_text()).tag.endswith("svg")
+    assert ET.fromstring((tmp_path / "curve.svg").read_text()).tag.endswith("svg")
 
 
 def test_models_that_rank_alike(run, models, fold, tmp_path):
@@ -88,7 +88,9 @@ def test_mistakes(refuse, models, fold, tmp_path):
     )
     assert "is read by this command" in refuse(*combine(models[:2], fold, models[1]))
     assert "is where the model goes" in refuse(*combine(models[:2], fold, mix, "--plot", mix))
-    assert "form must be 'convex' or 'sum', not 'mean'." in refuse(*combine(models[:2], fold, mix, "--form", "mean"))
+    assert "form must be 'convex' or 'sum', not 'mean'." in refuse(
+        *combine(models[:2], fold, mix, "--form", "mean")
+    )
     assert "low must be a number below high" in refuse(*combine(models[:2], fold, mix, "--low", "1"))
     assert "ndgc" in refuse(*combine(models[:2], fold, mix, "--metric", "ndgc@10"))
     assert "There is no file" in refuse(*combine([models[0], tmp_path / "none.rw"], fold, mix))

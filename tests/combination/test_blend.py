@@ -84,7 +84,9 @@ def test_two_models():
     assert mix.value == NDCG(k=10)(DATA.y, mix.predict(DATA), DATA.qid)
     assert mix.value == pytest.approx(mix.curve(mix.alpha), abs=1e-12)
     assert mix.curve.values.max() == pytest.approx(mix.value, abs=1e-12)
-    grid = [NDCG(k=10)(DATA.y, (1 - a) * DATA.X[:, 0] + a * DATA.X[:, 1], DATA.qid) for a in np.linspace(0, 1, 101)]
+    grid = [
+        NDCG(k=10)(DATA.y, (1 - a) * DATA.X[:, 0] + a * DATA.X[:, 1], DATA.qid) for a in np.linspace(0, 1, 101)
+    ]
     assert mix.value >= max(grid)
     assert not mix.constant
     assert isinstance(mix.model_, Combination)

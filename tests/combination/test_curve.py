@@ -1,5 +1,5 @@
 import re
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_the_convex_form_has_the_same_values():
 def test_a_picture_shows_the_curve_and_the_best(curve):
     alpha = next(places_within(*curve.best()[:2]))
     text = curve.drawn(alpha, "ndcg@10")
-    picture = ElementTree.fromstring(text)
+    picture = ET.fromstring(text)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     assert "ndcg@10 by alpha" in text
     assert "nan" not in text

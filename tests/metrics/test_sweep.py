@@ -67,7 +67,9 @@ RANGES = st.sampled_from([(0.0, np.inf), (-np.inf, np.inf), (0.1, 5.0), (0.0, 1.
 @st.composite
 def two_rankers(draw, scores=ANY, max_size=12):
     documents = draw(
-        st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), scores, scores), min_size=1, max_size=max_size)
+        st.lists(
+            st.tuples(st.sampled_from("abc"), st.integers(0, 3), scores, scores), min_size=1, max_size=max_size
+        )
     )
     qid, y, s, t = zip(*documents, strict=True)
     return QueryGroups.of(qid), np.array(y, dtype=float), np.array(s), np.array(t)

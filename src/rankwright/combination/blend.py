@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.combination.curve import SAME, Curve
-from rankwright.combination.line_search import LineSearch, refined_in_turn
+from rankwright.combination.line_search import LineSearch, refined_in_turn, weighted_sum
 from rankwright.data import RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.errors import InputError
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.models.scorer import JSON
 
     Doubles = NDArray[np.float64]
 
@@ -70,7 +72,9 @@ class Blend:
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
         """Return a score for each document, as a scorer does."""
         if self.model_ is None:
-            raise InputError("Columns of scores were combined, not models: weigh columns of other documents yourself.")
+            raise InputError(
+                "Columns of scores were combined, not models: weigh columns of other documents yourself."
+            )
         return self.model_.predict(X, qid, n_threads=n_threads)
 
     def plot(self) -> str:
@@ -96,8 +100,8 @@ def blend(
 ) -> Blend:
     """Return the combination of rankers that is best for a metric.
 
-    Of two rankers it is the best there is: every ranking that any alpha gives is looked at. More than two are taken
-    each in turn, the others held, until nothing improves; that is good, but not promised to be the best.
+    Of two rankers it is the best there is: every ranking that any alpha gives is looked at. More than two are
+    taken each in turn, the others held, until nothing improves; that is good, but not promised to be the best.
 
     Parameters
     ----------
@@ -108,8 +112,8 @@ def blend(
     metric
         What to maximise: any metric, or its name.
     form
-        `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative too if `low` is. Of
-        more rankers, weights from 0 that sum to one, or the first with weight 1 and the others between low and high.
+        `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative too if `low` is.
+        Of more rankers: weights from 0 that sum to one; or the first with weight 1, the others from low to high.
     low, high
         The range of alpha: by default 0 to 1 for `"convex"`, 0 to infinity for `"sum"`.
     n_threads
@@ -131,11 +135,13 @@ def blend(
     found = _blend_two if len(rankers) == 2 else _blend_many
     weights, curve, alpha = found(search, columns, form, limits, on_step)
     alone = tuple(search.value(column) for column in columns)
-    value = search.value(_summed(columns, weights))
+    value = search.value(weighted_sum(columns, weights))
     constant = curve is not None and _is_constant(curve, alone, limits, form)
     if constant:
         warnings.warn(f"{measured} is the same for every alpha; alpha is {alpha:g}.", stacklevel=2)
-    return Blend(weights, value, alone, alpha, curve, constant, measured, _model(rankers, weights, measured, value))
+    return Blend(
+        weights, value, alone, alpha, curve, constant, measured, _model(rankers, weights, measured, value)
+    )
 
 
 Found = tuple[tuple[float, ...], Curve | None, float | None]
@@ -187,15 +193,6 @@ def _odds(alpha: float) -> float:
     return alpha / (1.0 - alpha) if alpha < 1.0 else np.inf
 
 
-def _summed(columns: Sequence[Doubles], weights: Sequence[float]) -> Doubles:
-    """Return what the combination's scorer gives, bit for bit."""
-    scores = np.zeros(len(columns[0]))
-    for column, weight in zip(columns, weights, strict=True):
-        if weight:
-            scores += weight * column
-    return scores
-
-
 def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
     """Return those ends of the range at which one of two rankers stands alone: 0 the first, 1 the second."""
     ends = [0.0] if limits[0] <= 0.0 <= limits[1] else []
@@ -217,7 +214,9 @@ def _checked_range(form: str, low: float | None, high: float | None, n_rankers: 
     if not numbers or not ends[0] < ends[1]:
         raise InputError(f"low must be a number below high, not {ends[0]!r} and {ends[1]!r}.")
     if form == "convex" and (ends[0] < 0.0 or ends[1] > 1.0):
-        raise InputError(f"A convex combination has alpha from 0 to 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'.")
+        raise InputError(
+            f"A convex combination has alpha from 0 to 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
+        )
     if form == "convex" and n_rankers > 2 and ends != (0.0, 1.0):
         raise InputError("The weights of more than two rankers have a range only with form='sum'.")
     return float(ends[0]), float(ends[1])
@@ -238,14 +237,15 @@ def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Dou
 
 def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, value: float) -> Scorer | None:
     scorers = [one if isinstance(one, Scorer) else getattr(one, "model_", None) for one in rankers]
-    if not all(isinstance(one, Scorer) for one in scorers):
-        return None
     used = [(one, weight) for one, weight in zip(scorers, weights, strict=True) if weight]
-    facts = {
+    members = tuple(one for one, _ in used if isinstance(one, Scorer))
+    if len(members) < len(used):
+        return None
+    facts: dict[str, JSON] = {
         "ranker": "blend",
         "metric": str(metric),
         "value": value,
         "rankwright": __version__,
-        "members": [{"weight": weight, **one.about} for one, weight in used],
+        "members": [{"weight": weight, **one.about} for one, (_, weight) in zip(members, used, strict=True)],
     }
-    return Combination(tuple(one for one, _ in used), np.array([weight for _, weight in used]), about=facts)
+    return Combination(members, np.array([weight for _, weight in used]), about=facts)

@@ -26,8 +26,9 @@ GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
 PLACES_TO_TRY = 16
 
 STYLE = (
-    "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; }"
-    " polyline { fill: none; stroke: #2458a6; stroke-width: 1.5; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }"
+    "text { font: 12px system-ui, sans-serif; fill: #5c6773; }"
+    " .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }"
+    " polyline { fill: none; stroke: #2458a6; stroke-width: 1.5; }"
 )
 
 
@@ -56,7 +57,7 @@ class Curve:
         """Return the metric at an alpha; on an edge, that of the interval above it."""
         if not self.edges[0] <= alpha <= self.edges[-1]:
             raise InputError(f"alpha must be from {self.edges[0]:g} to {self.edges[-1]:g}, not {alpha!r}.")
-        place = np.searchsorted(self.edges, alpha, side="right") - 1
+        place = int(np.searchsorted(self.edges, alpha, side="right")) - 1
         return float(self.values[min(place, len(self) - 1)])
 
     @property
@@ -103,16 +104,18 @@ class Curve:
         points = []
         for x, begin, end in zip(borders, first.clip(0), np.maximum(first, last).clip(0), strict=False):
             steps = self.values[begin : end + 1]
-            points += [(float(x), float(y)) for y in dict.fromkeys((steps[0], steps.min(), steps.max(), steps[-1]))]
+            points += [
+                (float(x), float(y)) for y in dict.fromkeys((steps[0], steps.min(), steps.max(), steps[-1]))
+            ]
         return points
 
 
 def places_within(low: float, high: float) -> Iterator[float]:
     """Yield alphas well within an interval, which may have no end: first its middle.
 
-    The middle is as far as can be from both ends, which are crossings, so that neither rounding nor scores that are a
-    little different change the ranking. Yet documents whose order does not matter may cross just there; the other
-    places follow the golden ratio and so keep away from all before them.
+    The middle is as far as can be from both ends, which are crossings, so that neither rounding nor scores that
+    are a little different change the ranking. Yet documents whose order does not matter may cross just there; the
+    other places follow the golden ratio and so keep away from all before them.
     """
     for number in range(PLACES_TO_TRY):
         share = (0.5 + number * GOLDEN_RATIO) % 1.0

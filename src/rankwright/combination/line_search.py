@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -83,13 +82,13 @@ def refined_in_turn(
     value.
     """
     best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
-    best = best._replace(value=search.value(_weighted_sum(columns, best.weights)))
+    best = best._replace(value=search.value(weighted_sum(columns, best.weights)))
     before = -np.inf
     while best.value > before + SAME:
         before = best.value
         for place in turns:
             others = [column for other, column in enumerate(columns) if other != place]
-            rest = _weighted_sum(others, np.delete(best.weights, place))
+            rest = weighted_sum(others, np.delete(best.weights, place))
             if rest.any():  # alone, a column ranks alike with every weight
                 best = _improved(search, best, place, rest, columns[place], low, high)
             if on_step is not None:
@@ -112,8 +111,10 @@ def _improved(
     return best
 
 
-def _weighted_sum(columns: Sequence[Doubles], weights: Doubles) -> Doubles:
+def weighted_sum(columns: Sequence[Doubles], weights: Iterable[float]) -> Doubles:
     """Return the sum column by column, so that a document's score owes nothing to the rows beside it."""
-    parts = (weight * column for weight, column in zip(weights, columns, strict=True) if weight)
-    *_, total = accumulate(parts, initial=np.zeros(len(columns[0]) if columns else 0))
+    total = np.zeros(len(columns[0]))
+    for weight, column in zip(weights, columns, strict=True):
+        if weight:
+            total += weight * column
     return total

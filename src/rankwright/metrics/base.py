@@ -150,7 +150,7 @@ class Metric(ABC):
         return partial(sweep_by_rankings, self, labels, groups)
 
     def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
-        """Return every query's rows, those first that come first among equal scores; and whether to average them."""
+        """Return every query's rows, first those that win a tie, and whether ties are averaged instead."""
         rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)
         if self.ties is Ties.WORST:
             rows = rows[np.lexsort((labels[rows], query))]

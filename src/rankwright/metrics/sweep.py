@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,7 +10,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -104,7 +103,9 @@ def sweep_by_rankings(
 def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads: int) -> Doubles:
     """Return the metric of several rankings of one query, a row each: how many documents are above every one."""
     n_rankings, n_documents = above.shape
-    ranking = Ranking.of(-above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_threads=n_threads)
+    ranking = Ranking.of(
+        -above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_threads=n_threads
+    )
     return metric.per_query_with_empty(np.tile(labels, n_rankings), ranking, n_threads=n_threads)
 
 
@@ -120,7 +121,9 @@ def _rankings(
     crossing = (s[faller] - s[riser]) / (t[riser] - t[faller])
     below = crossing > low
     parallel = (t[:, None] == t) & (s[:, None] < s)
-    above = parallel.sum(axis=1) + np.bincount(riser[below], minlength=n) + np.bincount(faller[~below], minlength=n)
+    above = (
+        parallel.sum(axis=1) + np.bincount(riser[below], minlength=n) + np.bincount(faller[~below], minlength=n)
+    )
     yield np.array([low]), above[None]
 
     inside = np.flatnonzero(below & (crossing < high))

@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 class ExactStep:
     """Gives each tree the weight that is best for the metric, instead of a learning rate.
 
-    Of all weights between two bounds it takes the best; where none is better than a full Newton step, that is 1, it
-    takes the Newton step. So it does for the first tree, which ranks alike with every weight.
+    Of all weights between two bounds it takes the best; where none is better than a full Newton step, that is 1,
+    it takes the Newton step. So it does for the first tree, which ranks alike with every weight.
 
     Parameters
     ----------
     low, high
         The bounds. The lower one keeps boosting going where a tree gains next to nothing.
     on
-        Which queries choose: `"training"` or `"validation"`. The latter's own value is then no fair judge any more.
+        Which queries choose: `"training"` or `"validation"`, whose own value is then no fair judge any more.
     shrinkage
         What the weight found is multiplied by.
     leaves
@@ -65,7 +65,7 @@ class ExactStep:
 
 
 class ExactSteps:
-    """A rule and a learner whose steps are searched for: it must know the scores of the one, the trees of the other."""
+    """A rule and a learner whose steps are searched for: from the scores of the one and the trees of the other."""
 
     def __init__(
         self,
@@ -141,7 +141,9 @@ class ExactSteps:
         tree = weak.model
         assert isinstance(tree, TreeEnsemble)
         outputs, weights = self._outputs, np.ones(len(tree.leaf_value))
-        for value in np.unique(tree.leaf_value[tree.leaf_value != 0.0]):  # leaves of one value are weighed together
+        for value in np.unique(
+            tree.leaf_value[tree.leaf_value != 0.0]
+        ):  # leaves of one value are weighed together
             leaf = np.where(self._outputs == value, value, 0.0)
             weight = self._best(self._scores + outputs - leaf, leaf)
             weights[tree.leaf_value == value] = weight

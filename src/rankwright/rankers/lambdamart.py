@@ -183,9 +183,7 @@ class LambdaMART(Ranker):
         if self.step is None:
             members = boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
         else:
-            exact = ExactSteps(
-                self.step, rule, learner, self.metric, train, validation, n_threads=task.n_threads
-            )
+            exact = ExactSteps(self.step, rule, learner, self.metric, train, validation, n_threads=task.n_threads)
             members = exact.refitted(boost(exact, exact, start=start, rounds=self.rounds, monitor=monitor))
         if not members:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
