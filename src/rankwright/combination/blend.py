@@ -246,6 +246,9 @@ def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, val
         "metric": str(metric),
         "value": value,
         "rankwright": __version__,
-        "members": [{"weight": weight, **one.about} for one, (_, weight) in zip(members, used, strict=True)],
+        "members": {
+            f"{number} {one.about.get('ranker', one.kind)}": weight
+            for number, (one, (_, weight)) in enumerate(zip(members, used, strict=True), start=1)
+        },
     }
     return Combination(members, np.array([weight for _, weight in used]), about=facts)
