@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.evaluation.chart import line_chart
+from rankwright.chart import line_chart
 from rankwright.metrics import NDCG
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ void bind_letor(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
+void bind_sweep(nanobind::module_& m);
 }  // namespace rankwright::bindings
 
 NB_MODULE(_native, m) {
@@ -19,4 +20,5 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_scoring(m);
+    rankwright::bindings::bind_sweep(m);
 }

@@ -11,6 +11,7 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from rankwright import metrics
+    from rankwright.combination.blend import Blend, blend
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     )
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import MART, AdaRank, LambdaMART, McRank
+    from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
+    "rankwright.combination": ("Blend", "blend"),
     "rankwright.data": (
         "QueryGroups",
         "RankingData",
@@ -67,6 +70,7 @@ _HOMES = {
     ),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": ("AdaRank", "LambdaMART", "MART", "McRank"),
+    "rankwright.rankers.exact_step": ("ExactStep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -74,6 +78,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
     "metrics",
     "AdaRank",
+    "Blend",
+    "ExactStep",
     "InputError",
     "LambdaMART",
     "MART",
@@ -83,6 +89,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "RankingData",
     "Report",
     "Scorer",
+    "blend",
     "compare",
     "cross_validate",
     "evaluate",

@@ -292,3 +292,60 @@ def tree_contributions(
     values: NDArray[np.float32],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+
+# Each query's value just above `low`; where their sum changes; by how much it then differs from the start.
+def sweep_gains(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    s: NDArray[np.float64],
+    t: NDArray[np.float64],
+    low: float,
+    high: float,
+    average_ties: bool,
+    n_threads: int,
+    gains: NDArray[np.float64],
+    rank_weights: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def sweep_average_precisions(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    s: NDArray[np.float64],
+    t: NDArray[np.float64],
+    low: float,
+    high: float,
+    average_ties: bool,
+    n_threads: int,
+    labels: NDArray[np.float64],
+    threshold: float,
+    depth: int | None,
+    capped: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def sweep_reciprocal_ranks(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    s: NDArray[np.float64],
+    t: NDArray[np.float64],
+    low: float,
+    high: float,
+    average_ties: bool,
+    n_threads: int,
+    labels: NDArray[np.float64],
+    threshold: float,
+    depth: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def sweep_expected_reciprocal_ranks(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    s: NDArray[np.float64],
+    t: NDArray[np.float64],
+    low: float,
+    high: float,
+    average_ties: bool,
+    n_threads: int,
+    stop_probability: NDArray[np.float64],
+    depth: int | None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...

@@ -13,7 +13,7 @@ import pytest
 import rankwright
 from rankwright.cli.app import app
 
-VERBS = ["demo", "train", "evaluate", "predict", "rank", "crossval", "rankers", "info", "generate"]
+VERBS = ["demo", "train", "evaluate", "combine", "predict", "rank", "crossval", "rankers", "info", "generate"]
 START = "import sys; from rankwright.cli import main; main()"
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from evaluation.examples import small_report
 from rankwright.boosting import History, Round
+from rankwright.chart import Chart, ticks
 from rankwright.errors import InputError
-from rankwright.evaluation.chart import Chart, ticks
 from rankwright.evaluation.page import write_page
 
 UNCLOSED = {"meta"}

@@ -5,8 +5,8 @@ import pytest
 
 import rankwright as rw
 from rankers.test_lambdamart import judged
+from rankwright.chart import line_chart
 from rankwright.errors import InputError
-from rankwright.evaluation.chart import line_chart
 from rankwright.models import Combination
 
 TRAIN, TEST = judged(), judged(seed=2)

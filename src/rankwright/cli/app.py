@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rankwright.cli.combine import combine
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
@@ -28,7 +29,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, train, evaluate, predict, rank, crossval, rankers, info, generate):
+for verb in (demo, train, evaluate, combine, predict, rank, crossval, rankers, info, generate):
     app.command()(verb)
 
 

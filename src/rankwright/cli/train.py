@@ -53,8 +53,6 @@ def train(
     Example:
 
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
-
-        rankwright train lambdamart --train small.txt --start large.rw --model adapted.rw
     """
     chosen = make_ranker(ranker, settings or [], threads)
     checked_output(model, inputs=(train, valid, start))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.chart import Chart
 from rankwright.data.files import write_whole
-from rankwright.evaluation.chart import Chart
 
 if TYPE_CHECKING:
     import os

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
+from rankwright.chart import line_chart
 from rankwright.errors import InputError
-from rankwright.evaluation.chart import line_chart
 from rankwright.evaluation.measurement import evaluate
 from rankwright.models import Scorer
 

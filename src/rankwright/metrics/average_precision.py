@@ -11,6 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.metrics.base import checked_cut
 from rankwright.metrics.relevance import RelevanceMetric
+from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel
+    from rankwright.metrics.sweep import SweepKernel
 
     Doubles = NDArray[np.float64]
 
@@ -67,6 +69,10 @@ class AP(RelevanceMetric):
         return partial(
             _native.average_precision_lambdas, threshold=self.threshold, depth=self.k, capped=self.capped
         )
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        own = {"labels": labels, "threshold": self.threshold, "depth": self.k, "capped": self.capped}
+        return native_sweep(_native.sweep_average_precisions, self, labels, groups, **own)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return _native.average_precisions(

@@ -17,6 +17,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics.lambdas import lambdas_by_swaps
+from rankwright.metrics.sweep import sweep_by_rankings
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from rankwright._native import SortedQueries
     from rankwright.metrics.lambdas import LambdaKernel
+    from rankwright.metrics.sweep import SweepKernel
 
     Doubles = NDArray[np.float64]
 
@@ -139,6 +141,20 @@ class Metric(ABC):
         This one asks `swap_deltas`; a metric with native deltas overrides it.
         """
         return partial(lambdas_by_swaps, self)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        """Return what judges s + alpha t for every alpha, for documents with these labels.
+
+        This one judges ranking after ranking; a metric with a native sweep overrides it.
+        """
+        return partial(sweep_by_rankings, self, labels, groups)
+
+    def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
+        """Return every query's rows, first those that win a tie, and whether ties are averaged instead."""
+        rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)
+        if self.ties is Ties.WORST:
+            rows = rows[np.lexsort((labels[rows], query))]
+        return rows, self.ties is Ties.EXPECTED
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
         """Return every query's value, ties as sorted or averaged; NaN for an empty one."""

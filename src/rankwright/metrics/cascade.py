@@ -13,6 +13,7 @@ from rankwright.errors import InputError
 from rankwright.metrics.base import Metric, checked_cut, require_finite
 from rankwright.metrics.gain import Gain
 from rankwright.metrics.relevance import RelevanceMetric
+from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel
+    from rankwright.metrics.sweep import SweepKernel
 
     Doubles = NDArray[np.float64]
 
@@ -61,6 +63,10 @@ class RR(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
         return partial(_native.reciprocal_rank_lambdas, threshold=self.threshold, depth=self.k)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        own = {"labels": labels, "threshold": self.threshold, "depth": self.k}
+        return native_sweep(_native.sweep_reciprocal_ranks, self, labels, groups, **own)
 
     def _of_first(self, rank: int) -> float:
         return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
@@ -128,6 +134,10 @@ class ERR(Metric):
         return partial(
             _native.expected_reciprocal_rank_lambdas, stop_probability=self.stop_probability(labels), depth=self.k
         )
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        own = {"stop_probability": self.stop_probability(labels), "depth": self.k}
+        return native_sweep(_native.sweep_expected_reciprocal_ranks, self, labels, groups, **own)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         stops = self.stop_probability(labels)

@@ -20,12 +20,14 @@ from rankwright.metrics.base import (
     spell_number,
 )
 from rankwright.metrics.lambdas import linear_lambda_kernel
+from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.lambdas import LambdaKernel
+    from rankwright.metrics.sweep import SweepKernel
 
     Doubles = NDArray[np.float64]
 
@@ -117,6 +119,11 @@ class DCG(Metric):
         factors = self._query_factors(labels, groups)
         return linear_lambda_kernel(self.gain(labels), self._table(groups), factors, groups)
 
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        weights = rank_weights(self._table(groups), self._query_factors(labels, groups), groups)
+        gains = self.gain(labels)
+        return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
+
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
         """Return what each query's DCG is multiplied by."""
         return np.ones(len(groups))
@@ -163,6 +170,11 @@ class NDCG(DCG):
         if ideal <= 0 or self._is_short(len(labels)):
             return np.zeros((len(labels), len(labels)))
         return super().swap_deltas(labels) / ideal
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        short = self._is_short(groups.sizes)
+        # The native sweep gives a query with fewer than k documents 0, whatever it is to count.
+        return Metric.sweep_kernel(self, labels, groups) if np.any(short) else super().sweep_kernel(labels, groups)
 
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
         ideal = DCG(self.k, self.gain, self.discount).per_query(labels, Ranking.of(self.gain(labels), groups))

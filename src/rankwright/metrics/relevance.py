@@ -10,6 +10,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas, require_finite
 from rankwright.metrics.lambdas import linear_lambda_kernel
+from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel
+    from rankwright.metrics.sweep import SweepKernel
 
     Doubles = NDArray[np.float64]
 
@@ -41,6 +43,14 @@ class RelevanceMetric(Metric):
         sums = _native.discounted_gains(*self._sorted(ranking), relevance, discounts, n_threads)
         return np.where(relevant_documents(relevance, ranking.groups) > 0, sums, np.nan)
 
+    def _linear_sweep(
+        self, labels: Doubles, groups: QueryGroups, discounts: Doubles, query_factors: Doubles
+    ) -> SweepKernel:
+        """Return the sweep of a metric that is its query's factor times the sum that `_discounted` gives."""
+        weights = rank_weights(discounts, query_factors, groups)
+        gains = self.relevance(labels)
+        return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
+
 
 @dataclass(frozen=True)
 class Precision(RelevanceMetric):
@@ -63,6 +73,9 @@ class Precision(RelevanceMetric):
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         factors = np.full(len(groups), 1.0 / self.k)
         return linear_lambda_kernel(self.relevance(labels), _first_ranks(self.k, groups), factors, groups)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        return self._linear_sweep(labels, groups, _first_ranks(self.k, groups), np.full(len(groups), 1.0 / self.k))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups) / self.k, n_threads)
@@ -92,6 +105,10 @@ class Recall(RelevanceMetric):
         factors = 1.0 / np.maximum(1.0, relevant_documents(relevance, groups))
         return linear_lambda_kernel(relevance, _first_ranks(self.k, groups), factors, groups)
 
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        factors = 1.0 / np.maximum(1.0, relevant_documents(self.relevance(labels), groups))
+        return self._linear_sweep(labels, groups, _first_ranks(self.k, groups), factors)
+
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         found = self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups), n_threads)
         return found / np.maximum(1.0, relevant_documents(self.relevance(labels), ranking.groups))
@@ -112,6 +129,9 @@ class WTA(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         return linear_lambda_kernel(self.relevance(labels), np.ones(1), np.ones(len(groups)), groups)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        return self._linear_sweep(labels, groups, np.ones(1), np.ones(len(groups)))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return self._discounted(labels, ranking, np.ones(1), n_threads)

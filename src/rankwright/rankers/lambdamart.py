@@ -11,6 +11,7 @@ from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.parameters import require_whole_number
 from rankwright.rankers.tree_ranker import TreeRanker
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.boosting import Member, Monitor, Rule
     from rankwright.data import RankingData
+    from rankwright.learners import WeakLearner
     from rankwright.rankers.ranker import FitTask
+    from rankwright.rankers.tree_ranker import Parts
 
     Doubles = NDArray[np.float64]
 
@@ -70,7 +74,9 @@ class LambdaMART(TreeRanker):
     rounds
         Most trees to grow; with a validation part the best number of them is kept.
     learning_rate
-        The shrinkage of every tree.
+        The shrinkage of every tree; not used where `step` is given.
+    step
+        An `ExactStep` to give each tree the weight that is best for the metric; None shrinks all alike.
     max_leaves
         Leaves a tree; None takes 8 for small training sets up to 31 for large ones.
     min_documents, min_hessian
@@ -114,6 +120,7 @@ class LambdaMART(TreeRanker):
         *,
         rounds: int = 500,
         learning_rate: float = 0.05,
+        step: ExactStep | None = None,
         max_leaves: int | None = None,
         min_documents: int | None = None,
         min_hessian: float = 1e-3,
@@ -133,6 +140,7 @@ class LambdaMART(TreeRanker):
         self.metric = metric
         self.rounds = rounds
         self.learning_rate = learning_rate
+        self.step = step
         self.max_leaves = max_leaves
         self.min_documents = min_documents
         self.min_hessian = min_hessian
@@ -149,6 +157,14 @@ class LambdaMART(TreeRanker):
         self.seed = seed
         self.n_threads = n_threads
 
+    def _boosted(
+        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, parts: Parts
+    ) -> list[Member]:
+        if self.step is None:
+            return super()._boosted(rule, learner, monitor, parts)
+        exact = ExactSteps(self.step, rule, learner, self.metric, parts)
+        return exact.refitted(super()._boosted(exact, exact, monitor, parts))
+
     def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
         judged = train.canonical
         lambdas = LambdaGradients(_without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
@@ -157,6 +173,8 @@ class LambdaMART(TreeRanker):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        if not isinstance(self.step, ExactStep | None):
+            raise InputError(f"step must be None or an ExactStep, not {self.step!r}.")
         require_whole_number("truncation", self.truncation, least=1, optional=True)
 
 

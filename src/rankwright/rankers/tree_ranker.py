@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -37,6 +38,25 @@ WATCHED_DOCUMENTS = 100_000
 COARSE_DOCUMENTS = 100_000
 
 Data = TypeVar("Data", RankingData, RankingData | None)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What boosting goes by: both parts of the data as trees see them, and the first scores of the first.
+
+    These scores are in canonical order; the validation documents come as they are.
+    """
+
+    train: RankingData
+    validation: RankingData | None
+    start: Doubles
+    task: FitTask
+
+    @property
+    def validation_start(self) -> Doubles:
+        """The validation documents' first scores."""
+        given = None if self.task.start is None else self.task.start.validation
+        return np.zeros(0 if self.validation is None else len(self.validation)) if given is None else given
 
 
 class TreeRanker(Ranker):
@@ -76,14 +96,18 @@ class TreeRanker(Ranker):
             n_threads=task.n_threads,
             **self._watched(task),
         )
-        rule, learner = self._rule(train, task), self._learner(train, task)
-        start = self._first_scores(train, task)
-        members = boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
+        parts = Parts(train, validation, self._first_scores(train, task), task)
+        members = self._boosted(self._rule(train, task), self._learner(train, task), monitor, parts)
         if not members and task.start is None:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
         model = self._model(members, train)
         learned = QueryFeatureScorer(model, columns) if columns else model
         return learned if task.start is None else task.start.plus(learned), monitor.history
+
+    def _boosted(
+        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, parts: Parts
+    ) -> list[Member]:
+        return boost(rule, learner, start=parts.start, rounds=self.rounds, monitor=monitor)
 
     def _first_scores(self, train: RankingData, task: FitTask) -> Doubles:
         """Return F_0: zeros, or what the submodel says."""

@@ -22,12 +22,21 @@ class Chart:
     y_range: tuple[float, float]
     x_label: str
     y_label: str
+    x_whole: bool = True  # only whole numbers lie along x
 
     def drawn(self, marks: Iterable[str]) -> str:
-        """Return the whole picture: grid, marks, labels."""
+        """Return the whole picture, for a page that has a style: grid, marks, labels."""
+        return self._picture("", marks)
+
+    def drawn_alone(self, marks: Iterable[str], style: str) -> str:
+        """Return the whole picture as a file of its own, which brings its style."""
+        size = f' xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+        return self._picture(size, [f"<style>{style}</style>", *marks])
+
+    def _picture(self, attributes: str, marks: Iterable[str]) -> str:
         label = f"{escape(self.y_label)} by {escape(self.x_label)}"
         return (
-            f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+            f'<svg{attributes} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
             f"{self._grid()}{''.join(marks)}{self._labels()}</svg>"
         )
 
@@ -68,7 +77,7 @@ class Chart:
         along = "".join(
             f'<text x="{self._x(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
             for tick in ticks(*self.x_range, most=10)
-            if tick == int(tick)
+            if tick == int(tick) or not self.x_whole
         )
         return (
             f'{along}<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{escape(self.x_label)}</text>'
@@ -101,11 +110,10 @@ def line_chart(curves: Mapping[str, Sequence[tuple[float, float]]], x_label: str
     chart = Chart(x_range, y_range, x_label, y_label)
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(curves))]
     styles = "".join(f" .line{place} {{ stroke: {colour}; }}" for place, colour in enumerate(colours))
-    marks = [f"<style>{LINE_STYLE}{styles}</style>", '<rect width="100%" height="100%" fill="#fff"/>']
+    marks = []
     for place, (name, curve) in enumerate(curves.items()):
         marks.append(chart.line(f"line{place}", curve))
         height = HEIGHT - BOTTOM - 8 - 16 * (len(curves) - 1 - place)
         text = f'<text x="{WIDTH - RIGHT - 6}" y="{height}" text-anchor="end" style="fill: {colours[place]}">'
         marks.append(f"{text}{escape(name)}</text>")
-    size = f'xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
-    return chart.drawn(marks).replace("<svg ", f"<svg {size} ", 1) + "\n"
+    return chart.drawn_alone(marks, LINE_STYLE + styles) + "\n"

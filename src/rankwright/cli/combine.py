@@ -1,0 +1,128 @@
+"""`rankwright combine`."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwright.cli.inputs import (
+    FeaturesOption,
+    JsonFlag,
+    ThreadsOption,
+    checked_output,
+    read_data_for,
+)
+from rankwright.cli.output import describe, note, progress, say, show_json, show_table
+from rankwright.data.files import write_whole
+from rankwright.errors import InputError
+from rankwright.metrics import parse
+from rankwright.models import load, save
+
+if TYPE_CHECKING:
+    from rankwright.combination import Blend
+    from rankwright.data import RankingData
+    from rankwright.models import Scorer
+
+
+def combine(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files, two or more.")],
+    data: Annotated[
+        Path,
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help="Judged documents to choose on (LETOR, .csv, .parquet); best not those of training.",
+        ),
+    ],
+    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Where to write the combination.")],
+    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="What to maximise.")] = "ndcg@10",
+    form: Annotated[
+        str,
+        typer.Option("--form", metavar="NAME", help="convex: (1 - alpha) a + alpha b; sum: a + alpha b."),
+    ] = "convex",
+    low: Annotated[float | None, typer.Option("--low", metavar="ALPHA", help="The lowest alpha.")] = None,
+    high: Annotated[float | None, typer.Option("--high", metavar="ALPHA", help="The highest alpha.")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Where to draw the metric against alpha (.svg; two models)."),
+    ] = None,
+    features: FeaturesOption = None,
+    threads: ThreadsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Find the best combination of models for a metric and save it as one model.
+
+    Of two models it is the best there is; of more, each weight is set in turn until nothing improves.
+
+    Example:
+
+        rankwright combine trees.rw linear.rw --data vali.txt --model mix.rw
+    """
+    _check(models, model, plot, data)
+    scorers = [load(path) for path in models]
+    judged = read_data_for(scorers, data, n_features=features, n_threads=threads)
+    mix = _blend(scorers, judged, metric=parse(metric), form=form, low=low, high=high, n_threads=threads)
+    assert mix.model_ is not None
+    save(mix.model_, model)
+    if plot is not None:
+        with write_whole(plot) as file:
+            file.write(mix.plot().encode())
+    facts = _facts(mix, models, judged) | {"model": str(model)}
+    if json:
+        show_json(facts)
+    else:
+        _show(mix, models)
+        note(f"{describe(judged)}; wrote {model}{'' if plot is None else f' and {plot}'}")
+
+
+def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> None:
+    if len(models) < 2:
+        raise InputError("combine takes two models or more.")
+    if plot is not None and len(models) > 2:
+        raise InputError(f"--plot draws the curve of two models, not of {len(models)}.")
+    checked_output(model, inputs=(*models, data))
+    if plot is not None:
+        checked_output(plot, inputs=(*models, data))
+        if plot.resolve() == model.resolve():
+            raise InputError(f"{plot} is where the model goes; give the picture another name.")
+
+
+def _blend(scorers: list[Scorer], judged: RankingData, **options: Any) -> Blend:
+    from rankwright.combination import blend
+
+    with progress(f"combining {len(scorers)} models", None) as step, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the result says so itself
+        return blend(
+            *scorers, on=judged, on_step=lambda value: step(f"{options['metric']} {value:.4f}"), **options
+        )
+
+
+def _facts(mix: Blend, models: list[Path], judged: RankingData) -> dict[str, Any]:
+    return {
+        "metric": str(mix.metric),
+        "value": mix.value,
+        "alpha": mix.alpha,
+        "constant": mix.constant,
+        "models": [
+            {"model": str(path), "weight": weight, "alone": alone}
+            for path, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
+        ],
+        "steps": None if mix.curve is None else len(mix.curve),
+        "documents": len(judged),
+        "queries": len(judged.groups),
+    }
+
+
+def _show(mix: Blend, models: list[Path]) -> None:
+    rows = [
+        (str(path), f"{weight:.6g}", f"{alone:.4f}")
+        for path, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
+    ]
+    show_table(("model", "weight", f"{mix.metric} alone"), rows)
+    if mix.constant:
+        say(f"{mix.metric} is the same for every alpha, {mix.value:.4f}: it does not say how to combine them.")
+    else:
+        say(f"{mix.metric} of the combination: {mix.value:.4f}")

@@ -1,0 +1,254 @@
+"""The exact best combination of rankers (Wu, Burges, Svore & Gao, Information Retrieval 2010, section 4)."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.combination.curve import SAME, Curve
+from rankwright.combination.line_search import LineSearch, refined_in_turn, weighted_sum
+from rankwright.data import RankingData
+from rankwright.data.ranking import checked_scores
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG, Metric, parse
+from rankwright.models import Combination, Scorer
+from rankwright.threads import resolve_threads
+from rankwright.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.models.scorer import JSON
+
+    Doubles = NDArray[np.float64]
+
+FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
+"""The ways to write a combination, and the range of alpha where none is asked for."""
+
+HIGHEST_SCORE = 1e300  # beyond it, differences of scores may not be finite
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Blend:
+    """Rankers combined, how good that is, and how good anything else would have been.
+
+    Parameters
+    ----------
+    weights
+        The weight of each ranker.
+    value
+        The metric of the combination, on the data it was chosen on.
+    alone
+        The metric of each ranker alone.
+    alpha, curve
+        Of two rankers: the weight that was searched for, and the metric for every alpha. Of more: None.
+    constant
+        Whether the metric is the same for every alpha; it then says nothing about how to combine the rankers.
+    metric
+        What was maximised.
+    model_
+        The combination as a scorer; None where a ranker was given as a column of scores.
+    """
+
+    weights: tuple[float, ...]
+    value: float
+    alone: tuple[float, ...]
+    alpha: float | None
+    curve: Curve | None
+    constant: bool
+    metric: Metric
+    model_: Scorer | None
+
+    def __repr__(self) -> str:
+        weights = ", ".join(f"{weight:.4g}" for weight in self.weights)
+        alone = ", ".join(f"{value:.4f}" for value in self.alone)
+        return f"Blend(weights {weights}: {self.metric} {self.value:.4f}; alone {alone})"
+
+    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
+        """Return a score for each document, as a scorer does."""
+        if self.model_ is None:
+            raise InputError(
+                "Columns of scores were combined, not models: weigh columns of other documents yourself."
+            )
+        return self.model_.predict(X, qid, n_threads=n_threads)
+
+    def plot(self) -> str:
+        """Return the metric against alpha as SVG text."""
+        if self.curve is None or self.alpha is None:
+            raise InputError("Only a combination of two rankers has a curve to draw.")
+        return self.curve.drawn(self.alpha, str(self.metric))
+
+    def _repr_svg_(self) -> str | None:
+        """Return the picture that a notebook shows."""
+        return None if self.curve is None else self.plot()
+
+
+def blend(
+    *rankers: Any,
+    on: RankingData,
+    metric: Metric | str = NDCG(k=10),  # noqa: B008  # a frozen value
+    form: str = "convex",
+    low: float | None = None,
+    high: float | None = None,
+    n_threads: int | None = None,
+    on_step: Callable[[float], None] | None = None,
+) -> Blend:
+    """Return the combination of rankers that is best for a metric.
+
+    Of two rankers it is the best there is: every ranking that any alpha gives is looked at. More than two are
+    taken each in turn, the others held, until nothing improves; that is good, but not promised to be the best.
+
+    Parameters
+    ----------
+    rankers
+        Two or more fitted rankers, scorers, or columns of scores of the documents.
+    on
+        Judged documents to choose on; best not those that the rankers were trained on.
+    metric
+        What to maximise: any metric, or its name.
+    form
+        `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative too if `low` is.
+        Of more rankers: weights from 0 that sum to one; or the first with weight 1, the others from low to high.
+    low, high
+        The range of alpha: by default 0 to 1 for `"convex"`, 0 to infinity for `"sum"`.
+    n_threads
+        Threads to use, None for all that this process may; the result does not depend on it.
+    on_step
+        Called with the metric after each step of a search among more than two rankers.
+    """
+    if not isinstance(on, RankingData):
+        raise InputError(f"on must be RankingData, not {type(on).__name__}.")
+    if len(rankers) < 2:
+        raise InputError(f"blend takes two rankers or more, not {len(rankers)}.")
+    measured = parse(metric) if isinstance(metric, str) else metric
+    if not isinstance(measured, Metric):
+        raise InputError(f"metric must be a Metric such as NDCG(k=10) or its name, not {metric!r}.")
+    limits = _checked_range(form, low, high, len(rankers))
+    threads = resolve_threads(n_threads)
+    columns = [_scores_of(one, number, on, threads) for number, one in enumerate(rankers, start=1)]
+    search = LineSearch(measured, on.y, on.groups, n_threads=threads)
+    found = _blend_two if len(rankers) == 2 else _blend_many
+    weights, curve, alpha = found(search, columns, form, limits, on_step)
+    alone = tuple(search.value(column) for column in columns)
+    value = search.value(weighted_sum(columns, weights))
+    constant = curve is not None and _is_constant(curve, alone, limits, form)
+    if constant:
+        warnings.warn(f"{measured} is the same for every alpha; alpha is {alpha:g}.", stacklevel=2)
+    return Blend(
+        weights, value, alone, alpha, curve, constant, measured, _model(rankers, weights, measured, value)
+    )
+
+
+Found = tuple[tuple[float, ...], Curve | None, float | None]
+
+
+def _blend_two(
+    search: LineSearch,
+    columns: Sequence[Doubles],
+    form: str,
+    limits: tuple[float, float],
+    _on_step: Callable[[float], None] | None,
+) -> Found:
+    s, t = columns
+    if form == "sum":
+        curve = search.curve(s, t, low=limits[0], high=limits[1])
+        found = search.settle(curve, lambda alpha: s + alpha * t)
+    else:  # the same rankings, as a + (alpha / (1 - alpha)) b has them
+        curve = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1])).convex()
+        found = search.settle(curve, lambda alpha: (1.0 - alpha) * s + alpha * t)
+    # A ranker alone, its own ties and all, is no interval; where it is as good, it is simpler.
+    candidates = [(end, search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
+    candidates.append(found)
+    best = max(value for _, value in candidates)
+    alpha = next(alpha for alpha, value in candidates if value >= best - SAME)
+    return (1.0 if form == "sum" else 1.0 - alpha, alpha), curve, alpha
+
+
+def _blend_many(
+    search: LineSearch,
+    columns: Sequence[Doubles],
+    form: str,
+    limits: tuple[float, float],
+    on_step: Callable[[float], None] | None,
+) -> Found:
+    if form == "sum":
+        start, turns, (low, high) = 0, range(1, len(columns)), limits
+    else:
+        start = int(np.argmax([search.value(column) for column in columns]))
+        turns, low, high = range(len(columns)), 0.0, np.inf
+    weights = np.eye(len(columns))[start]
+    if form == "sum":
+        weights[1:] = np.clip(0.0, low, high)
+    refined = refined_in_turn(search, columns, weights, turns=turns, low=low, high=high, on_step=on_step)
+    total = 1.0 if form == "sum" else float(refined.weights.sum())
+    return tuple((refined.weights / total).tolist()), None, None
+
+
+def _odds(alpha: float) -> float:
+    return alpha / (1.0 - alpha) if alpha < 1.0 else np.inf
+
+
+def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
+    """Return those ends of the range at which one of two rankers stands alone: 0 the first, 1 the second."""
+    ends = [0.0] if limits[0] <= 0.0 <= limits[1] else []
+    return [*ends, 1.0] if form == "convex" and limits[1] == 1.0 else ends
+
+
+def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
+    """Return whether no alpha in the range, the ends included, is better than another."""
+    ends = [alone[int(end)] for end in _ends_alone(limits, form)]
+    return bool(np.ptp([curve.values.min(), curve.values.max(), *ends]) <= SAME)
+
+
+def _checked_range(form: str, low: float | None, high: float | None, n_rankers: int) -> tuple[float, float]:
+    if form not in FORMS:
+        raise InputError(f"form must be 'convex' or 'sum', not {form!r}.")
+    lowest, highest = FORMS[form]
+    ends = (lowest if low is None else low, highest if high is None else high)
+    numbers = all(isinstance(one, int | float | np.number) and not isinstance(one, bool) for one in ends)
+    if not numbers or not ends[0] < ends[1]:
+        raise InputError(f"low must be a number below high, not {ends[0]!r} and {ends[1]!r}.")
+    if form == "convex" and (ends[0] < 0.0 or ends[1] > 1.0):
+        raise InputError(
+            f"A convex combination has alpha from 0 to 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
+        )
+    if form == "convex" and n_rankers > 2 and ends != (0.0, 1.0):
+        raise InputError("The weights of more than two rankers have a range only with form='sum'.")
+    return float(ends[0]), float(ends[1])
+
+
+def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Doubles:
+    """Return a ranker's scores of the documents, or the column that stands for it."""
+    try:
+        given = ranker.predict(on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
+        scores = checked_scores(given, len(on))
+    except InputError as error:
+        raise InputError(f"Ranker {number}: {error}") from None
+    large = ~(np.abs(scores) <= HIGHEST_SCORE)
+    if large.any():
+        raise InputError(f"Ranker {number}: the score of row {int(large.argmax())} is too large to combine.")
+    return scores
+
+
+def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, value: float) -> Scorer | None:
+    scorers = [one if isinstance(one, Scorer) else getattr(one, "model_", None) for one in rankers]
+    used = [(one, weight) for one, weight in zip(scorers, weights, strict=True) if weight]
+    members = tuple(one for one, _ in used if isinstance(one, Scorer))
+    if len(members) < len(used):
+        return None
+    facts: dict[str, JSON] = {
+        "ranker": "blend",
+        "metric": str(metric),
+        "value": value,
+        "rankwright": __version__,
+        "members": {
+            f"{number} {one.about.get('ranker', one.kind)}": weight
+            for number, (one, (_, weight)) in enumerate(zip(members, used, strict=True), start=1)
+        },
+    }
+    return Combination(members, np.array([weight for _, weight in used]), about=facts)

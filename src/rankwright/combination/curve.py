@@ -1,0 +1,129 @@
+"""A metric against the weight of a ranker: a curve of steps, with its best one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.chart import WIDTH, Chart
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+# Values that differ by less are equal: rounding separates them, no query does.
+SAME = 1e-10
+# An interval that is narrower, by its ends, lies between crossings that coincide but for rounding.
+NARROWEST = 1e-12
+
+GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
+PLACES_TO_TRY = 16
+
+STYLE = (
+    "text { font: 12px system-ui, sans-serif; fill: #5c6773; }"
+    " .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }"
+    " polyline { fill: none; stroke: #2458a6; stroke-width: 1.5; }"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Curve:
+    """A metric that is constant between edges.
+
+    Parameters
+    ----------
+    edges
+        The ends of the intervals, rising; the first and the last may be infinite.
+    values
+        The metric within each interval, one fewer than edges. On an edge itself documents are tied.
+    """
+
+    edges: Doubles
+    values: Doubles
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Curve({len(self):,} steps from {self.values.min():.4f} to {self.values.max():.4f})"
+
+    def __call__(self, alpha: float) -> float:
+        """Return the metric at an alpha; on an edge, that of the interval above it."""
+        if not self.edges[0] <= alpha <= self.edges[-1]:
+            raise InputError(f"alpha must be from {self.edges[0]:g} to {self.edges[-1]:g}, not {alpha!r}.")
+        place = int(np.searchsorted(self.edges, alpha, side="right")) - 1
+        return float(self.values[min(place, len(self) - 1)])
+
+    @property
+    def constant(self) -> bool:
+        """Whether every alpha is as good as any other."""
+        return bool(np.ptp(self.values) <= SAME)
+
+    def best(self) -> tuple[float, float, float]:
+        """Return the ends of the best interval, of equals the widest, and the metric within."""
+        lower, upper = self.edges[:-1], self.edges[1:]
+        finite = np.where(np.isfinite(self.edges), np.abs(self.edges), 0.0)
+        wide = upper - lower > NARROWEST * np.maximum(finite[:-1], finite[1:])
+        values = np.where(wide, self.values, -np.inf)
+        equals = np.flatnonzero(values >= values.max() - SAME)
+        place = equals[np.argmax((upper - lower)[equals])]
+        return float(lower[place]), float(upper[place]), float(self.values[place])
+
+    def convex(self) -> Curve:
+        """Return the curve of (1 - alpha) s + alpha t for that of s + alpha t, from 0 up."""
+        with np.errstate(invalid="ignore"):
+            edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
+        return Curve(edges, self.values)
+
+    def drawn(self, alpha: float, metric: str) -> str:
+        """Return a picture of the curve as SVG text, with a dashed line at this alpha."""
+        low, high = self._in_sight(alpha)
+        points = self._points(low, high)
+        heights = [value for _, value in points]
+        chart = Chart((low, high), (min(heights), max(heights)), "alpha", metric, x_whole=False)
+        return chart.drawn_alone([chart.upright("kept", alpha), chart.line("curve", points)], STYLE)
+
+    def _in_sight(self, alpha: float) -> tuple[float, float]:
+        """Return the range to draw: all of it, or where it has no end twice as far as most edges and alpha go."""
+        inner = np.abs(self.edges[np.isfinite(self.edges)])
+        reach = 2.0 * max(abs(alpha), float(np.quantile(inner, 0.9)) if len(inner) else 0.0) or 1.0
+        low, high = self.edges[0], self.edges[-1]
+        return float(low if np.isfinite(low) else -reach), float(high if np.isfinite(high) else reach)
+
+    def _points(self, low: float, high: float) -> list[tuple[float, float]]:
+        """Return points to draw a line through: of the many steps in a pixel the lowest and the highest."""
+        borders = np.linspace(low, high, WIDTH + 1)
+        first = np.searchsorted(self.edges, borders[:-1], side="right") - 1
+        last = np.searchsorted(self.edges, borders[1:], side="left") - 1
+        points = []
+        for x, begin, end in zip(borders, first.clip(0), np.maximum(first, last).clip(0), strict=False):
+            steps = self.values[begin : end + 1]
+            points += [
+                (float(x), float(y)) for y in dict.fromkeys((steps[0], steps.min(), steps.max(), steps[-1]))
+            ]
+        return points
+
+
+def places_within(low: float, high: float) -> Iterator[float]:
+    """Yield alphas well within an interval, which may have no end: first its middle.
+
+    The middle is as far as can be from both ends, which are crossings, so that neither rounding nor scores that
+    are a little different change the ranking. Yet documents whose order does not matter may cross just there; the
+    other places follow the golden ratio and so keep away from all before them.
+    """
+    for number in range(PLACES_TO_TRY):
+        share = (0.5 + number * GOLDEN_RATIO) % 1.0
+        if np.isfinite(low) and np.isfinite(high):
+            yield low + (high - low) * share
+        elif np.isfinite(low):
+            yield low + 2.0 * share * max(1.0, abs(low))
+        elif np.isfinite(high):
+            yield high - 2.0 * share * max(1.0, abs(high))
+        else:
+            yield 2.0 * share - 1.0

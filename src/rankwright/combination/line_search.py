@@ -1,0 +1,123 @@
+"""The best alpha of s + alpha t, exactly (Wu, Burges, Svore & Gao 2010, section 4)."""
+
+from __future__ import annotations
+
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.combination.curve import SAME, Curve, places_within
+from rankwright.data import Ranking
+from rankwright.errors import InputError
+from rankwright.metrics import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.data import QueryGroups
+    from rankwright.metrics import Metric
+
+    Doubles = NDArray[np.float64]
+
+
+class LineSearch:
+    """Finds how much of one column of scores to add to another, for one metric and set of judged documents."""
+
+    def __init__(self, metric: Metric, labels: Doubles, groups: QueryGroups, *, n_threads: int) -> None:
+        self.metric, self._labels, self._groups, self._n_threads = metric, labels, groups, n_threads
+        self._sweep = metric.sweep_kernel(labels, groups)
+
+    def value(self, scores: Doubles) -> float:
+        """Return the mean over queries of the metric of these scores."""
+        ranking = Ranking.of(scores, self._groups, n_threads=self._n_threads)
+        return mean_over_queries(self.metric.per_query(self._labels, ranking, n_threads=self._n_threads))
+
+    def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
+        """Return the mean over queries for every alpha between the two."""
+        swept = self._sweep(s, t, low=low, high=high, n_threads=self._n_threads)
+        starts = self.metric.count_empty(swept.starts)
+        counted = starts[~np.isnan(starts)]
+        if not len(counted):
+            raise InputError(f"There is nothing to choose by: no query counts for {self.metric}.")
+        values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
+        return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
+
+    def settle(self, curve: Curve, scores_at: Callable[[float], Doubles]) -> tuple[float, float]:
+        """Return an alpha within the curve's best interval, and the metric of the scores there.
+
+        A higher value than the interval's is no luck to keep: documents tie at just that alpha.
+        """
+        low, high, promised = curve.best()
+        best = (0.0, -np.inf)
+        for alpha in places_within(low, high):
+            value = self.value(scores_at(alpha))
+            if abs(value - promised) <= SAME:
+                return alpha, value
+            if value > best[1]:
+                best = alpha, value
+        return best
+
+
+class Refined(NamedTuple):
+    """Weights of columns, and the metric of their sum."""
+
+    weights: Doubles
+    value: float
+
+
+def refined_in_turn(
+    search: LineSearch,
+    columns: Sequence[Doubles],
+    weights: Iterable[float],
+    *,
+    turns: Sequence[int],
+    low: float,
+    high: float,
+    on_step: Callable[[float], None] | None = None,
+) -> Refined:
+    """Set each weight in turn to its best, the others held, until a whole pass improves nothing.
+
+    No step lowers the metric, so this ends; that it ends at the best weights of all is not promised (the section's
+    last paragraph). `turns` says whose weights may change, in which order. After each step `on_step` is told the
+    value.
+    """
+    best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
+    best = best._replace(value=search.value(weighted_sum(columns, best.weights)))
+    before = -np.inf
+    while best.value > before + SAME:
+        before = best.value
+        for place in turns:
+            others = [column for other, column in enumerate(columns) if other != place]
+            rest = weighted_sum(others, np.delete(best.weights, place))
+            if rest.any():  # alone, a column ranks alike with every weight
+                best = _improved(search, best, place, rest, columns[place], low, high)
+            if on_step is not None:
+                on_step(best.value)
+    return best
+
+
+def _improved(
+    search: LineSearch, best: Refined, place: int, rest: Doubles, column: Doubles, low: float, high: float
+) -> Refined:
+    curve = search.curve(rest, column, low=low, high=high)
+    candidates = [search.settle(curve, lambda alpha: rest + alpha * column)]
+    if low <= 0.0 <= high:  # without it, the ties of the rest are the rest's own
+        candidates.insert(0, (0.0, search.value(rest)))
+    for alpha, value in candidates:
+        if value > best.value + SAME:
+            weights = best.weights.copy()
+            weights[place] = alpha
+            best = Refined(weights, value)
+    return best
+
+
+def weighted_sum(columns: Sequence[Doubles], weights: Iterable[float]) -> Doubles:
+    """Return the sum column by column, so that a document's score owes nothing to the rows beside it."""
+    total = np.zeros(len(columns[0]))
+    for weight, column in zip(weights, columns, strict=True):
+        if weight:
+            total += weight * column
+    return total

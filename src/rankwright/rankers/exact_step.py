@@ -1,0 +1,157 @@
+"""Steps of boosting chosen exactly (Wu, Burges, Svore & Gao, Information Retrieval 2010, sections 4 and 5.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.boosting import Member
+from rankwright.combination import LineSearch, refined_in_turn
+from rankwright.combination.curve import SAME
+from rankwright.errors import InputError
+from rankwright.learners import Weak
+from rankwright.models import TreeEnsemble
+from rankwright.rankers.parameters import require_number, require_one_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import Rule
+    from rankwright.learners import Gradients, WeakLearner
+    from rankwright.learners.signal import WeakModel
+    from rankwright.metrics import Metric
+    from rankwright.rankers.tree_ranker import Parts
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ExactStep:
+    """Gives each tree the weight that is best for the metric, instead of a learning rate.
+
+    Of all weights between two bounds it takes the best; where none is better than a full Newton step, that is 1,
+    it takes the Newton step. So it does for the first tree, which ranks alike with every weight.
+
+    Parameters
+    ----------
+    low, high
+        The bounds. The lower one keeps boosting going where a tree gains next to nothing.
+    on
+        Which queries choose: `"training"` or `"validation"`, whose own value is then no fair judge any more.
+    shrinkage
+        What the weight found is multiplied by.
+    leaves
+        Whether to give every leaf a weight of its own, each in turn, rather than one to the tree.
+    refit
+        Whether to set the weights of all trees anew at the end, each in turn until nothing improves.
+    """
+
+    low: float = 0.1
+    high: float = 5.0
+    on: str = "training"
+    shrinkage: float = 1.0
+    leaves: bool = False
+    refit: bool = False
+
+    def __post_init__(self) -> None:
+        require_number("low", self.low, least=0.0)
+        require_number("high", self.high, above=float(self.low))
+        require_one_of("on", self.on, ("training", "validation"))
+        require_number("shrinkage", self.shrinkage, above=0.0)
+
+
+class ExactSteps:
+    """A rule and a learner whose steps are searched for: from the scores of the one and the trees of the other."""
+
+    def __init__(
+        self,
+        step: ExactStep,
+        rule: Rule[Gradients],
+        learner: WeakLearner[Gradients],
+        metric: Metric,
+        parts: Parts,
+    ) -> None:
+        self._step, self._rule, self._learner, self._n_threads = step, rule, learner, parts.task.n_threads
+        self._train, self._data, self._start = parts.train, parts.train, parts.start
+        if step.on == "validation":
+            if parts.validation is None:
+                raise InputError("The steps are to be chosen on the validation part, but there is none.")
+            self._data, self._start = parts.validation, parts.validation_start
+        # Trees are grown on training documents in canonical order; validation documents come as they are.
+        judged = self._train.canonical if self._data is self._train else self._data
+        self._search = LineSearch(metric, judged.y, judged.groups, n_threads=self._n_threads)
+        self._scores = self._start
+        self._outputs = np.zeros(len(self._data))
+
+    def first_signal(self, scores: Doubles) -> Gradients:
+        """Return the rule's."""
+        self._observe(scores)
+        return self._rule.first_signal(scores)
+
+    def signal(self, scores: Doubles) -> Gradients:
+        """Return the rule's."""
+        self._observe(scores)
+        return self._rule.signal(scores)
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return the learner's tree, its leaves weighed one by one if they are to be."""
+        weak = self._learner.fit(signal)
+        self._outputs = weak.outputs if self._data is self._train else self._outputs_of(weak.model)
+        return self._with_leaf_weights(weak) if self._step.leaves else weak
+
+    def step(self, signal: Gradients, outputs: Doubles) -> float | None:
+        """Return the tree's weight; None once the rule would stop."""
+        if self._rule.step(signal, outputs) is None:
+            return None
+        best = 1.0 if self._step.leaves else self._best(self._scores, self._outputs)
+        weight = self._step.shrinkage * best
+        if self._data is not self._train:
+            self._scores = self._scores + weight * self._outputs
+        return weight
+
+    def refitted(self, members: Sequence[Member]) -> list[Member]:
+        """Return the trees with weights that were set anew, each in turn, if they are to be."""
+        if not self._step.refit:
+            return list(members)
+        columns = [self._start, *(self._outputs_of(member.model) for member in members)]
+        low, high = self._step.shrinkage * self._step.low, self._step.shrinkage * self._step.high
+        weights = [1.0, *(member.weight for member in members)]
+        turns = range(1, len(columns))  # the start stays as it is
+        found = refined_in_turn(self._search, columns, weights, turns=turns, low=low, high=high)
+        pairs = zip(found.weights[1:], members, strict=True)
+        return [Member(float(weight), member.model) for weight, member in pairs]
+
+    def _observe(self, scores: Doubles) -> None:
+        if self._data is self._train:
+            self._scores = scores
+
+    def _best(self, scores: Doubles, outputs: Doubles) -> float:
+        newton = min(max(1.0, self._step.low), self._step.high)
+        curve = self._search.curve(scores, outputs, low=self._step.low, high=self._step.high)
+        weight, value = self._search.settle(curve, lambda alpha: scores + alpha * outputs)
+        return weight if value > curve(newton) + SAME else newton
+
+    def _with_leaf_weights(self, weak: Weak) -> Weak:
+        tree = weak.model
+        assert isinstance(tree, TreeEnsemble)
+        outputs, weights = self._outputs, np.ones(len(tree.leaf_value))
+        for value in np.unique(
+            tree.leaf_value[tree.leaf_value != 0.0]
+        ):  # leaves of one value are weighed together
+            leaf = np.where(self._outputs == value, value, 0.0)
+            weight = self._best(self._scores + outputs - leaf, leaf)
+            weights[tree.leaf_value == value] = weight
+            outputs = np.where(self._outputs == value, weight * value, outputs)
+        weighted = replace(tree, leaf_value=weights * tree.leaf_value)
+        new = dict(zip(tree.leaf_value.tolist(), weighted.leaf_value.tolist(), strict=True))
+        self._outputs = outputs
+        return Weak(weighted, np.array([new[value] for value in weak.outputs.tolist()]))
+
+    def _outputs_of(self, model: WeakModel) -> Doubles:
+        """Return a tree's outputs in the order of the documents that choose."""
+        outputs = model.outputs(self._data, n_threads=self._n_threads)
+        return outputs[self._train.canonical_rows] if self._data is self._train else outputs
