@@ -27,7 +27,7 @@ class Scaling:
 
     `none` leaves them alone; `query-minmax` and `query-zscore` need nothing but the query, so that the second step
     does nothing; `global` takes mean and standard deviation of the training documents. A constant column becomes
-    zeros. A missing value counts as the average of what the column is compared with, the training documents (`none`,
+    zeros. A missing value counts as the mean of what the column is compared with, the training documents (`none`,
     `global`) or the query's (`query-zscore`), so that it speaks neither for a document nor against it. With
     `query-minmax` it counts as the query's lowest, as in LETOR's own files. But for `none`, that is 0 once scaled.
 
