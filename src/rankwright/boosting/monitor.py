@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
+    from rankwright.models import Scorer
 
     Doubles = NDArray[np.float64]
 
@@ -104,12 +105,23 @@ class Monitor:
         return History(tuple(self._rounds), self.best_round, self._interrupted)
 
     def observe(self, member: Member, scores: Doubles) -> bool:
-        """Take note of a round; return whether the fit should stop."""
+        """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
+        if self._validation is not None:
+            self._validation_scores += member.weight * self._predicted(member.model)
+        return self._note(float(member.weight), scores)
+
+    def observe_model(self, model: Scorer, scores: Doubles) -> bool:
+        """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
+        if self._validation is not None:
+            self._validation_scores = self._predicted(model)
+        return self._note(1.0, scores)
+
+    def _note(self, weight: float, scores: Doubles) -> bool:
         this = Round(
             len(self._rounds) + 1,
-            float(member.weight),
+            weight,
             None if self._train is None else self._mean(self._train, scores),
-            self._validate(member),
+            None if self._validation is None else self._mean(self._validation, self._validation_scores),
         )
         self._rounds.append(this)
         if self._is_best(this):
@@ -124,12 +136,8 @@ class Monitor:
         best = self._rounds[self.best_round - 1].validation
         return best is None or this.validation > best
 
-    def _validate(self, member: Member) -> float | None:
-        if self._validation is None:
-            return None
-        outputs = member.model.predict(self._validation, n_threads=self._n_threads)
-        self._validation_scores += member.weight * outputs
-        return self._mean(self._validation, self._validation_scores)
+    def _predicted(self, model: Scorer) -> Doubles:
+        return model.predict(self._validation, n_threads=self._n_threads)
 
     def _mean(self, data: RankingData | Judged, scores: Doubles) -> float:
         ranking = Ranking.of(scores, data.groups, n_threads=self._n_threads)

@@ -3,6 +3,7 @@
 from rankwright.models.combination import Combination
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.scorer import Scorer
 from rankwright.models.store import load, save
@@ -12,6 +13,7 @@ __all__ = [
     "Combination",
     "FeatureScorer",
     "LinearScorer",
+    "NetworkScorer",
     "QueryFeatureScorer",
     "Scorer",
     "TreeEnsemble",

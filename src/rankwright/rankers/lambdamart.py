@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
 from rankwright.boosting import Monitor, boost
-from rankwright.boosting.lambdas import LambdaGradients
+from rankwright.boosting.lambdas import LambdaGradients, without_cut
 from rankwright.data import RankingData
 from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
@@ -183,7 +183,7 @@ class LambdaMART(Ranker):
 
     def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
         judged = train.canonical
-        lambdas = LambdaGradients(_without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
+        lambdas = LambdaGradients(without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
         weights = None if task.weights is None else task.weights[train.canonical_rows]
         return LambdaRule(self.metric, lambdas, weights, self.learning_rate, task.n_threads)
 
@@ -213,12 +213,6 @@ class LambdaMART(Ranker):
         require_whole_number("truncation", self.truncation, least=1, optional=True)
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_whole_number("seed", self.seed, least=0)
-
-
-def _without_cut(metric: Metric) -> Metric:
-    """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
-    optional = any(one.name == "k" and one.default is None for one in fields(metric))
-    return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k
 
 
 def leaves_for(n_documents: int) -> int:
