@@ -13,6 +13,7 @@ from rankwright.models import (
     Combination,
     FeatureScorer,
     LinearScorer,
+    NetworkScorer,
     QueryFeatureScorer,
     Scorer,
     TreeEnsemble,
@@ -49,6 +50,7 @@ def models() -> dict[str, Scorer]:
         "linear": linear,
         "combination": combination,
         "trees": trees,
+        "network": NetworkScorer([3, 2, 2, 1], np.sin(np.arange(17)) / 3, [0.5, -1.0, 2.0]),
         "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
         "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
     }

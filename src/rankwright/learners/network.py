@@ -67,12 +67,11 @@ class Network:
 
     def learn(self, queries: NDArray[np.int64], pull: Pull) -> None:
         """Go through the queries once, in an order drawn anew, and make a step for each."""
-        for query in self._random.permutation(queries):
-            X = self._X[self._offsets[query] : self._offsets[query + 1]]
-            scores = self.scores(X)
-            if not np.isfinite(scores).all():
-                raise InputError("The network's scores are no longer finite; learning_rate must be lower.")
-            self._step(self.slope(X, pull(query, scores)))
+        with np.errstate(over="ignore", invalid="ignore"):  # told by what is no longer finite
+            for query in self._random.permutation(queries):
+                X = self._X[self._offsets[query] : self._offsets[query + 1]]
+                self._step(self.slope(X, pull(query, _finite(self.scores(X)))))
+        _finite(self.parameters)
 
     def scores(self, X: Floats | None = None, *, n_threads: int = 1) -> Doubles:
         """Return the score of each row; without rows, of all that it learns from."""
@@ -109,3 +108,9 @@ class Network:
             parts += [self._random.uniform(-reach, reach, (n_inputs, n_units)), np.zeros(n_units)]
         parts[0][~self._X.any(axis=0)] = 0.0
         return np.concatenate([part.ravel() for part in parts])
+
+
+def _finite(numbers: Doubles) -> Doubles:
+    if not np.isfinite(numbers).all():
+        raise InputError("The network's numbers are no longer finite; learning_rate must be lower.")
+    return numbers

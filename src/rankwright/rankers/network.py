@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.boosting import Monitor
 from rankwright.data.scaling import SCALINGS, Scaling
-from rankwright.errors import InputError
 from rankwright.learners.network import Network
 from rankwright.metrics import NDCG, Metric
 from rankwright.models.scaled import network_of_columns, over_columns
@@ -44,7 +43,8 @@ class NetworkRanker(Ranker):
     learning_rate
         About how far each query's step moves every weight (Adam's rule).
     hidden
-        The units of each hidden layer; without any, the score is a weighted sum of the scaled features.
+        The units of each hidden layer, or of the only one; without any, the score is a weighted sum of the scaled
+        features.
     scaling
         `"query-zscore"` or `"query-minmax"` (within the query), `"global"` (by the training documents' mean and
         standard deviation) or `"none"`; it becomes part of the model.
@@ -62,7 +62,7 @@ class NetworkRanker(Ranker):
         *,
         rounds: int = 100,
         learning_rate: float = 0.0005,
-        hidden: Sequence[int] = (),
+        hidden: Sequence[int] | int = (),
         scaling: str = "query-zscore",
         patience: int | None = 30,
         seed: int = 0,
@@ -108,7 +108,7 @@ class NetworkRanker(Ranker):
         X = scaling.scaled(task.train)[task.train.canonical_rows].astype(np.float32)
         random = np.random.default_rng(self.seed)
         groups, rate = task.train.canonical.groups, self.learning_rate
-        return Network(X, groups, hidden=tuple(self.hidden), learning_rate=rate, random=random)
+        return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
 
     def _weighted_pull(self, task: FitTask) -> Pull:
         judged = task.train.canonical
@@ -121,13 +121,16 @@ class NetworkRanker(Ranker):
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)
         require_number("learning_rate", self.learning_rate, above=0.0)
-        if not isinstance(self.hidden, list | tuple):
-            raise InputError(f"hidden must be a list of each hidden layer's units, not {self.hidden!r}.")
-        for units in self.hidden:
+        for units in _layers(self.hidden):
             require_whole_number("hidden", units, least=1)
         require_one_of("scaling", self.scaling, SCALINGS)
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_whole_number("seed", self.seed, least=0)
+
+
+def _layers(hidden: Any) -> tuple[int, ...]:
+    """Return the units of each hidden layer."""
+    return tuple(hidden) if isinstance(hidden, list | tuple) else (hidden,)
 
 
 def _queries_to_learn_from(judged: Judged) -> NDArray[np.int64]:
