@@ -97,7 +97,7 @@ def test_what_it_is_made_of_is_copied():
         ([2, -1, 1], 3, 2, "widths must be from 1"),
         ([2, 2**31, 1], 3, 2, "widths must be from 1"),
         ([2, 1], 4, 2, r"A network of widths \[2, 1\] has 3 parameters, not 4"),
-        ([2**31 - 1, 2**31 - 1, 1], 3, 2, "has 4611686018427387904 parameters|has 461168601[0-9]* parameters"),
+        ([2**31 - 1, 2**31 - 1, 1], 3, 2, "has 4611686018427387904 parameters"),
         ([2, 1], 3, 3, r"missing has shape \(3,\), expected shape \(2,\)"),
     ],
     ids=str,

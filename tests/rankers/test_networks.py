@@ -134,16 +134,10 @@ def test_seeds_differ(ranker_class):
 @every_class
 def test_queries_of_one_label_teach_nothing(ranker_class):
     X, y, qid = judged()
-    more = np.concatenate([X, X[:10] + 1]), np.concatenate([y, np.full(10, 2.0)]), np.concatenate([qid, [99] * 10])
-    models = [ranker_class(rounds=3).fit(*data).model_ for data in ((X, y, qid), more)]
-    weights = [model.inner.weights for model in models]
-    assert np.isfinite(weights).all()
-    with_one_label_only = RankingData(X[:20], np.r_[y[:10], np.full(10, 2.0)], qid[:20])
     alone = RankingData(X[:10], y[:10], qid[:10])
-    pair = [
-        ranker_class(rounds=3).fit(data).model_.inner.weights.tolist() for data in (with_one_label_only, alone)
-    ]
-    assert pair[0] == pair[1]
+    beside = RankingData(X[:20], np.append(y[:10], np.full(10, 2.0)), qid[:20])
+    weights = [ranker_class(rounds=3).fit(data).model_.inner.weights.tolist() for data in (alone, beside)]
+    assert weights[0] == weights[1]
 
 
 @every_class
@@ -152,11 +146,13 @@ def test_a_document_without_weight_does_not_pull(ranker_class):
     plain = ranker_class(rounds=2).fit(train).model_.inner.weights
     ones = ranker_class(rounds=2).fit(train, document_weights=np.ones(len(train))).model_.inner.weights
     assert ones.tolist() == plain.tolist()
-    first = ranker_class(rounds=2).fit(train, query_weights=np.arange(15) == 0).model_.inner.weights
-    alone = ranker_class(rounds=1).fit(train.take(np.arange(10))).model_.inner.weights
-    assert np.isfinite(first).all()
-    assert first.tolist() != plain.tolist()
-    assert (np.sign(first) == np.sign(alone)).mean() >= 0.75
+    labels = np.append(train.y[:10], 3 - train.y[:10])  # of a query, and of its copy that wants the opposite
+    both = RankingData(np.tile(train.X[:10], (2, 1)), labels, np.repeat(["a", "b"], 10))
+    first, second = (
+        ranker_class(rounds=1).fit(both, query_weights=given).model_.rank(train.X[:10])
+        for given in ([1, 0], [0, 1])
+    )
+    assert np.corrcoef(first, second)[0, 1] < -0.3
 
 
 @every_class
