@@ -225,14 +225,17 @@ def test_crossval_says_how_it_chose(run, folder, options, protocol):
 def test_rankers(run):
     code, out, _ = run("rankers")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()] == [["adarank", "Boosts"], ["lambdamart", "Boosts"]]
+    shown = [line.split()[:2] for line in out.splitlines()]
+    for words in (["adarank", "Boosts"], ["lambdamart", "Boosts"], ["listnet", "Trains"], ["ranknet", "Trains"]):
+        assert words in shown
     out = run("rankers", "adarank").out
     assert "--set rounds=100\n      Most weak rankers to add" in out
     assert "--set patience=none\n" in out
     assert run("rankers", "--json").json["adarank"].startswith("Boosts single features")
-    parameters = run("rankers", "adarank", "--json").json["parameters"]
+    for ranker in ("listnet", "adarank"):
+        parameters = run("rankers", ranker, "--json").json["parameters"]
+        assert all(parameter["meaning"] for parameter in parameters.values())
     assert parameters["metric"]["default"] == "ndcg"
-    assert all(parameter["meaning"] for parameter in parameters.values())
     assert parameters["choose"]["grid"] == ["loss", "measure"]
     assert "crossval --tune tries none; zscore,rank." in run("rankers", "lambdamart").out
 
