@@ -131,6 +131,10 @@ nb::tuple expected_reciprocal_rank(const Arguments& given, Vector<double> stop_p
     });
 }
 
+nb::tuple even(const Arguments& given) {
+    return given.run([&](const PairLoss& loss, Lambdas lambdas) { even_lambdas(loss, given.n_threads, lambdas); });
+}
+
 nb::tuple given_matrix(const Arguments& given, Matrix<double> deltas) {
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
         require(given.n_queries() == 1, "there must be one query");
@@ -152,6 +156,7 @@ void bind_lambdas(nb::module_& m) {
     define(m, "reciprocal_rank_lambdas", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
     define(m, "expected_reciprocal_rank_lambdas", expected_reciprocal_rank, nb::arg("stop_probability"),
            nb::arg("depth").none());
+    define(m, "even_lambdas", even);
     define(m, "given_lambdas", given_matrix, nb::arg("deltas"));
 }
 

@@ -330,6 +330,15 @@ class ExpectedReciprocalRankDeltas : public WrittenDeltas {
     double reading_ = 1.0;
 };
 
+// Every pair alike.
+class EvenDeltas : public WrittenDeltas {
+  public:
+    double prepare(const QueryPairs& pairs) { return start(pairs, pairs.size(), 1.0); }
+    RowSums row(std::size_t upper, const PairColumns& documents) {
+        return write_row(upper, documents, [](std::size_t) { return 1.0; });
+    }
+};
+
 // A matrix, its values relative to the largest.
 class GivenDeltas : public WrittenDeltas {
   public:
@@ -382,6 +391,10 @@ void reciprocal_rank_lambdas(const PairLoss& loss, double threshold, std::size_t
 void expected_reciprocal_rank_lambdas(const PairLoss& loss, Doubles stop_probability, std::size_t depth,
                                       int n_threads, Lambdas lambdas) {
     sum_pairs(loss, n_threads, lambdas, [&] { return ExpectedReciprocalRankDeltas(stop_probability, depth); });
+}
+
+void even_lambdas(const PairLoss& loss, int n_threads, Lambdas lambdas) {
+    sum_pairs(loss, n_threads, lambdas, [&] { return EvenDeltas(); });
 }
 
 void given_lambdas(const PairLoss& loss, Doubles deltas, Lambdas lambdas) {

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         permutation_importance,
     )
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import MART, AdaRank, LambdaMART, McRank
+    from rankwright.rankers import MART, AdaRank, LambdaMART, LambdaRank, ListNet, McRank, RankNet
     from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
@@ -69,7 +69,7 @@ _HOMES = {
         "permutation_importance",
     ),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART", "MART", "McRank"),
+    "rankwright.rankers": ("AdaRank", "LambdaMART", "LambdaRank", "ListNet", "MART", "McRank", "RankNet"),
     "rankwright.rankers.exact_step": ("ExactStep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -82,10 +82,13 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "ExactStep",
     "InputError",
     "LambdaMART",
+    "LambdaRank",
+    "ListNet",
     "MART",
     "McRank",
     "MissingPackageError",
     "QueryGroups",
+    "RankNet",
     "RankingData",
     "Report",
     "Scorer",

@@ -134,6 +134,35 @@ def expected_reciprocal_rank_lambdas(
     stop_probability: NDArray[np.float64],
     depth: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def even_lambdas(
+    *,
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    n_threads: int,
+    path: int | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def network_scores(
+    *,
+    widths: NDArray[np.int64],
+    parameters: NDArray[np.float64],
+    missing: NDArray[np.float64],
+    values: NDArray[np.float32],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def network_slope(
+    *,
+    widths: NDArray[np.int64],
+    parameters: NDArray[np.float64],
+    missing: NDArray[np.float64],
+    values: NDArray[np.float32],
+    pull: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
 def given_lambdas(
     *,
     offsets: NDArray[np.int64],

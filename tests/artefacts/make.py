@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rankwright.data.query_features import QueryFeature
 from rankwright.models import (
     ClassLink,
     ClassTrees,
@@ -16,6 +17,8 @@ from rankwright.models import (
     ExpectedRelevance,
     FeatureScorer,
     LinearScorer,
+    NetworkScorer,
+    QueryFeatureScorer,
     Scorer,
     TreeEnsemble,
     save,
@@ -48,6 +51,7 @@ def models() -> dict[str, Scorer]:
     )
     values = [[0.5, -1.0], [0.25, 1 / 3], [-2.0, 0.0], [1.5, 0.125], [0.0, 1e-3], [-0.75, 2.0], [3.0, -4.0]]
     expected = ExpectedRelevance(ClassTrees(trees, values, 2), [0.0, 1.0, 3.0], ClassLink.ORDINAL)
+    wide = LinearScorer(np.arange(-4, 5) / 3, np.arange(9) / 7, intercept=-0.1)
     made = {
         "feature": feature,
         "linear": linear,
@@ -55,13 +59,16 @@ def models() -> dict[str, Scorer]:
         "trees": trees,
         "expected_relevance": expected,
         "correction": Correction(trees),
+        "network": NetworkScorer([3, 2, 2, 1], np.sin(np.arange(17)) / 3, [0.5, -1.0, 2.0]),
+        "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
+        "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
     }
-    return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
+    return {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
 
 
-def make(kind: str, model: Scorer) -> None:
+def make(name: str, model: Scorer) -> None:
     """Write a model and, beside it, what it must say; floats in JSON come back bit for bit."""
-    path = FOLDER / f"{kind}-{FORMAT_VERSION}.rw"
+    path = FOLDER / f"{name}-{FORMAT_VERSION}.rw"
     if path.exists():
         return
     save(model, path)
@@ -72,5 +79,5 @@ def make(kind: str, model: Scorer) -> None:
 
 
 if __name__ == "__main__":
-    for kind, model in models().items():
-        make(kind, model)
+    for name, model in models().items():
+        make(name, model)

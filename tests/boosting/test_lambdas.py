@@ -107,6 +107,18 @@ def test_equals_the_slow_twin(metric, queries, options):
     )
 
 
+@given(judged_queries(labels=st.sampled_from([0.0, 0.5, 0.6, 3.0])), OPTIONS, st.sampled_from(PATHS))
+def test_without_a_metric_every_pair_counts_alike(queries, options, path):
+    groups, labels, scores = queries
+    found = LambdaGradients(None, labels, groups, **options)(scores, n_threads=1)
+    wanted = slow_gradients(None, labels, groups, scores, **options)
+    assert_close(found, wanted, groups, normalise=options["normalise"])
+    ranking = Ranking.of(scores, groups)
+    given = {"offsets": groups.offsets, "order": ranking.order, "scores": scores, "labels": labels}
+    again = _native.even_lambdas(**given, **options, query_weights=None, n_threads=2, path=path)
+    assert [one.tobytes() for one in again] == [one.tobytes() for one in found]
+
+
 @pytest.mark.parametrize(
     "metric", [NDCG(), NDCG(gain=Gain.LINEAR), AP(threshold=1.5), ERR(k=5), Precision(k=2)], ids=str
 )

@@ -33,6 +33,14 @@ def test_validation_scores_are_the_weighted_sum_of_the_members():
     assert [this.weight for this in monitor.history] == [1.0, 3.0, 2.5]
 
 
+def test_a_whole_model_is_judged_by_itself():
+    monitor = watch(validation=VALID, patience=2)
+    stops = [monitor.observe_model(model, np.array([1.0, 0.0])) for model in (DOWN, UP, DOWN, DOWN)]
+    assert (stops, monitor.best_round) == ([False, False, False, True], 2)
+    assert [this.validation for this in monitor.history] == pytest.approx([1 / 3, 1.0, 1 / 3, 1 / 3])
+    assert [(this.weight, this.train) for this in monitor.history] == [(1.0, 1.0)] * 4
+
+
 def test_an_equal_value_is_no_better():
     monitor = watch(validation=VALID)
     for _ in range(3):

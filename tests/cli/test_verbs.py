@@ -225,14 +225,17 @@ def test_crossval_says_how_it_chose(run, folder, options, protocol):
 def test_rankers(run):
     code, out, _ = run("rankers")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()] == [["adarank", "Boosts"], ["lambdamart", "Boosts"]]
+    shown = [line.split()[:2] for line in out.splitlines()]
+    for words in (["adarank", "Boosts"], ["lambdamart", "Boosts"], ["listnet", "Trains"], ["ranknet", "Trains"]):
+        assert words in shown
     out = run("rankers", "adarank").out
     assert "--set rounds=100\n      Most weak rankers to add" in out
     assert "--set patience=none\n" in out
     assert run("rankers", "--json").json["adarank"].startswith("Boosts single features")
-    parameters = run("rankers", "adarank", "--json").json["parameters"]
+    for ranker in ("listnet", "adarank"):
+        parameters = run("rankers", ranker, "--json").json["parameters"]
+        assert all(parameter["meaning"] for parameter in parameters.values())
     assert parameters["metric"]["default"] == "ndcg"
-    assert all(parameter["meaning"] for parameter in parameters.values())
     assert parameters["choose"]["grid"] == ["loss", "measure"]
     assert "crossval --tune tries none; zscore,rank." in run("rankers", "lambdamart").out
 
@@ -291,6 +294,11 @@ def test_info_of_columns_made_within_the_query(run, tmp_path):
     assert list(run("info", tmp_path / "ranks.rw", "--json").json["importances"]) == ["1 rank", "1"]
     save(model.described(feature_names=["bm25"]), tmp_path / "ranks.rw")
     assert run("info", tmp_path / "ranks.rw").out.splitlines()[-2].split() == ["bm25", "rank", "5", "1"]
+    save(QueryFeatureScorer(LinearScorer([1.0, -2.0], [0, 0]), (QueryFeature.RANK,)), tmp_path / "ranks.rw")
+    assert list(run("info", tmp_path / "ranks.rw", "--json").json["weights"]) == ["1 rank", "1"]
+    alone = QueryFeatureScorer(LinearScorer([1.0, -2.0], [0, 0]), (QueryFeature.RANK,), raw=False)
+    save(alone, tmp_path / "ranks.rw")
+    assert list(run("info", tmp_path / "ranks.rw", "--json").json["weights"]) == ["2 rank", "1 rank"]
 
 
 def test_info_shows_the_first_features_of_many(run, tmp_path):

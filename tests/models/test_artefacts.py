@@ -12,8 +12,9 @@ ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
 
 
 def test_every_kind_has_an_artefact():
-    kinds = {"feature-1", "linear-1", "combination-1", "trees-1", "expected_relevance-1", "correction-1"}
-    assert kinds <= {path.stem for path in ARTEFACTS}
+    names = ("feature", "linear", "combination", "trees", "query_features", "query_features_alone", "network")
+    names += ("expected_relevance", "correction")
+    assert {f"{name}-1" for name in names} <= {path.stem for path in ARTEFACTS}
 
 
 @pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def lambda_gradients(
-    metric: Metric,
+    metric: Metric | None,
     labels: Doubles,
     groups: QueryGroups,
     scores: Doubles,
@@ -40,10 +40,11 @@ def lambda_gradients(
 
 
 def _of_query(
-    metric: Metric, labels: Doubles, scores: Doubles, truncation: int | None, normalise: bool, sigma: float
+    metric: Metric | None, labels: Doubles, scores: Doubles, truncation: int | None, normalise: bool, sigma: float
 ) -> tuple[Doubles, Doubles]:
     n, total = len(labels), 0.0
-    gradient, hessian, deltas = np.zeros(n), np.zeros(n), metric.swap_deltas(labels)
+    gradient, hessian = np.zeros(n), np.zeros(n)
+    deltas = np.ones((n, n)) if metric is None else metric.swap_deltas(labels)
     for better in range(n):
         for worse in range(n):
             if labels[better] <= labels[worse] or min(better, worse) >= (truncation or n):

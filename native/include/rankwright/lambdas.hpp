@@ -54,6 +54,9 @@ void reciprocal_rank_lambdas(const PairLoss& loss, double threshold, std::size_t
 void expected_reciprocal_rank_lambdas(const PairLoss& loss, Doubles stop_probability, std::size_t depth,
                                       int n_threads, Lambdas lambdas);
 
+// No metric: every |delta| is 1, which is RankNet (Burges et al. 2005).
+void even_lambdas(const PairLoss& loss, int n_threads, Lambdas lambdas);
+
 // Any metric: deltas[upper * n + lower] is |delta| of those two ranks, from 0, of the only query of n documents.
 void given_lambdas(const PairLoss& loss, Doubles deltas, Lambdas lambdas);
 

@@ -1,12 +1,14 @@
-"""The signal of LambdaMART: metric-weighted pairwise gradients (Wu, Burges, Svore & Gao 2010, section 3)."""
+"""What LambdaMART and LambdaRank learn from: metric-weighted pairwise gradients (Wu et al. 2010, section 3)."""
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from operator import index
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.data import Ranking
 from rankwright.data.dataset import checked_labels
 from rankwright.errors import InputError
@@ -35,7 +37,7 @@ class LambdaGradients:
     Parameters
     ----------
     metric
-        Whose swap deltas weigh the pairs.
+        Whose swap deltas weigh the pairs; None: every |delta| is 1.
     labels, groups
         The documents; all that does not depend on scores is computed here, once.
     truncation
@@ -53,7 +55,7 @@ class LambdaGradients:
 
     def __init__(
         self,
-        metric: Metric,
+        metric: Metric | None,
         labels: ArrayLike,
         groups: QueryGroups,
         *,
@@ -65,7 +67,7 @@ class LambdaGradients:
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
         self._truncation, self._normalise, self._sigma = _checked_truncation(truncation), normalise, sigma
         self._query_weights = None if query_weights is None else _checked_weights(query_weights, len(groups))
-        self._kernel = metric.lambda_kernel(self._labels, groups)
+        self._kernel = _native.even_lambdas if metric is None else metric.lambda_kernel(self._labels, groups)
         if not 0 < sigma < np.inf:
             raise InputError(f"sigma must be above 0, not {sigma!r}.")
 
@@ -90,6 +92,12 @@ class LambdaGradients:
             sigma=self._sigma,
             n_threads=threads,
         )
+
+
+def without_cut(metric: Metric) -> Metric:
+    """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
+    optional = any(one.name == "k" and one.default is None for one in fields(metric))
+    return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k
 
 
 def _checked_truncation(truncation: int | None) -> int | None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
+    from rankwright.models import Scorer
 
     Doubles = NDArray[np.float64]
 
@@ -110,12 +111,25 @@ class Monitor:
         return History(tuple(self._rounds), self.best_round, self._interrupted)
 
     def observe(self, member: Member, scores: Doubles) -> bool:
-        """Take note of a round; return whether the fit should stop."""
+        """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
+        if self._validation is not None:
+            outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
+            so_far = self._validation_scores
+            self._validation_scores = outputs if so_far is None else so_far + outputs
+        return self._note(float(member.weight), scores)
+
+    def observe_model(self, model: Scorer, scores: Doubles) -> bool:
+        """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
+        if self._validation is not None:
+            self._validation_scores = model.predict(self._validation, n_threads=self._n_threads)
+        return self._note(1.0, scores)
+
+    def _note(self, weight: float, scores: Doubles) -> bool:
         this = Round(
             len(self._rounds) + 1,
-            float(member.weight),
+            weight,
             None if self._train is None else self._mean(self._train, self._read(scores)),
-            self._validate(member),
+            self._validated(),
         )
         self._rounds.append(this)
         if this.validation is None or not this.validation <= self._to_beat:
@@ -125,12 +139,9 @@ class Monitor:
             self._on_round(this)
         return self._patience is not None and this.number - self.best_round >= self._patience
 
-    def _validate(self, member: Member) -> float | None:
-        if self._validation is None:
+    def _validated(self) -> float | None:
+        if self._validation is None or self._validation_scores is None:
             return None
-        outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
-        so_far = self._validation_scores
-        self._validation_scores = outputs if so_far is None else so_far + outputs
         return self._mean(self._validation, self._read(self._validation_scores))
 
     def _mean(self, data: RankingData | Judged, scores: Doubles) -> float:

@@ -52,8 +52,6 @@ def evaluate(
     Example:
 
         rankwright evaluate model.rw --data test.txt --metrics ndcg@10,map,mrr
-
-        rankwright evaluate model.rw --data test.txt --rounds 50,100,200 --plot curve.svg
     """
     if plot is not None:
         if rounds is None:

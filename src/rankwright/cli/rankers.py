@@ -55,8 +55,10 @@ def _summary(kind: type[Ranker]) -> str:
 
 
 def _parameters(kind: type[Ranker]) -> dict[str, dict[str, Any]]:
-    """Return every parameter's default, and its meaning from the one place that says it: the docstring."""
-    meanings = _meanings(inspect.getdoc(kind) or "")
+    """Return every parameter's default, and its meaning from the one place that says it: a class's docstring."""
+    meanings: dict[str, str] = {}
+    for one in reversed(kind.__mro__):  # what several rankers share, their base says
+        meanings |= _meanings(inspect.cleandoc(one.__doc__ or ""))
     return {
         name: {
             "default": _plain(value),

@@ -5,6 +5,7 @@ from rankwright.models.combination import Combination
 from rankwright.models.correction import Correction
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.scorer import Scorer
 from rankwright.models.store import load, save
@@ -18,6 +19,7 @@ __all__ = [
     "ExpectedRelevance",
     "FeatureScorer",
     "LinearScorer",
+    "NetworkScorer",
     "QueryFeatureScorer",
     "Scorer",
     "TreeEnsemble",

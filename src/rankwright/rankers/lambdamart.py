@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting.lambdas import LambdaGradients
+from rankwright.boosting.lambdas import LambdaGradients, without_cut
 from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Metric
@@ -167,7 +167,7 @@ class LambdaMART(TreeRanker):
 
     def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
         judged = train.canonical
-        lambdas = LambdaGradients(_without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
+        lambdas = LambdaGradients(without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
         weights = None if task.weights is None else task.weights[train.canonical_rows]
         return LambdaRule(self.metric, lambdas, weights, self.learning_rate, task.n_threads)
 
@@ -176,9 +176,3 @@ class LambdaMART(TreeRanker):
         if not isinstance(self.step, ExactStep | None):
             raise InputError(f"step must be None or an ExactStep, not {self.step!r}.")
         require_whole_number("truncation", self.truncation, least=1, optional=True)
-
-
-def _without_cut(metric: Metric) -> Metric:
-    """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
-    optional = any(one.name == "k" and one.default is None for one in fields(metric))
-    return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k

@@ -1,0 +1,99 @@
+"""A small feed-forward network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, frozen_numbers, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+MAX_WIDTH = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NetworkScorer(Scorer):
+    """Layers of tanh units, and a weighted sum of the last one's: native/include/rankwright/network.hpp.
+
+    A row's score is added up in one fixed order, by itself: it depends neither on the rows beside it nor on a
+    library's way with matrices.
+
+    Parameters
+    ----------
+    widths
+        The number of features, of each hidden layer's units, and 1.
+    parameters
+        Layer after layer: a weight for each input and unit (a row an input), then a bias for each unit.
+    missing
+        What a missing value of each feature counts as.
+    """
+
+    kind: ClassVar[str] = "network"
+    widths: NDArray[np.int64]
+    parameters: NDArray[np.float64]
+    missing: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        self._set("widths", _checked_widths(self.widths))
+        n_parameters = count_parameters(self.widths)
+        self._set("parameters", frozen_numbers("parameters", self.parameters))
+        if len(self.parameters) != n_parameters:
+            raise InputError(
+                f"A network of widths {shown(self.widths.tolist())} has {n_parameters} parameters, "
+                f"not {len(self.parameters)}."
+            )
+        self._set("n_features", int(self.widths[0]))
+        self._set("missing", frozen_numbers("missing", self.missing, (self.n_features,)))
+        super().__post_init__()
+
+    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        return _native.network_scores(
+            widths=self.widths,
+            parameters=self.parameters,
+            missing=self.missing,
+            values=np.ascontiguousarray(X),
+            n_threads=n_threads,
+        )
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that have a weight other than zero."""
+        first = self.parameters[: self.widths[0] * self.widths[1]].reshape(self.widths[:2])
+        return np.flatnonzero(first.any(axis=1))
+
+    def state(self) -> State:
+        """Return widths, parameters and missing values."""
+        return State(arrays={"widths": self.widths, "parameters": self.parameters, "missing": self.missing})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a network from widths, parameters and missing values."""
+        parameters, missing = state.array("parameters", np.float64), state.array("missing", np.float64)
+        return cls(state.array("widths", np.int64), parameters, missing)
+
+
+def count_parameters(widths: NDArray[np.int64]) -> int:
+    """Return how many weights and biases a network of these widths has."""
+    sizes = widths.tolist()  # whole numbers that cannot overflow
+    return sum((inputs + 1) * units for inputs, units in pairwise(sizes))
+
+
+def _checked_widths(widths: ArrayLike) -> NDArray[np.int64]:
+    sizes = np.asarray(widths)
+    if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) < 2 or sizes[-1] != 1:
+        raise InputError("widths must be whole numbers: of features, of each hidden layer's units, and 1.")
+    if not ((sizes >= 1) & (sizes <= MAX_WIDTH)).all():
+        raise InputError(f"widths must be from 1 to {MAX_WIDTH}, not {shown(sizes.tolist())}.")
+    sizes = sizes.astype(np.int64)
+    sizes.flags.writeable = False
+    return sizes

@@ -1,0 +1,41 @@
+"""Scorers of scaled features: the scaling becomes part of the scorer, so that scoring needs nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.models.linear import LinearScorer
+from rankwright.models.network import NetworkScorer
+from rankwright.models.query_features import QueryFeatureScorer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.scaling import Scaling
+    from rankwright.models.scorer import Scorer
+
+
+def scaled_linear(weights: NDArray[np.float64], scaling: Scaling) -> Scorer:
+    """Return the scorer of weight x scaled feature: plain weights, of columns made within the query if need be."""
+    raw, intercept = scaling.folded(weights)
+    return over_columns(LinearScorer(raw, scaling.missing, float(intercept)), scaling)
+
+
+def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64], scaling: Scaling) -> Scorer:
+    """Return the network of scaled features as one of the columns that centre and spread apply to.
+
+    Without hidden layers it is plain weights.
+    """
+    n_features, n_units = (int(width) for width in widths[:2])
+    weights, biases, rest = np.split(parameters, [n_features * n_units, (n_features + 1) * n_units])
+    raw, added = scaling.folded(weights.reshape(n_features, n_units))
+    if len(widths) == 2:
+        return LinearScorer(raw[:, 0], scaling.missing, float(biases[0] + added[0]))
+    return NetworkScorer(widths, np.concatenate([raw.ravel(), biases + added, rest]), scaling.missing)
+
+
+def over_columns(scorer: Scorer, scaling: Scaling) -> Scorer:
+    """Return a scorer of the features from one of the columns that centre and spread apply to."""
+    return scorer if scaling.within is None else QueryFeatureScorer(scorer, (scaling.within,), raw=False)

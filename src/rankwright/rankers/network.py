@@ -1,0 +1,138 @@
+"""What RankNet, LambdaRank and ListNet share: a small network that learns from one query after another."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.boosting import Monitor
+from rankwright.data.scaling import SCALINGS, Scaling
+from rankwright.learners.network import Network
+from rankwright.metrics import NDCG, Metric
+from rankwright.models.scaled import network_of_columns, over_columns
+from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History
+    from rankwright.data.dataset import Judged
+    from rankwright.learners.network import Pull
+    from rankwright.models import Scorer
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+
+class NetworkRanker(Ranker):
+    """Trains a network by gradient descent, a step a query; a subclass says what a query asks of its scores.
+
+    Queries whose documents all have one label teach nothing and are passed over.
+
+    Parameters
+    ----------
+    metric
+        What judges the rounds.
+    rounds
+        Most times to go through the training queries; with a validation part the best number of them is kept.
+    learning_rate
+        About how far each query's step moves every weight (Adam's rule).
+    hidden
+        The units of each hidden layer, or of the only one; without any, the score is a weighted sum of the scaled
+        features.
+    scaling
+        `"query-zscore"` or `"query-minmax"` (within the query), `"global"` (by the training documents' mean and
+        standard deviation) or `"none"`; it becomes part of the model.
+    patience
+        Rounds without a better validation value before stopping; None goes on.
+    seed
+        Of all that is drawn; the same seed gives the same model.
+    n_threads
+        Threads to use, None for all that this process may; the model does not depend on it.
+    """
+
+    def __init__(
+        self,
+        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+        *,
+        rounds: int = 100,
+        learning_rate: float = 0.0005,
+        hidden: Sequence[int] | int = (),
+        scaling: str = "query-zscore",
+        patience: int | None = 30,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.rounds = rounds
+        self.learning_rate = learning_rate
+        self.hidden = hidden
+        self.scaling = scaling
+        self.patience = patience
+        self.seed = seed
+        self.n_threads = n_threads
+
+    @abstractmethod
+    def _pull(self, judged: Judged) -> Pull:
+        """Return what the loss asks of each query."""
+
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        self._check_parameters()
+        scaling, judged = Scaling.of(self.scaling, task.train), task.train.canonical
+        network = self._network(task, scaling)
+        queries, pull = _queries_to_learn_from(judged), self._weighted_pull(task)
+        monitor = Monitor(
+            self.metric,
+            judged,
+            None if task.validation is None else scaling.columns(task.validation),
+            patience=self.patience,
+            on_round=task.on_round,
+            n_threads=task.n_threads,
+        )
+        models: list[Scorer] = []
+        with monitor:  # Ctrl-C ends the loop, not the fit
+            for _ in range(self.rounds):
+                network.learn(queries, pull)
+                models.append(network_of_columns(network.widths, network.parameters, scaling))
+                if monitor.observe_model(models[-1], network.scores(n_threads=task.n_threads)):
+                    break
+        return over_columns(models[monitor.best_round - 1], scaling), monitor.history
+
+    def _network(self, task: FitTask, scaling: Scaling) -> Network:
+        # In canonical order: neither the order of rows nor the names of queries change what is drawn or summed.
+        X = scaling.scaled(task.train)[task.train.canonical_rows].astype(np.float32)
+        random = np.random.default_rng(self.seed)
+        groups, rate = task.train.canonical.groups, self.learning_rate
+        return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
+
+    def _weighted_pull(self, task: FitTask) -> Pull:
+        judged = task.train.canonical
+        pull = self._pull(judged)
+        if task.weights is None:
+            return pull
+        weights = np.split(task.weights[task.train.canonical_rows], judged.groups.offsets[1:-1])
+        return lambda query, scores: weights[query] * pull(query, scores)
+
+    def _check_parameters(self) -> None:
+        require_whole_number("rounds", self.rounds, least=1)
+        require_number("learning_rate", self.learning_rate, above=0.0)
+        for units in _layers(self.hidden):
+            require_whole_number("hidden", units, least=1)
+        require_one_of("scaling", self.scaling, SCALINGS)
+        require_whole_number("patience", self.patience, least=1, optional=True)
+        require_whole_number("seed", self.seed, least=0)
+
+
+def _layers(hidden: Any) -> tuple[int, ...]:
+    """Return the units of each hidden layer."""
+    return tuple(hidden) if isinstance(hidden, list | tuple) else (hidden,)
+
+
+def _queries_to_learn_from(judged: Judged) -> NDArray[np.int64]:
+    """Return the numbers of the queries that have documents of different labels."""
+    return np.flatnonzero([np.ptp(judged.y[rows]) > 0 for rows in judged.groups])

@@ -1,0 +1,49 @@
+"""RankNet (Burges et al., ICML 2005): a network trained on pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankwright.boosting.lambdas import LambdaGradients
+from rankwright.data import QueryGroups
+from rankwright.rankers.network import NetworkRanker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankwright.data.dataset import Judged
+    from rankwright.learners.network import Pull
+
+    Doubles = NDArray[np.float64]
+
+
+class RankNet(NetworkRanker):
+    """Trains a network so that the better document of every pair gets the higher score.
+
+    The metric only chooses the round. Its `grid` for tuning: two learning rates, without a hidden layer and with
+    one. What the parameters mean, `NetworkRanker` says.
+    """
+
+    name: ClassVar[str] = "ranknet"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
+
+    def _pull(self, judged: Judged) -> Pull:
+        """Of the mean over pairs with label_i > label_j of log(1 + exp(score_j - score_i))."""
+        labels = [judged.y[rows] for rows in judged.groups]
+        pairs = [
+            LambdaGradients(
+                None, y, QueryGroups.of_one(len(y)), normalise=False, query_weights=[1 / max(1, count_pairs(y))]
+            )
+            for y in labels
+        ]
+        return lambda query, scores: pairs[query](scores, n_threads=1)[0]
+
+
+def count_pairs(labels: Doubles) -> int:
+    """Return how many pairs of documents have different labels."""
+    _, counts = np.unique(labels, return_counts=True)
+    return int(len(labels) ** 2 - (counts**2).sum()) // 2

@@ -1,0 +1,178 @@
+"""RankNet, LambdaRank and ListNet: their losses, and what all networks share."""
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+
+from rankwright.data import QueryGroups, RankingData
+from rankwright.data.dataset import Judged
+from rankwright.errors import InputError
+from rankwright.learners.network import Network
+from rankwright.metrics import AP, NDCG, Precision
+from rankwright.models import LinearScorer, NetworkScorer, QueryFeatureScorer
+from rankwright.models.format import encode
+from rankwright.rankers import LambdaRank, ListNet, RankNet
+from rankwright.rankers.listnet import top_one
+from reference.lambdas import lambda_gradients
+from reference.network import scores as slow_scores
+
+CLASSES = [RankNet, LambdaRank, ListNet]
+every_class = pytest.mark.parametrize("ranker_class", CLASSES, ids=lambda one: one.__name__)
+RNG = np.random.default_rng(4)
+SIZES = [6, 1, 9]
+JUDGED = Judged(RNG.choice([0.0, 0.5, 1.0, 2.0], sum(SIZES)), QueryGroups.of_sizes(SIZES))
+
+
+def judged(n_queries=15, n_documents=10, seed=1):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * n_documents, 4)).astype(np.float32)
+    y = np.round(np.clip(X[:, 0] + X[:, 1] + rng.normal(size=len(X)) / 2, 0, 3))
+    return RankingData(X, y, np.repeat(np.arange(n_queries), n_documents))
+
+
+def ranknet_loss(labels, scores):
+    better = np.greater.outer(labels, labels)
+    return np.logaddexp(0, -np.subtract.outer(scores, scores))[better].mean() if better.any() else 0.0
+
+
+def listnet_loss(labels, scores):
+    return -softmax(labels) @ log_softmax(scores)
+
+
+LOSSES = [(RankNet, ranknet_loss, 2e-4), (ListNet, listnet_loss, 1e-6)]
+
+
+@pytest.mark.parametrize(("ranker_class", "loss", "tolerance"), LOSSES)
+def test_the_pull_is_the_slope_of_the_loss(ranker_class, loss, tolerance):
+    pull = ranker_class()._pull(JUDGED)
+    for query, rows in enumerate(JUDGED.groups):
+        scores = RNG.normal(size=len(rows))
+        steps = 1e-5 * np.eye(len(rows))
+        labels = JUDGED.y[rows]
+        slope = [(loss(labels, scores + step) - loss(labels, scores - step)) / 2e-5 for step in steps]
+        found = pull(query, scores)
+        np.testing.assert_allclose(
+            found, -np.array(slope), rtol=0, atol=tolerance * max(1e-3, np.abs(slope).max())
+        )
+
+
+@pytest.mark.parametrize(("ranker_class", "loss", "tolerance"), LOSSES)
+@pytest.mark.parametrize("hidden", [(), (3,), (3, 2)], ids=str)
+def test_the_gradient_of_the_parameters_equals_finite_differences(ranker_class, loss, tolerance, hidden):
+    X = RNG.normal(size=(sum(SIZES), 4)).astype(np.float32)
+    random = np.random.default_rng(2)
+    network = Network(X, JUDGED.groups, hidden=hidden, learning_rate=0.1, random=random)
+    network.parameters = random.normal(size=len(network.parameters))
+    pull = ranker_class()._pull(JUDGED)
+    rows = JUDGED.groups.rows[:6]
+
+    def loss_at(parameters):
+        return loss(JUDGED.y[rows], slow_scores(X[rows], network.widths.tolist(), parameters, np.zeros(4)))
+
+    found = network.slope(X[rows], pull(0, network.scores(X[rows])))
+    steps = 1e-5 * np.eye(len(found))
+    slope = [(loss_at(network.parameters + step) - loss_at(network.parameters - step)) / 2e-5 for step in steps]
+    np.testing.assert_allclose(found, -np.array(slope), rtol=0, atol=5 * tolerance * max(1.0, np.abs(slope).max()))
+
+
+@pytest.mark.parametrize("metric", [NDCG(), NDCG(k=2), AP(threshold=0.5)], ids=str)
+def test_lambdarank_pulls_by_the_metric_over_all_ranks(metric):
+    pull, whole = LambdaRank(metric)._pull(JUDGED), NDCG() if isinstance(metric, NDCG) else metric
+    scores = RNG.normal(size=len(JUDGED.y))
+    wanted, _ = lambda_gradients(whole, JUDGED.y, JUDGED.groups, scores, normalise=True)
+    for query, rows in enumerate(JUDGED.groups):
+        scale = np.abs(wanted[rows]).max()
+        np.testing.assert_allclose(pull(query, scores[rows]), wanted[rows], rtol=0, atol=3e-4 * scale + 1e-24)
+
+
+def test_lambdarank_needs_swaps_that_count():
+    with pytest.raises(InputError, match="There is nothing to learn: no swap of documents changes p@3"):
+        LambdaRank(Precision(k=3, threshold=9)).fit(*judged())
+
+
+def test_chances_are_those_of_a_softmax_however_large_the_values():
+    values = np.array([1.0, 2.0, 0.5])
+    np.testing.assert_allclose(top_one(values), softmax(values))
+    np.testing.assert_allclose(top_one(values + 1e6), softmax(values), rtol=1e-9)
+    assert top_one(np.array([-1e300, 1e300])).tolist() == [0, 1]
+
+
+@every_class
+def test_the_model_is_what_it_should_be(ranker_class):
+    train = judged()
+    plain = ranker_class(rounds=2, scaling="global").fit(train).model_
+    within = ranker_class(rounds=2, scaling="query-minmax").fit(train).model_
+    assert isinstance(plain, LinearScorer)
+    assert isinstance(within, QueryFeatureScorer)
+    assert isinstance(within.inner, LinearScorer)
+    for hidden, widths in ((3, [4, 3, 1]), ((3,), [4, 3, 1]), ([3, 2], [4, 3, 2, 1])):
+        network = ranker_class(rounds=2, hidden=hidden, scaling="none").fit(train).model_
+        assert isinstance(network, NetworkScorer)
+        assert network.widths.tolist() == widths
+
+
+@every_class
+@pytest.mark.parametrize("hidden", [(), (5,)], ids=str)
+@pytest.mark.parametrize("scaling", ["none", "query-minmax", "query-zscore", "global"])
+def test_every_scaling_learns_and_the_order_of_rows_changes_nothing(ranker_class, hidden, scaling):
+    train, test = judged(), judged(30, seed=2)
+    ranker = ranker_class(rounds=8, learning_rate=0.01, hidden=hidden, scaling=scaling)
+    model = ranker.fit(train).model_
+    by_chance = NDCG(k=10)(test.y, np.zeros(len(test)), test.qid)
+    assert ranker.score(*test) > by_chance + 0.1
+    rows = np.random.default_rng(3).permutation(len(train))
+    assert encode(ranker.fit(train.take(rows)).model_) == encode(model)
+
+
+@every_class
+def test_seeds_differ(ranker_class):
+    models = [ranker_class(rounds=2, hidden=(3,), seed=seed).fit(judged()).model_ for seed in (0, 0, 1)]
+    assert encode(models[0]) == encode(models[1])
+    assert models[0].inner.parameters.tolist() != models[2].inner.parameters.tolist()
+
+
+@every_class
+def test_queries_of_one_label_teach_nothing(ranker_class):
+    X, y, qid = judged()
+    alone = RankingData(X[:10], y[:10], qid[:10])
+    beside = RankingData(X[:20], np.append(y[:10], np.full(10, 2.0)), qid[:20])
+    weights = [ranker_class(rounds=3).fit(data).model_.inner.weights.tolist() for data in (alone, beside)]
+    assert weights[0] == weights[1]
+
+
+@every_class
+def test_a_document_without_weight_does_not_pull(ranker_class):
+    train = judged()
+    plain = ranker_class(rounds=2).fit(train).model_.inner.weights
+    ones = ranker_class(rounds=2).fit(train, document_weights=np.ones(len(train))).model_.inner.weights
+    assert ones.tolist() == plain.tolist()
+    labels = np.append(train.y[:10], 3 - train.y[:10])  # of a query, and of its copy that wants the opposite
+    both = RankingData(np.tile(train.X[:10], (2, 1)), labels, np.repeat(["a", "b"], 10))
+    first, second = (
+        ranker_class(rounds=1).fit(both, query_weights=given).model_.rank(train.X[:10])
+        for given in ([1, 0], [0, 1])
+    )
+    assert np.corrcoef(first, second)[0, 1] < -0.3
+
+
+@every_class
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"learning_rate": 0}, "learning_rate must be a number above 0, not 0."),
+        ({"learning_rate": float("inf")}, "learning_rate must be a number above 0, not inf."),
+        ({"hidden": (3, 0)}, "hidden must be a whole number from 1, not 0."),
+        ({"hidden": 2.5}, "hidden must be a whole number from 1, not 2.5."),
+        ({"hidden": None}, "hidden must be a whole number from 1, not None."),
+        ({"hidden": "ten"}, "hidden must be a whole number from 1, not 'ten'."),
+        (
+            {"scaling": "zscore"},
+            "scaling must be one of 'none', 'query-minmax', 'query-zscore', 'global', not 'zs",
+        ),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1."),
+    ],
+    ids=str,
+)
+def test_a_wrong_parameter_is_told_in_a_sentence(ranker_class, parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        ranker_class(**parameters).fit(*judged())

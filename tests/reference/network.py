@@ -1,0 +1,63 @@
+"""A feed-forward network, slowly: one unit of one row at a time, and slopes by the chain rule written out."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import isnan, tanh
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+
+def layers(widths: Sequence[int], parameters: Doubles) -> list[tuple[Doubles, Doubles]]:
+    """Weights (a row an input) and biases of each layer."""
+    found, start = [], 0
+    for n_inputs, n_units in pairwise(widths):
+        middle, end = start + n_inputs * n_units, start + (n_inputs + 1) * n_units
+        found.append((parameters[start:middle].reshape(n_inputs, n_units), parameters[middle:end]))
+        start = end
+    return found
+
+
+def activations(
+    row: Sequence[float], widths: Sequence[int], parameters: Doubles, missing: Sequence[float]
+) -> list[list[float]]:
+    """What each layer says of a row, the features themselves first."""
+    said = [[instead if isnan(value) else float(value) for value, instead in zip(row, missing, strict=True)]]
+    for number, (weights, biases) in enumerate(layers(widths, parameters), start=2):
+        units = []
+        for unit in range(len(biases)):
+            total = float(biases[unit])
+            for place, value in enumerate(said[-1]):
+                total += value * float(weights[place, unit])
+            units.append(tanh(total) if number < len(widths) else total)
+        said.append(units)
+    return said
+
+
+def scores(
+    X: NDArray[np.float32], widths: Sequence[int], parameters: Doubles, missing: Sequence[float]
+) -> Doubles:
+    return np.array([activations(row, widths, parameters, missing)[-1][0] for row in X])
+
+
+def slope(
+    X: NDArray[np.float32], widths: Sequence[int], parameters: Doubles, missing: Sequence[float], pull: Doubles
+) -> Doubles:
+    """The sum over rows of pull x the derivative of the score by each parameter."""
+    total = np.zeros(len(parameters))
+    for row, factor in zip(X, pull, strict=True):
+        said = activations(row, widths, parameters, missing)
+        back, parts = np.array([factor]), []
+        for (weights, _), inputs in zip(layers(widths, parameters)[::-1], said[-2::-1], strict=True):
+            parts.insert(0, np.concatenate([np.outer(inputs, back).ravel(), back]))
+            back = (weights @ back) * (1 - np.array(inputs) ** 2)
+        total += np.concatenate(parts)
+    return total
