@@ -149,10 +149,11 @@ def _rankwright(
     X: Any, y: Any, qid: Any, threads: int, rounds: int, leaves: int, subsample: float = 1.0
 ) -> Trained:
     from rankwright import LambdaMART, RankingData
+    from rankwright.rankers.lambdamart import COARSE_DOCUMENTS
 
     started = time.perf_counter()
     data: RankingData = RankingData(X, y, qid)
-    data.binned(255, threads)
+    data.binned(255, threads, coarse=len(y) >= COARSE_DOCUMENTS)
     dataset_seconds = time.perf_counter() - started
     ranker = LambdaMART(
         rounds=rounds,

@@ -39,12 +39,13 @@ void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_fea
 }
 
 BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vector<std::vector<float>> edges,
-                     int n_threads) {
+                     bool coarse, int n_threads) {
     check_edges(edges, values.shape(1));
     checked_rows(rows, values.shape(0));
     require(rows.size() < (std::size_t{1} << 32), "there are too many rows");
     nb::gil_scoped_release release;
-    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_threads);
+    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), coarse,
+                  n_threads);
 }
 
 // For tests: one feature's codes, by the vector path asked for.
@@ -61,6 +62,20 @@ auto column_codes(Vector<float> values, std::vector<float> edges, int path) {
     return copied(codes);
 }
 
+// For tests: the gains of splits with these sums on the left, by the vector path asked for.
+auto gains_of(Vector<std::int64_t> left, std::int64_t all, double gradient_step, double weight_step, double l2,
+              double min_weight, double whole, int path) {
+    require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
+    std::vector<std::int64_t> sums(view(left).begin(), view(left).end());
+    sums.resize((sums.size() + kGainLanes - 1) / kGainLanes * kGainLanes);
+    std::vector<double> gains(sums.size());
+    split_gains(sums.data(), static_cast<std::int64_t>(left.size()),
+                {all, gradient_step, weight_step, l2, min_weight, whole}, gains.data(),
+                static_cast<VectorPath>(path));
+    gains.resize(left.size());
+    return copied(gains);
+}
+
 auto row_hashes(Matrix<float> values, int n_threads) {
     Output<std::uint64_t> hashes(values.shape(0));
     {
@@ -72,8 +87,19 @@ auto row_hashes(Matrix<float> values, int n_threads) {
 
 auto codes_of(const BinnedMatrix& binned) {
     Output<std::uint8_t, 2> codes({binned.n_rows, binned.n_features});
-    std::copy_n(binned.by_row.get(), codes.span().size(), codes.span().begin());
+    for (std::size_t row = 0; row < binned.n_rows; ++row)
+        for (std::size_t feature = 0; feature < binned.n_features; ++feature)
+            codes.span()[row * binned.n_features + feature] = binned.column(feature)[row];
     return codes.numpy();
+}
+
+// For tests: each feature's level for every code.
+auto levels_of(const BinnedMatrix& binned) {
+    Output<std::uint8_t, 2> levels({binned.n_features, std::size_t{256}});
+    for (std::size_t feature = 0; feature < binned.n_features; ++feature)
+        std::ranges::copy(binned.places[feature].level,
+                          levels.span().begin() + static_cast<std::ptrdiff_t>(feature * 256));
+    return levels.numpy();
 }
 
 // Ascending numbers below n.
@@ -122,22 +148,22 @@ nb::dict arrays_of(const GrownTree& tree) {
 }
 
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
-                Vector<double> split_gradient, Vector<double> split_weight, Vector<std::uint32_t> sample,
-                Vector<std::uint32_t> rest, Vector<std::uint32_t> features, Vector<std::int8_t> monotone,
-                std::int32_t max_leaves, std::int64_t min_documents, double min_weight, double l2, double min_gain,
-                std::int32_t levels, int n_threads, GuardedWorkspace& workspace) {
-    const GrowthTask task{view(gradient),
-                          view(hessian),
-                          view(split_gradient),
-                          view(split_weight),
-                          view(sample),
-                          view(rest),
-                          checked_subset(features, binned.n_features, "features must ascend and exist"),
-                          view(monotone)};
-    for (Doubles values : {task.gradient, task.hessian, task.split_gradient, task.split_weight})
+                Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
+                Vector<std::uint32_t> features, Vector<std::int8_t> monotone, std::int32_t max_leaves,
+                std::int64_t min_documents, double min_weight, double l2, double min_gain, std::int32_t levels,
+                int n_threads, GuardedWorkspace& workspace) {
+    const GrowthTask task{
+        view(gradient), view(hessian),
+        view(sample),   view(sample_weights),
+        view(rest),     checked_subset(features, binned.n_features, "features must ascend and exist"),
+        view(monotone)};
+    for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
-    require(std::ranges::none_of(task.split_weight, [](double weight) { return weight < 0.0; }),
-            "weights must not be negative");
+    if (!task.sample_weights.empty())
+        check_finite(task.sample_weights, task.sample.size(), "there must be a finite weight for each row drawn");
+    for (Doubles values : {task.hessian, task.sample_weights})
+        require(std::ranges::none_of(values, [](double value) { return value < 0.0; }),
+                "hessians and weights must not be negative");
     check_parts(task.sample, task.rest, binned.n_rows);
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
@@ -160,13 +186,13 @@ struct GuardedVectorWorkspace : VectorWorkspace {
 };
 
 nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
-                       Matrix<double> split_gradient, Matrix<double> split_weight, Vector<std::uint32_t> sample,
-                       Vector<std::uint32_t> rest, Vector<std::uint32_t> features, std::int32_t max_leaves,
-                       std::int64_t min_documents, double min_weight, double l2, double min_gain,
-                       std::int32_t levels, int n_threads, GuardedVectorWorkspace& workspace) {
+                       Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
+                       Vector<std::uint32_t> features, std::int32_t max_leaves, std::int64_t min_documents,
+                       double min_weight, double l2, double min_gain, std::int32_t levels, int n_threads,
+                       GuardedVectorWorkspace& workspace) {
     const std::size_t n_classes = gradient.shape(0);
     require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
-    for (const Matrix<double>& values : {gradient, hessian, split_gradient, split_weight}) {
+    for (const Matrix<double>& values : {gradient, hessian}) {
         require(values.shape(0) == n_classes, "there must be a row of numbers for every class");
         check_finite({values.data(), values.size()}, n_classes * binned.n_rows,
                      "there must be finite numbers, one a row and class");
@@ -174,13 +200,15 @@ nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matr
     const VectorGrowthTask task{n_classes,
                                 {gradient.data(), gradient.size()},
                                 {hessian.data(), hessian.size()},
-                                {split_gradient.data(), split_gradient.size()},
-                                {split_weight.data(), split_weight.size()},
                                 view(sample),
+                                view(sample_weights),
                                 view(rest),
                                 checked_subset(features, binned.n_features, "features must ascend and exist")};
-    require(std::ranges::none_of(task.split_weight, [](double weight) { return weight < 0.0; }),
-            "weights must not be negative");
+    if (!task.sample_weights.empty())
+        check_finite(task.sample_weights, task.sample.size(), "there must be a finite weight for each row drawn");
+    for (Doubles values : {task.hessian, task.sample_weights})
+        require(std::ranges::none_of(values, [](double value) { return value < 0.0; }),
+                "hessians and weights must not be negative");
     check_parts(task.sample, task.rest, binned.n_rows);
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
     require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
@@ -205,21 +233,25 @@ void bind_growth(nb::module_& m) {
         .def_ro("n_rows", &BinnedMatrix::n_rows)
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_ro("edges", &BinnedMatrix::edges)
-        .def("codes", &codes_of);
-    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("n_threads"));
+        .def_ro("n_bytes", &BinnedMatrix::n_bytes)
+        .def("codes", &codes_of)
+        .def("levels", &levels_of);
+    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
+          nb::arg("n_threads"));
     m.def("encode_column", &column_codes, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
+    m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("all"), nb::arg("gradient_step"),
+          nb::arg("weight_step"), nb::arg("l2"), nb::arg("min_weight"), nb::arg("whole"), nb::arg("path"));
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
-    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
-          nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
-          nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
-          nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"),
-          nb::arg("workspace"));
+    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
+          nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"), nb::arg("monotone"),
+          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
+          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
     nb::class_<GuardedVectorWorkspace>(m, "VectorWorkspace").def(nb::init<>());
     m.def("grow_vector_tree", &grown_vector, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
-          nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
-          nb::arg("features"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"),
-          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("sample"), nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"),
+          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
+          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "rankwright/threads.hpp"
@@ -19,6 +20,9 @@ std::uint32_t key_of(float value) {
 }
 
 float value_of(std::uint32_t key) { return std::bit_cast<float>(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu)); }
+
+// So many rows, evenly spread, tell well enough how frequent codes are.
+constexpr std::size_t kCountedRows = 50'000;
 
 constexpr int kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
@@ -60,6 +64,104 @@ std::vector<ValueCount> count_values(std::span<const float> values) {
         counts.push_back({value_of(keys[begin]), end - begin});
     }
     return counts;
+}
+
+void encode_columns(std::span<const float> values, std::span<const std::int64_t> rows, int n_threads,
+                    BinnedMatrix& binned) {
+    const std::size_t n_features = binned.n_features;
+    binned.by_column = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * n_features);
+    // Edges padded with infinity to 255, so that every search takes the same eight steps.
+    std::vector<float> padded(n_features * kEdgeStride, INFINITY);
+    for (std::size_t feature = 0; feature < n_features; ++feature)
+        std::copy(binned.edges[feature].begin(), binned.edges[feature].end(),
+                  padded.begin() + static_cast<std::ptrdiff_t>(feature * kEdgeStride));
+    const VectorPath path = widest_path();
+    parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+        std::array<float, kEncodeRows> column;
+        std::array<std::uint8_t, kEncodeRows> codes;
+        for (std::size_t feature = 0; feature < n_features; ++feature) {
+            for (std::size_t i = 0; i < last - first; ++i)
+                column[i] = values[static_cast<std::size_t>(rows[first + i]) * n_features + feature];
+            encode_column(column.data(), padded.data() + feature * kEdgeStride, codes.data(), path);
+            std::copy_n(codes.begin(), last - first, binned.by_column.get() + feature * binned.n_rows + first);
+        }
+    });
+}
+
+// Every feature in a byte of its own, every code a level of its own.
+void place_apart(BinnedMatrix& binned) {
+    binned.n_bytes = binned.n_features;
+    binned.places.resize(binned.n_features);
+    for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
+        Place& place = binned.places[feature];
+        place.byte = static_cast<std::uint32_t>(feature);
+        place.n_levels = 256;
+        std::iota(place.level.begin(), place.level.end(), std::uint8_t{0});
+    }
+}
+
+// A feature's level for every code; its byte is found later.
+Place find_levels(const BinnedMatrix& binned, std::size_t feature) {
+    const std::span codes(binned.column(feature), binned.n_rows);
+    const int n_bins = binned.n_bins(feature);
+    Place place;
+    place.any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
+    const int most = kCoarseLevels - place.any_missing;
+    place.exact = n_bins <= most;
+    std::array<std::size_t, 256> counts{};
+    const std::size_t step = std::max<std::size_t>(1, codes.size() / kCountedRows);
+    for (std::size_t row = 0; row < codes.size(); row += step) ++counts[codes[row]];
+    std::size_t left = std::accumulate(counts.begin(), counts.begin() + kMissing, std::size_t{0}), in_level = 0;
+    int level = 0;
+    for (int code = 0; code < n_bins; ++code) {
+        const auto here = static_cast<std::size_t>(code);
+        place.level[here] = static_cast<std::uint8_t>(level);
+        in_level += counts[here];
+        // As bins share out values: what is left evenly, and a frequent code alone.
+        const double share = static_cast<double>(left) / (most - level);
+        const bool full = static_cast<double>(in_level) >= share || static_cast<double>(counts[here + 1]) >= share;
+        if (code + 1 == n_bins || !(place.exact || (full && level + 1 < most))) continue;
+        left -= in_level;
+        in_level = 0;
+        ++level;
+    }
+    place.n_levels = static_cast<std::uint32_t>(level + 1 + place.any_missing);
+    place.level[kMissing] = static_cast<std::uint8_t>(place.n_levels - 1);
+    return place;
+}
+
+// Few levels a feature, and each feature in the first byte that has room for it.
+void place_together(BinnedMatrix& binned, int n_threads) {
+    binned.places.resize(binned.n_features);
+    parallel_ranges(binned.n_features, 1, n_threads, [&](std::size_t feature, std::size_t) {
+        binned.places[feature] = find_levels(binned, feature);
+    });
+    std::vector<std::uint32_t> taken;  // by byte: the product of its features' levels
+    for (Place& place : binned.places) {
+        const auto room =
+            std::ranges::find_if(taken, [&](std::uint32_t product) { return product * place.n_levels <= 256; });
+        place.byte = static_cast<std::uint32_t>(room - taken.begin());
+        if (room == taken.end()) taken.push_back(1);
+        place.stride = taken[place.byte];
+        taken[place.byte] *= place.n_levels;
+    }
+    binned.n_bytes = taken.size();
+}
+
+void write_rows(int n_threads, BinnedMatrix& binned) {
+    const std::size_t n_bytes = binned.n_bytes;
+    binned.by_row = std::make_unique<std::uint8_t[]>(binned.n_rows * n_bytes);
+    parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
+            const Place& place = binned.places[feature];
+            auto parts = place.level;
+            for (std::uint8_t& part : parts) part = static_cast<std::uint8_t>(part * place.stride);
+            const std::uint8_t* codes = binned.column(feature);
+            std::uint8_t* bytes = binned.by_row.get() + place.byte;
+            for (std::size_t row = first; row < last; ++row)
+                bytes[row * n_bytes] = static_cast<std::uint8_t>(bytes[row * n_bytes] + parts[codes[row]]);
+        }
+    });
 }
 
 }  // namespace
@@ -105,31 +207,14 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
 }
 
 BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
-                    std::vector<std::vector<float>> edges, int n_threads) {
+                    std::vector<std::vector<float>> edges, bool coarse, int n_threads) {
     BinnedMatrix binned;
     binned.n_features = n_features;
     binned.n_rows = rows.size();
     binned.edges = std::move(edges);
-    binned.by_row = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * n_features);
-    binned.by_column = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * n_features);
-    // Edges padded with infinity to 255, so that every search takes the same eight steps.
-    std::vector<float> padded(n_features * kEdgeStride, INFINITY);
-    for (std::size_t feature = 0; feature < n_features; ++feature)
-        std::copy(binned.edges[feature].begin(), binned.edges[feature].end(),
-                  padded.begin() + static_cast<std::ptrdiff_t>(feature * kEdgeStride));
-    const VectorPath path = widest_path();
-    parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
-        std::array<float, kEncodeRows> column;
-        std::array<std::uint8_t, kEncodeRows> codes;
-        for (std::size_t feature = 0; feature < n_features; ++feature) {
-            for (std::size_t i = 0; i < last - first; ++i)
-                column[i] = values[static_cast<std::size_t>(rows[first + i]) * n_features + feature];
-            encode_column(column.data(), padded.data() + feature * kEdgeStride, codes.data(), path);
-            std::copy_n(codes.begin(), last - first, binned.by_column.get() + feature * binned.n_rows + first);
-            std::uint8_t* target = binned.by_row.get() + first * n_features + feature;
-            for (std::size_t i = 0; i < last - first; ++i) target[i * n_features] = codes[i];
-        }
-    });
+    encode_columns(values, rows, n_threads, binned);
+    coarse ? place_together(binned, n_threads) : place_apart(binned);
+    write_rows(n_threads, binned);
     return binned;
 }
 

@@ -1,6 +1,7 @@
 #include "rankwright/grow.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "rankwright/histogram.hpp"
 #include "rankwright/threads.hpp"
+#include "rankwright/vectors.hpp"
 
 namespace rankwright {
 namespace {
@@ -15,6 +17,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Below so many rows or bins, waking another thread takes longer than it saves.
 constexpr std::size_t kRowsAThread = 50'000;
+// Features with coarse levels that are looked at code by code.
+constexpr std::ptrdiff_t kRefined = 4;
 
 struct Sums {
     double gradient = 0.0, weight = 0.0;
@@ -47,10 +51,12 @@ class TreeGrower {
     TreeGrower(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                GrowthWorkspace& workspace)
         : binned_(binned), task_(task), limits_(limits), n_threads_(n_threads), space_(workspace) {
-        quantise(task.split_gradient, task.split_weight, task.sample, limits.levels, n_threads, space_.quantised);
+        quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
+                 space_.quantised);
         space_.sample.assign(task.sample.begin(), task.sample.end());
         space_.rest.assign(task.rest.begin(), task.rest.end());
         space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));
+        list_bytes();
         if (space_.histogram_size != histogram_size()) space_.histograms.clear();
         space_.histogram_size = histogram_size();
     }
@@ -64,7 +70,12 @@ class TreeGrower {
             if (!(best->best.gain > limits_.min_gain)) break;
             split(static_cast<std::size_t>(best - leaves_.begin()));
         }
-        for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) finish(leaf, outputs);
+        tree_.leaf_value.resize(leaves_.size());
+        tree_.cover.resize(leaves_.size());
+        const int n_threads = space_.sample.size() + space_.rest.size() >= kRowsAThread ? n_threads_ : 1;
+        parallel_for(leaves_.size(), n_threads, [&](std::size_t leaf) { finish(leaf, outputs); });
+        for (Leaf& leaf : leaves_)
+            if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
         return std::move(tree_);
     }
 
@@ -80,17 +91,31 @@ class TreeGrower {
         leaves_.push_back(std::move(root));
     }
 
-    std::size_t histogram_size() const { return task_.features.size() * kBinStride; }
+    // The bytes in which the features are found, a slot of the histogram each.
+    void list_bytes() {
+        std::vector<std::uint32_t> slots(binned_.n_bytes, 0);
+        for (const std::uint32_t feature : task_.features) slots[binned_.places[feature].byte] = 1;
+        for (std::uint32_t byte = 0; byte < binned_.n_bytes; ++byte) {
+            if (!slots[byte]) continue;
+            slots[byte] = static_cast<std::uint32_t>(bytes_.size());
+            bytes_.push_back(byte);
+        }
+        for (const std::uint32_t feature : task_.features)
+            starts_.push_back(slots[binned_.places[feature].byte] * kBinStride);
+        space_.levels.resize(task_.features.size() * kCoarseLevels);
+    }
+
+    std::size_t histogram_size() const { return bytes_.size() * kBinStride; }
 
     void fill(Leaf& leaf) {
         if (space_.histograms.empty())
             space_.histograms.push_back(std::make_unique_for_overwrite<Packed[]>(histogram_size()));
         leaf.histogram = std::move(space_.histograms.back());
         space_.histograms.pop_back();
-        fill_histogram(binned_, leaf.sample, space_.quantised.packed, task_.features, n_threads_,
+        fill_histogram(binned_, leaf.sample, space_.quantised.packed, bytes_, n_threads_,
                        {leaf.histogram.get(), histogram_size()});
         leaf.sum = 0;
-        for (std::size_t code = 0; code < 256; ++code) leaf.sum += leaf.histogram[code];
+        for (std::size_t value = 0; value < 256; ++value) leaf.sum += leaf.histogram[value];
     }
 
     // Turns a leaf into a split and two leaves; the right one is new.
@@ -202,56 +227,148 @@ class TreeGrower {
         return (2.0 * sums.gradient - weight * value) * value;
     }
 
+    // A feature's sums, of so many codes or levels in their order, and those of missing values.
+    struct Profile {
+        const Packed* sums;
+        int n_codes;
+        Packed missing;
+    };
+
+    struct Candidate {
+        Profile profile;
+        Split best;
+        bool operator<(const Candidate& other) const { return best < other.best; }
+    };
+
     // The best split of every feature by its sums alone, then the first of them, in order of gain, that leaves
     // enough documents on both sides. Documents are counted only for features that come first.
     void find_best(Leaf& leaf) {
         if (static_cast<std::int64_t>(leaf.sample.size() / 2) < limits_.min_documents) return;
-        std::vector<Split> candidates(task_.features.size());
+        std::vector<Candidate> candidates(task_.features.size());
         parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf),
                         [&](std::size_t first, std::size_t last) {
-                            for (std::size_t slot = first; slot < last; ++slot)
-                                candidates[slot] = scan(leaf, slot, {});
+                            for (std::size_t slot = first; slot < last; ++slot) {
+                                const Profile profile = level_sums(leaf, slot);
+                                candidates[slot] = {profile, scan(leaf, slot, profile, {})};
+                            }
                         });
+        refine(leaf, candidates);
         std::make_heap(candidates.begin(), candidates.end());
-        while (!candidates.empty() && candidates.front().gain > limits_.min_gain) {
+        while (!candidates.empty() && candidates.front().best.gain > limits_.min_gain) {
             std::pop_heap(candidates.begin(), candidates.end());
-            Split& candidate = candidates.back();
-            if (leaf.best.gain > -kInfinity && !(leaf.best < candidate)) return;
-            const Split counted = scan(leaf, candidate.slot, count_documents(leaf, candidate.slot));
+            const auto& [profile, best] = candidates.back();
+            if (leaf.best.gain > -kInfinity && !(leaf.best < best)) return;
+            const Split counted = scan(leaf, best.slot, profile, count_documents(leaf, best.slot));
             if (leaf.best < counted) leaf.best = counted;
             candidates.pop_back();
         }
     }
 
+    // Coarse levels only tell which features promise most. Those are looked at code by code, the others dropped.
+    void refine(const Leaf& leaf, std::vector<Candidate>& candidates) {
+        const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
+            return binned_.places[task_.features[candidate.best.slot]].exact;
+        });
+        if (first == candidates.end()) return;
+        const auto last = first + std::min<std::ptrdiff_t>(kRefined, candidates.end() - first);
+        std::partial_sort(first, last, candidates.end(),
+                          [](const Candidate& a, const Candidate& b) { return b < a; });
+        candidates.erase(last, candidates.end());
+        std::vector<std::uint32_t> features;
+        for (auto chosen = first; chosen != last; ++chosen) features.push_back(task_.features[chosen->best.slot]);
+        space_.codes.resize(features.size() * 256);
+        fill_codes(binned_, leaf.sample, space_.quantised.packed, features, threads_for(leaf), space_.codes);
+        for (std::size_t i = 0; i < features.size(); ++i) {
+            Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
+            const Packed* sums = space_.codes.data() + i * 256;
+            chosen.profile = {sums, binned_.n_bins(features[i]), sums[kMissing]};
+            chosen.best = scan(leaf, chosen.best.slot, chosen.profile, {});
+        }
+    }
+
     int threads_for(const Leaf& leaf) const { return leaf.sample.size() >= kRowsAThread ? n_threads_ : 1; }
+
+    // What the leaf's histogram tells of a feature; the others that share its byte are added up.
+    Profile level_sums(const Leaf& leaf, std::size_t slot) {
+        const Place& place = binned_.places[task_.features[slot]];
+        const Packed* byte = leaf.histogram.get() + starts_[slot];
+        if (place.n_levels == 256) return {byte, binned_.n_bins(task_.features[slot]), byte[kMissing]};
+        Packed* sums = space_.levels.data() + slot * kCoarseLevels;
+        std::fill_n(sums, kCoarseLevels, Packed{0});
+        const std::size_t stride = place.stride, run = stride * place.n_levels;
+        for (std::size_t first = 0; first + run <= 256; first += run)
+            for (std::size_t level = 0; level < place.n_levels; ++level)
+                for (std::size_t i = 0; i < stride; ++i) sums[level] += byte[first + level * stride + i];
+        const int n_known = static_cast<int>(place.n_levels) - place.any_missing;
+        return {sums, n_known, place.any_missing ? sums[n_known] : 0};
+    }
 
     using Counts = std::vector<std::int64_t>;
 
     Counts count_documents(const Leaf& leaf, std::size_t slot) const {
         if (limits_.min_documents <= 1) return {};
         const std::uint8_t* codes = binned_.column(task_.features[slot]);
-        Counts counts(256);
-        for (const std::uint32_t row : leaf.sample) ++counts[codes[row]];
+        // Two counters by turns: neighbouring rows often have the same code, and counting would wait for itself.
+        Counts counts(256), others(256);
+        for (std::size_t i = 0; i + 1 < leaf.sample.size(); i += 2) {
+            ++counts[codes[leaf.sample[i]]];
+            ++others[codes[leaf.sample[i + 1]]];
+        }
+        if (leaf.sample.size() % 2) ++counts[codes[leaf.sample.back()]];
+        for (std::size_t code = 0; code < 256; ++code) counts[code] += others[code];
         return counts;
     }
 
+    bool is_free(const Leaf& leaf, std::size_t slot) const {
+        return direction_of(slot) == 0 && leaf.low == -kInfinity && leaf.high == kInfinity;
+    }
+
+    // The best split of one feature where nothing but weight is asked of a side: all gains at once.
+    Split scan_freely(const Leaf& leaf, std::size_t slot, const Profile& profile) const {
+        alignas(64) std::array<Packed, 256> below;
+        alignas(64) std::array<double, 256> gains, gains_with_missing;
+        Packed sum = 0;
+        const int n_splits = profile.n_codes - 1;
+        for (int code = 0; code < n_splits; ++code)
+            below[static_cast<std::size_t>(code)] = sum += profile.sums[code];
+        const SplitTerms terms{
+            leaf.sum,           space_.quantised.gradient_step, space_.quantised.weight_step, limits_.l2,
+            limits_.min_weight, worth(sums_of(leaf.sum), leaf)};
+        split_gains(below.data(), n_splits, terms, gains.data(), path_);
+        if (profile.missing != 0) {
+            for (int code = 0; code < n_splits; ++code) below[code] += profile.missing;
+            split_gains(below.data(), n_splits, terms, gains_with_missing.data(), path_);
+        }
+        Split best;
+        best.slot = slot;
+        for (int code = 0; code < n_splits; ++code) {
+            if (gains[code] > best.gain) best = {gains[code], slot, code, false};
+            if (profile.missing != 0 && gains_with_missing[code] > best.gain)
+                best = {gains_with_missing[code], slot, code, true};
+        }
+        if (profile.missing == 0 && best.gain > -kInfinity)
+            best.missing_left = left_is_heavier(profile.sums, best.code, leaf.sum);
+        return best;
+    }
+
     // The best split of one feature; with counts, among those that leave enough documents on both sides.
-    Split scan(const Leaf& leaf, std::size_t slot, const Counts& counts) const {
-        const Packed* sums = leaf.histogram.get() + slot * kBinStride;
-        const int last_code = binned_.n_bins(task_.features[slot]) - 1;
+    Split scan(const Leaf& leaf, std::size_t slot, const Profile& profile, const Counts& counts) const {
+        if (counts.empty() && is_free(leaf, slot)) return scan_freely(leaf, slot, profile);
+        const auto [sums, n_codes, missing] = profile;
         const double whole = worth(sums_of(leaf.sum), leaf);
         // Missing documents may weigh nothing, and yet be needed for a side to hold enough.
-        const bool any_missing = sums[kMissing] != 0 || (!counts.empty() && counts[kMissing] > 0);
+        const bool any_missing = missing != 0 || (!counts.empty() && counts[kMissing] > 0);
         Split best;
+        best.slot = slot;
         Packed below = 0;
         std::int64_t documents = 0;
-        for (int code = 0; code < last_code; ++code) {
+        for (int code = 0; code + 1 < n_codes; ++code) {
             if (sums[code] == 0 && below != 0 && counts.empty()) continue;  // no better than the code before
             below += sums[code];
             if (!counts.empty()) documents += counts[static_cast<std::size_t>(code)];
             consider(leaf, slot, code, false, below, documents, counts, whole, best);
             if (any_missing)
-                consider(leaf, slot, code, true, below + sums[kMissing],
+                consider(leaf, slot, code, true, below + missing,
                          documents + (counts.empty() ? 0 : counts[kMissing]), counts, whole, best);
         }
         if (!any_missing && best.gain > -kInfinity) best.missing_left = left_is_heavier(sums, best.code, leaf.sum);
@@ -280,8 +397,7 @@ class TreeGrower {
     }
 
     void finish(std::size_t place, std::span<double> outputs) {
-        Leaf& leaf = leaves_[place];
-        if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
+        const Leaf& leaf = leaves_[place];
         link(leaf, -1 - static_cast<std::int32_t>(place));
         Sums sums;
         for (const Rows& rows : {leaf.sample, leaf.rest})
@@ -292,8 +408,8 @@ class TreeGrower {
         const double value = value_of(sums, leaf);
         for (const Rows& rows : {leaf.sample, leaf.rest})
             for (const std::uint32_t row : rows) outputs[row] = value;
-        tree_.leaf_value.push_back(value);
-        tree_.cover.push_back(static_cast<double>(leaf.sample.size() + leaf.rest.size()));
+        tree_.leaf_value[place] = value;
+        tree_.cover[place] = static_cast<double>(leaf.sample.size() + leaf.rest.size());
     }
 
     const BinnedMatrix& binned_;
@@ -301,6 +417,9 @@ class TreeGrower {
     const GrowthLimits& limits_;
     const int n_threads_;
     GrowthWorkspace& space_;
+    const VectorPath path_ = widest_path();
+    std::vector<std::uint32_t> bytes_;  // that histograms are made of
+    std::vector<std::size_t> starts_;   // where the sums of each feature's byte begin
     std::vector<Leaf> leaves_;
     GrownTree tree_;
 };

@@ -92,8 +92,8 @@ class VectorGrower {
         space_.gradient_step.resize(task_.n_classes);
         space_.weight_step.resize(task_.n_classes);
         for (std::size_t k = 0; k < task_.n_classes; ++k) {
-            quantise(task_.split_gradient.subspan(k * n, n), task_.split_weight.subspan(k * n, n), task_.sample,
-                     limits_.levels, n_threads_, space_.quantised);
+            quantise(task_.gradient.subspan(k * n, n), task_.hessian.subspan(k * n, n), task_.sample,
+                     task_.sample_weights, limits_.levels, n_threads_, space_.quantised);
             space_.gradient_step[k] = space_.quantised.gradient_step;
             space_.weight_step[k] = space_.quantised.weight_step;
             for (const std::uint32_t row : task_.sample)

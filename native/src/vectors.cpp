@@ -33,6 +33,17 @@ void encode_column(const float* values, const float* edges, std::uint8_t* codes,
             return portable::encode_column(values, edges, codes);
     }
 }
+void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
+                 VectorPath path) {
+    switch (path) {
+        case VectorPath::avx512:
+            return avx512::split_gains(left, size, terms, gains);
+        case VectorPath::avx2:
+            return avx2::split_gains(left, size, terms, gains);
+        case VectorPath::portable:
+            return portable::split_gains(left, size, terms, gains);
+    }
+}
 #else
 VectorPath widest_path() { return VectorPath::portable; }
 
@@ -42,6 +53,10 @@ void encode_column(const float* values, const float* edges, std::uint8_t* codes,
 
 void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath) {
     portable::count_above(keys, size, ranks);
+}
+
+void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains, VectorPath) {
+    portable::split_gains(left, size, terms, gains);
 }
 #endif
 

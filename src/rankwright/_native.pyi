@@ -183,16 +183,29 @@ class BinnedMatrix:
     @property
     def n_features(self) -> int: ...
     @property
+    def n_bytes(self) -> int: ...
+    @property
     def edges(self) -> list[list[float]]: ...
     def codes(self) -> NDArray[np.uint8]: ...
+    def levels(self) -> NDArray[np.uint8]: ...
 
 def find_all_edges(
     values: NDArray[np.float32], sample: NDArray[np.int64], max_bins: int, n_threads: int
 ) -> list[list[float]]: ...
 def encode(
-    values: NDArray[np.float32], rows: NDArray[np.int64], edges: list[list[float]], n_threads: int
+    values: NDArray[np.float32], rows: NDArray[np.int64], edges: list[list[float]], coarse: bool, n_threads: int
 ) -> BinnedMatrix: ...
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
+def split_gains(
+    left: NDArray[np.int64],
+    all: int,
+    gradient_step: float,
+    weight_step: float,
+    l2: float,
+    min_weight: float,
+    whole: float,
+    path: int,
+) -> NDArray[np.float64]: ...
 def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]: ...
 
 class GrowthWorkspace:
@@ -203,9 +216,8 @@ def grow_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
     hessian: NDArray[np.float64],
-    split_gradient: NDArray[np.float64],
-    split_weight: NDArray[np.float64],
     sample: NDArray[np.uint32],
+    sample_weights: NDArray[np.float64],
     rest: NDArray[np.uint32],
     features: NDArray[np.uint32],
     monotone: NDArray[np.int8],
@@ -227,9 +239,8 @@ def grow_vector_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
     hessian: NDArray[np.float64],
-    split_gradient: NDArray[np.float64],
-    split_weight: NDArray[np.float64],
     sample: NDArray[np.uint32],
+    sample_weights: NDArray[np.float64],
     rest: NDArray[np.uint32],
     features: NDArray[np.uint32],
     max_leaves: int,

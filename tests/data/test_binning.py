@@ -156,7 +156,7 @@ def test_any_number_of_threads_gives_the_same_bytes(n_rows):
 def test_rows_may_be_listed_in_any_order_and_repeatedly(X, data):
     rows = np.array(data.draw(st.lists(st.integers(0, len(X) - 1), max_size=40)), dtype=np.int64)
     whole = BinnedFeatures.of(X, np.arange(len(X))).matrix
-    part = _native.encode(X, rows, whole.edges, 1)
+    part = _native.encode(X, rows, whole.edges, False, 1)
     np.testing.assert_array_equal(part.codes(), whole.codes()[rows])
     assert BinnedFeatures.of(X, rows).matrix.edges == BinnedFeatures.of(X[rows], np.arange(len(rows))).matrix.edges
 
@@ -200,9 +200,9 @@ def test_binding_refuses_rows_that_are_not_there(rows):
     with pytest.raises(ValueError, match="a row is out of range"):
         _native.find_all_edges(X, rows, 255, 1)
     with pytest.raises(ValueError, match="a row is out of range"):
-        _native.encode(X, rows, [[]], 1)
+        _native.encode(X, rows, [[]], False, 1)
     with pytest.raises(ValueError, match="a row is out of range"):
-        _native.encode(X[:0], np.zeros(1, dtype=np.int64), [[]], 1)
+        _native.encode(X[:0], np.zeros(1, dtype=np.int64), [[]], False, 1)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_binding_refuses_rows_that_are_not_there(rows):
 )
 def test_binding_refuses_bad_edges(edges, sentence):
     with pytest.raises(ValueError, match=sentence):
-        _native.encode(np.zeros((2, 1), dtype=np.float32), np.arange(2), edges, 1)
+        _native.encode(np.zeros((2, 1), dtype=np.float32), np.arange(2), edges, False, 1)
     if len(edges) == 1:
         with pytest.raises(ValueError, match=sentence):
             _native.encode_column(np.zeros(2, dtype=np.float32), edges[0], 0)
@@ -291,3 +291,42 @@ def test_data_are_binned_once_for_all_fits():
     np.testing.assert_array_equal(
         data.binned(7).matrix.codes(), slow.encode(data.X[data.canonical_rows], data.binned(7).matrix.edges)
     )
+
+
+# Coarse levels
+
+
+def coarse_levels(X):
+    """Each feature's level for every document, and the matrix."""
+    matrix = BinnedFeatures.of(X, np.arange(len(X)), coarse=True).matrix
+    levels, codes = matrix.levels(), matrix.codes()
+    return np.column_stack([levels[feature][codes[:, feature]] for feature in range(X.shape[1])]), matrix
+
+
+@given(arrays.arrays(np.float32, st.tuples(st.integers(1, 60), st.integers(1, 20)), elements=VALUES))
+def test_coarse_levels_follow_the_values_and_share_bytes(X):
+    levels, matrix = coarse_levels(X)
+    np.testing.assert_array_equal(matrix.codes(), BinnedFeatures.of(X, np.arange(len(X))).matrix.codes())
+    products = 0
+    for values, level in zip(X.T, levels.T, strict=True):
+        missing = np.isnan(values)
+        order = np.argsort(values[~missing], kind="stable")
+        steps = np.diff(level[~missing][order].astype(int))
+        assert set(steps) <= {0, 1}
+        assert (level[missing] == level.max()).all()
+        assert level.max() < 16
+        if len(np.unique(values[~missing])) + missing.any() <= 16:
+            assert len(np.unique(level)) == len(np.unique(values[~missing])) + missing.any()
+        products += np.log(level.max() + 1.0)
+    assert products / np.log(256) <= matrix.n_bytes + 1e-9 <= X.shape[1] + 1e-9
+
+
+def test_coarse_levels_hold_about_equally_many_and_a_frequent_value_has_its_own():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.normal(size=20_000), np.maximum(rng.normal(size=20_000), 0)]).astype(np.float32)
+    levels, matrix = coarse_levels(X)
+    assert matrix.n_bytes == 1
+    even, half = (np.bincount(level) for level in levels.T)
+    assert len(even) == len(half) == 16
+    assert even.max() - even.min() <= 2 * 20_000 / 255
+    assert half[0] == (X[:, 1] == 0).sum()

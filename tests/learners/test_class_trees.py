@@ -28,15 +28,14 @@ def tasks(draw):
     shape = (n_classes, n_rows)
     gradient = draw(arrays.arrays(np.float64, shape, elements=GRADIENTS))
     hessian = draw(arrays.arrays(np.float64, shape, elements=WEIGHTS))
-    factor = draw(st.just(1.0) | arrays.arrays(np.float64, n_rows, elements=st.floats(0.5, 4)))
     drawn = draw(st.just(np.ones(n_rows, dtype=bool)) | arrays.arrays(np.bool_, n_rows))
+    weights = draw(st.just(np.zeros(0)) | arrays.arrays(np.float64, int(drawn.sum()), elements=st.floats(0.5, 4)))
     features = draw(st.just(range(n_features)) | st.sets(st.integers(0, n_features - 1)))
     task = {
         "gradient": gradient,
         "hessian": hessian,
-        "split_gradient": gradient * factor,
-        "split_weight": hessian * factor,
         "sample": np.flatnonzero(drawn).astype(np.uint32),
+        "sample_weights": weights,
         "rest": np.flatnonzero(~drawn).astype(np.uint32),
         "features": np.array(sorted(features), dtype=np.uint32),
     }
@@ -66,9 +65,8 @@ def all_rows_task(gradient, n_features=1):
     return {
         "gradient": gradient,
         "hessian": hessian,
-        "split_gradient": gradient,
-        "split_weight": hessian,
         "sample": np.arange(gradient.shape[1], dtype=np.uint32),
+        "sample_weights": np.zeros(0),
         "rest": np.zeros(0, dtype=np.uint32),
         "features": np.arange(n_features, dtype=np.uint32),
     }
@@ -104,7 +102,7 @@ def test_outputs_are_the_trees_own_scores_bit_for_bit(task, limits):
 def test_one_class_grows_as_a_plain_tree_does(task, limits):
     X, max_bins, task = task
     one = {name: value[:1] if value.ndim == 2 else value for name, value in task.items()}
-    one["hessian"] = one["split_weight"] = np.ones((1, len(X)))  # where nothing weighs nothing, both say the same
+    one["hessian"] = np.ones((1, len(X)))  # where nothing weighs nothing, both say the same
     plain = {name: value[0] if value.ndim == 2 else value for name, value in one.items()}
     binned = binned_all(X, max_bins)
     tree, outputs = grow(binned, one, limits)
@@ -157,8 +155,10 @@ def test_any_number_of_threads_grows_the_same_tree(n_classes):
         {"gradient": np.full((2, 3), np.nan)},
         {"hessian": np.zeros((3, 3))},
         {"hessian": np.full((2, 3), np.inf)},
-        {"split_gradient": np.zeros((2, 4))},
-        {"split_weight": np.full((2, 3), -1e-9)},
+        {"hessian": np.full((2, 3), -1e-9)},
+        {"sample_weights": np.ones(2)},
+        {"sample_weights": np.full(3, -1.0)},
+        {"sample_weights": np.full(3, np.nan)},
         {"sample": np.array([0, 1], dtype=np.uint32)},
         {"sample": np.array([0, 1, 3], dtype=np.uint32)},
         {"rest": np.array([2], dtype=np.uint32)},

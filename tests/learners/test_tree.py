@@ -33,17 +33,17 @@ DRAWN_LIMITS = st.fixed_dictionaries(
 
 
 @st.composite
-def tasks(draw, monotone=False):
+def tasks(draw, monotone=False, most=(25, 4)):
     """Features, and what a tree is to be grown from."""
-    n_rows, n_features = draw(st.integers(1, 25)), draw(st.integers(1, 4))
+    n_rows, n_features = (draw(st.integers(1, n)) for n in most)
     X = draw(arrays.arrays(np.float32, (n_rows, n_features), elements=VALUES))
     if draw(st.booleans()):
         X[:, 0] = 3  # a column that says nothing
     rows = st.just(n_rows)
     gradient = draw(arrays.arrays(np.float64, rows, elements=GRADIENTS))
     hessian = draw(arrays.arrays(np.float64, rows, elements=WEIGHTS))
-    factor = draw(st.just(1.0) | arrays.arrays(np.float64, rows, elements=st.floats(0.5, 4)))
     drawn = draw(st.just(np.ones(n_rows, dtype=bool)) | arrays.arrays(np.bool_, rows))
+    weights = draw(st.just(np.zeros(0)) | arrays.arrays(np.float64, int(drawn.sum()), elements=st.floats(0.5, 4)))
     features = draw(st.just(range(n_features)) | st.sets(st.integers(0, n_features - 1)))
     directions = st.lists(st.sampled_from([-1, 0, 1]), min_size=n_features, max_size=n_features)
     return (
@@ -52,9 +52,8 @@ def tasks(draw, monotone=False):
         {
             "gradient": gradient,
             "hessian": hessian,
-            "split_gradient": gradient * factor,
-            "split_weight": hessian * factor,
             "sample": np.flatnonzero(drawn).astype(np.uint32),
+            "sample_weights": weights,
             "rest": np.flatnonzero(~drawn).astype(np.uint32),
             "features": np.array(sorted(features), dtype=np.uint32),
             "monotone": np.array(draw(directions) if monotone else [], dtype=np.int8),
@@ -62,8 +61,8 @@ def tasks(draw, monotone=False):
     )
 
 
-def binned_all(X, max_bins=255):
-    return BinnedFeatures.of(X, np.arange(len(X)), max_bins=max_bins).matrix
+def binned_all(X, max_bins=255, *, coarse=False):
+    return BinnedFeatures.of(X, np.arange(len(X)), max_bins=max_bins, coarse=coarse).matrix
 
 
 WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
@@ -80,7 +79,8 @@ def grow(binned, task, limits, n_threads=1):
 
 
 def grow_slowly(X, binned, task, limits):
-    return Grower(encode(X, binned.edges), binned.edges, **task, **limits).grow()
+    coarse = None if binned.levels().max(initial=255) == 255 else binned.levels()
+    return Grower(encode(X, binned.edges), binned.edges, **task, **limits, coarse=coarse).grow()
 
 
 def all_rows_task(gradient, hessian=None, n_features=1, monotone=()):
@@ -89,9 +89,8 @@ def all_rows_task(gradient, hessian=None, n_features=1, monotone=()):
     return {
         "gradient": gradient,
         "hessian": hessian,
-        "split_gradient": gradient,
-        "split_weight": hessian,
         "sample": np.arange(len(gradient), dtype=np.uint32),
+        "sample_weights": np.zeros(0),
         "rest": np.zeros(0, dtype=np.uint32),
         "features": np.arange(n_features, dtype=np.uint32),
         "monotone": np.array(monotone, dtype=np.int8),
@@ -102,8 +101,8 @@ def column(*values):
     return np.array(values, dtype=np.float32)[:, None]
 
 
-def assert_grown_alike(X, max_bins, task, limits):
-    binned = binned_all(X, max_bins)
+def assert_grown_alike(X, max_bins, task, limits, *, coarse=False):
+    binned = binned_all(X, max_bins, coarse=coarse)
     tree, outputs = grow(binned, task, limits)
     slow, slow_outputs = grow_slowly(X, binned, task, limits)
     close = {"leaf_value"}  # sums in another order
@@ -127,6 +126,22 @@ def test_grows_as_the_slow_twin(task, limits):
 @given(tasks(monotone=True), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin_under_monotone_constraints(task, limits):
     assert_grown_alike(*task, limits)
+
+
+@settings(max_examples=200)
+@given(tasks(monotone=True, most=(60, 12)), DRAWN_LIMITS)
+def test_grows_as_the_slow_twin_on_coarse_levels(task, limits):
+    assert_grown_alike(*task, limits, coarse=True)
+
+
+def test_coarse_levels_leave_the_best_four_features_to_look_at():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 9)).astype(np.float32)
+    task = all_rows_task(X @ rng.normal(size=9), n_features=9)
+    tree, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 8}, coarse=True)
+    exact, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 8})
+    assert tree.threshold[0] == exact.threshold[0]
+    assert len(tree.feature) == 7
 
 
 @given(tasks(monotone=True), DRAWN_LIMITS)
@@ -246,14 +261,6 @@ def test_gradients_of_any_size_make_no_nonsense(scale):
     np.testing.assert_allclose(outputs.sum(), 0, atol=5e-324)
 
 
-def test_a_constrained_leaf_without_weight_keeps_to_its_bounds():
-    X = column(1, 2)
-    task = all_rows_task([3, 5], monotone=[1]) | {"hessian": np.array([1.0, 0.0])}
-    tree, outputs = assert_grown_alike(X, 255, task, LIMITS)
-    assert len(tree.feature) == 1
-    assert outputs[0] <= outputs[1]
-
-
 @pytest.mark.parametrize(
     ("X", "limits"),
     [
@@ -271,7 +278,7 @@ def test_a_constrained_leaf_without_weight_keeps_to_its_bounds():
 def test_no_split_leaves_one_leaf(X, limits):
     X = X.astype(np.float32)
     task = all_rows_task([-1, 1, 2, 6], n_features=X.shape[1])
-    binned = _native.encode(X, np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), 1)
+    binned = _native.encode(X, np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), False, 1)
     tree, outputs = grown(binned, **task, **(LIMITS | limits), n_threads=1)
     assert len(tree["feature"]) == 0
     assert outputs.tolist() == [0 if "l2" in limits else 2] * 4
@@ -303,11 +310,12 @@ def large(n_rows, n_features, seed=2):
     return X, task
 
 
+@pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("n_features", [1, 9, 24])
-def test_any_number_of_threads_grows_the_same_tree(n_features):
+def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):
     X, task = large(120_000, n_features)  # enough rows and additions for threads to be worth waking
     every_other = task | {"features": np.arange(0, n_features, 2, dtype=np.uint32)}
-    binned = binned_all(X)
+    binned = binned_all(X, coarse=coarse)
     for one in (task, every_other):
         limits = LIMITS | {"max_leaves": 12, "min_documents": 20}
         found = {
@@ -344,9 +352,10 @@ def as_kind(values, kind):
         {"gradient": [1.0, np.nan, 1.0]},
         {"hessian": [1.0, np.inf, 1.0]},
         {"hessian": [1.0]},
-        {"split_gradient": [1.0, -np.inf, 1.0]},
-        {"split_weight": [1.0, 1.0]},
-        {"split_weight": [1.0, -1e-9, 1.0]},
+        {"hessian": [1.0, -1e-9, 1.0]},
+        {"sample_weights": [1.0, np.inf, 1.0]},
+        {"sample_weights": [1.0, 1.0]},
+        {"sample_weights": [1.0, -1e-9, 1.0]},
         {"sample": as_kind([1, 0, 2], np.uint32)},
         {"sample": as_kind([0, 1], np.uint32)},
         {"sample": as_kind([0, 1, 1], np.uint32)},
@@ -438,3 +447,26 @@ def test_a_draw_without_a_split_is_no_end(draws):
     learner, signal = learner_of(X, **draws), signal_of(X[:, 7:])
     for _ in range(5):
         assert set(learner.fit(signal).model.feature.tolist()) == {7}
+
+
+# All vector paths
+
+
+@pytest.mark.parametrize("path", range(_native.widest_path() + 1))
+@given(
+    arrays.arrays(np.int32, st.tuples(st.integers(0, 40), st.just(2)), elements=st.integers(-9, 9)),
+    st.floats(0, 3),
+    st.floats(0, 9),
+)
+def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_weight):
+    gradient, weight = sums[:, 0].astype(np.int64), np.abs(sums[:, 1]).astype(np.int64)
+    all_gradient, all_weight, steps = 5, 12, (0.37, 1.3)
+    found = _native.split_gains(
+        (gradient << 32) + weight, (all_gradient << 32) + all_weight, *steps, l2, min_weight, 0.7, path
+    )
+    for gain, *left in zip(found, gradient, weight, strict=True):
+        sides = [(g * steps[0], w * steps[1]) for g, w in (left, (all_gradient - left[0], all_weight - left[1]))]
+        if all(w > 0 and w >= min_weight for _, w in sides):
+            assert gain == sum(g * g / (w + l2) for g, w in sides) - 0.7
+        else:
+            assert gain == -np.inf

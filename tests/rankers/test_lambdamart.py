@@ -226,6 +226,7 @@ def test_numbers_of_numpy_will_do():
         ({"subsample": 1.5}, "subsample must be above 0 and at most 1, not 1.5."),
         ({"subsample": np.nan}, "subsample must be above 0 and at most 1, not nan."),
         ({"subsample": True}, "subsample must be above 0 and at most 1, not True."),
+        ({"coarse": "very"}, "coarse must be one of None, True, False, not 'very'."),
         ({"subsample_by": "rows"}, "subsample_by must be one of 'documents', 'queries', 'gradient', not 'rows'."),
         ({"feature_fraction": 0}, "feature_fraction must be above 0 and at most 1, not 0."),
         ({"feature_fraction": 2}, "feature_fraction must be above 0 and at most 1, not 2."),

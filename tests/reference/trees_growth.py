@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from math import fsum, inf
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from reference.binning import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
 
@@ -49,23 +50,14 @@ class Tree:
     cover: list[float] = field(default_factory=list)
 
 
-def rounded(values: NDArray[np.float64], rows: Sequence[int], levels: int) -> tuple[dict[int, int], float]:
-    """Whole numbers of steps, halves to the even one, and the size of a step."""
-    most = max((abs(float(values[row])) for row in rows), default=0.0)
-    steps = max(1, min(levels, (2**31 - 1) // max(1, len(rows))))
-    step = most / steps if most > 1e-290 else 1.0
-    return {row: round(float(values[row]) * (1.0 / step)) for row in rows}, step
-
-
 @dataclass
 class Grower:
     codes: NDArray[np.uint8]
     edges: Sequence[Sequence[float]]
     gradient: NDArray[np.float64]
     hessian: NDArray[np.float64]
-    split_gradient: NDArray[np.float64]
-    split_weight: NDArray[np.float64]
     sample: Sequence[int]
+    sample_weights: Sequence[float]
     rest: Sequence[int]
     features: Sequence[int]
     monotone: Sequence[int]
@@ -75,10 +67,11 @@ class Grower:
     l2: float
     min_gain: float
     levels: int
+    coarse: NDArray[np.uint8] | None = None  # by feature and code: the coarse level, where features share bytes
 
     def grow(self) -> tuple[Tree, list[float]]:
-        self.gradients, self.gradient_step = rounded(self.split_gradient, self.sample, self.levels)
-        self.weights, self.weight_step = rounded(self.split_weight, self.sample, self.levels)
+        self.gradients, self.gradient_step = self.rounded(self.gradient)
+        self.weights, self.weight_step = self.rounded(self.hessian)
         tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
@@ -90,6 +83,15 @@ class Grower:
             leaves.append(new)
         return tree, self.finish(leaves, tree)
 
+    def rounded(self, values: NDArray[np.float64]) -> tuple[dict[int, int], float]:
+        """Whole numbers of steps, halves to the even one, and the size of a step."""
+        factors = self.sample_weights if len(self.sample_weights) else [1.0] * len(self.sample)
+        own = {row: float(values[row]) * factor for row, factor in zip(self.sample, factors, strict=True)}
+        steps = max(1, min(self.levels, (2**31 - 1) // max(1, len(own))))
+        most = max(map(abs, own.values()), default=0.0)
+        step = most / steps if most > 1e-290 else 1.0
+        return {row: round(value * (1.0 / step)) for row, value in own.items()}, step
+
     def best_split(self, leaf: Leaf) -> Split | None:
         best = None
         for split in self.splits(leaf):
@@ -98,20 +100,38 @@ class Grower:
         return best
 
     def splits(self, leaf: Leaf) -> Iterator[Split]:
-        whole = self.worth(self.sums(leaf.sample), leaf)
-        for feature in self.features:
-            missing = [row for row in leaf.sample if self.codes[row, feature] == MISSING]
-            for code in range(len(self.edges[feature])):
-                sides = (False, True) if self.matter(missing) else (self.heavier(leaf, feature, code),)
-                for missing_left in sides:
-                    left, right = self.divided(leaf.sample, feature, code, missing_left)
-                    if self.allowed(leaf, feature, left, right):
-                        both = self.worth(self.sums(left), leaf) + self.worth(self.sums(right), leaf)
-                        yield Split(both - whole, feature, code, missing_left)
+        if self.coarse is None:
+            promising = self.features
+        else:
+            promising = sorted([*filter(self.is_exact, self.features), *self.refined(leaf)])
+        for feature in promising:
+            yield from self.splits_of(leaf, feature, range(len(self.edges[feature])), self.min_documents)
 
-    def matter(self, missing: list[int]) -> bool:
-        """Whether missing documents weigh anything, or are counted."""
-        return self.packed(missing) != (0, 0) or (self.min_documents > 1 and len(missing) > 0)
+    def is_exact(self, feature: int) -> bool:
+        """Whether every code has a level of its own."""
+        n_bins = len(self.edges[feature]) + 1
+        return self.coarse is None or len(set(self.coarse[feature, :n_bins])) == n_bins
+
+    def refined(self, leaf: Leaf) -> list[int]:
+        """The four other features with the best splits between coarse levels, whatever documents those leave."""
+        found = []
+        for feature in self.features:
+            if not self.is_exact(feature):
+                between = np.flatnonzero(np.diff(self.coarse[feature, : len(self.edges[feature]) + 1]))
+                gains = [split.gain for split in self.splits_of(leaf, feature, between, 1)]
+                found.append((-max(gains, default=-inf), feature))
+        return [feature for _, feature in sorted(found)[:4]]
+
+    def splits_of(self, leaf: Leaf, feature: int, codes: Sequence[int], min_documents: int) -> Iterator[Split]:
+        whole = self.worth(self.sums(leaf.sample), leaf)
+        missing = [row for row in leaf.sample if self.codes[row, feature] == MISSING]
+        matter = self.packed(missing) != (0, 0) or (min_documents > 1 and len(missing) > 0)
+        for code in codes:
+            for missing_left in (False, True) if matter else (self.heavier(leaf, feature, code),):
+                left, right = self.divided(leaf.sample, feature, code, missing_left)
+                if self.allowed(leaf, feature, left, right, min_documents):
+                    both = self.worth(self.sums(left), leaf) + self.worth(self.sums(right), leaf)
+                    yield Split(both - whole, feature, int(code), missing_left)
 
     def packed(self, rows: list[int]) -> tuple[int, int]:
         return sum(self.gradients[row] for row in rows), sum(self.weights[row] for row in rows)
@@ -125,11 +145,11 @@ class Grower:
         left = [row for row in rows if (missing_left if own[row] == MISSING else own[row] <= code)]
         return left, [row for row in rows if row not in set(left)]
 
-    def allowed(self, leaf: Leaf, feature: int, left: list[int], right: list[int]) -> bool:
+    def allowed(self, leaf: Leaf, feature: int, left: list[int], right: list[int], min_documents: int) -> bool:
         sides = self.sums(left), self.sums(right)
         if min(self.packed(left)[1], self.packed(right)[1]) == 0:
             return False
-        if min(len(left), len(right)) < self.min_documents or min(side.weight for side in sides) < self.min_weight:
+        if min(len(left), len(right)) < min_documents or min(side.weight for side in sides) < self.min_weight:
             return False
         low, high = (self.value(side, leaf) for side in sides)
         return self.direction(feature) * (high - low) >= 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from reference.trees_growth import Grower, Leaf, Tree, link, rounded
+from reference.trees_growth import Grower, Leaf, Tree, link
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,11 +21,8 @@ class VectorGrower(Grower):
     hessian: NDArray[np.float64]
 
     def grow(self) -> tuple[Tree, list[list[float]]]:
-        pairs = list(zip(self.split_gradient, self.split_weight, strict=True))
-        self.classes = [
-            (rounded(gradient, self.sample, self.levels), rounded(weight, self.sample, self.levels))
-            for gradient, weight in pairs
-        ]
+        pairs = zip(self.gradient, self.hessian, strict=True)
+        self.classes = [(self.rounded(gradient), self.rounded(hessian)) for gradient, hessian in pairs]
         tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
@@ -51,15 +48,16 @@ class VectorGrower(Grower):
                 total += gradient * gradient / (weight + self.l2)
         return total
 
-    def matter(self, missing):
-        return len(missing) > 0
+    def packed(self, rows):
+        """Something that is never nothing while there are rows: they are counted."""
+        return (len(rows), 0)
 
     def heavier(self, leaf, feature, code):
         left = [row for row in leaf.sample if self.codes[row, feature] <= code]
         return 2 * len(left) >= len(leaf.sample)
 
-    def allowed(self, _leaf, _feature, left, right):
-        if min(len(left), len(right)) < self.min_documents:
+    def allowed(self, _leaf, _feature, left, right, min_documents):
+        if min(len(left), len(right)) < min_documents:
             return False
         for side in (left, right):
             weight = 0.0

@@ -30,11 +30,11 @@ struct GrownTree {
 
 struct GrowthTask {
     std::span<const double> gradient, hessian;  // one a row: leaf values are sum(gradient) / (sum(hessian) + l2)
-    std::span<const double> split_gradient, split_weight;  // one a row: what splits are chosen by
-    std::span<const std::uint32_t> sample;                 // rows that splits are chosen on, ascending
-    std::span<const std::uint32_t> rest;                   // all other rows, ascending
-    std::span<const std::uint32_t> features;               // that may be split on, ascending
-    std::span<const std::int8_t> monotone;                 // +1, 0 or -1 a feature of the matrix; may be empty
+    std::span<const std::uint32_t> sample;      // rows that splits are chosen on, ascending
+    std::span<const double> sample_weights;     // how many like it each of them stands for; empty: one
+    std::span<const std::uint32_t> rest;        // all other rows, ascending
+    std::span<const std::uint32_t> features;    // that may be split on, ascending
+    std::span<const std::int8_t> monotone;      // +1, 0 or -1 a feature of the matrix; may be empty
 };
 
 // What growing a tree needs and the next tree needs again; one thread may use it at a time.
@@ -43,6 +43,7 @@ struct GrowthWorkspace {
     std::vector<std::uint32_t> sample, rest, buffer;
     std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
     std::size_t histogram_size = 0;
+    std::vector<Packed> levels, codes;  // sums of single features
 };
 
 // Grows one tree and overwrites outputs[row] with the value of each row's leaf.

@@ -18,11 +18,11 @@ constexpr std::size_t kMostClasses = 256;
 struct VectorGrowthTask {
     std::size_t n_classes;
     std::span<const double> gradient,
-        hessian;  // leaf values are sum(gradient) / (sum(hessian) + l2), class by class
-    std::span<const double> split_gradient, split_weight;  // what splits are chosen by
-    std::span<const std::uint32_t> sample;                 // rows that splits are chosen on, ascending
-    std::span<const std::uint32_t> rest;                   // all other rows, ascending
-    std::span<const std::uint32_t> features;               // that may be split on, ascending
+        hessian;                             // leaf values are sum(gradient) / (sum(hessian) + l2), class by class
+    std::span<const std::uint32_t> sample;   // rows that splits are chosen on, ascending
+    std::span<const double> sample_weights;  // how many like it each of them stands for; empty: one
+    std::span<const std::uint32_t> rest;     // all other rows, ascending
+    std::span<const std::uint32_t> features;  // that may be split on, ascending
 };
 
 // What growing a tree needs and the next tree needs again; one thread may use it at a time.

@@ -1,4 +1,4 @@
-// Sums of gradient and weight for every code of every feature: what a split is chosen from.
+// Sums of gradient and weight for every value of every byte of a row: what a split is chosen from.
 //
 // Both are whole numbers, packed into one: the gradient in the upper 32 bits, the weight in the lower. One
 // addition adds both, and sums are exact, so that neither the order of rows nor the number of threads can change
@@ -20,22 +20,27 @@ inline Packed pack(std::int32_t gradient, std::int32_t weight) {
 inline std::int64_t gradient_of(Packed sum) { return sum >> 32; }
 inline std::int64_t weight_of(Packed sum) { return sum & 0xffffffff; }
 
-// Entries a feature takes: 256 codes and padding. With 256 the busiest codes of all features would fall on the
-// same few lines of the cache.
+// Entries a byte takes: 256 values and padding. With 256 the busiest values of all bytes would fall on the same
+// few lines of the cache.
 constexpr std::size_t kBinStride = 264;
 
-// Gradients and weights as whole numbers of at most `levels` steps, small enough that no sum over rows overflows.
-// Overwrites `packed` for the rows listed.
+// Gradients and weights, times each row's factor if there are factors, as whole numbers of at most `levels` steps,
+// small enough that no sum over rows overflows. Overwrites `packed` for the rows listed.
 struct Quantised {
     std::vector<Packed> packed;  // one a row
     double gradient_step = 0.0, weight_step = 0.0;
 };
 void quantise(std::span<const double> gradient, std::span<const double> weight,
-              std::span<const std::uint32_t> rows, int levels, int n_threads, Quantised& quantised);
+              std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
+              Quantised& quantised);
 
-// Overwrites histogram[slot * kBinStride + code] with the sums over `rows` for the features listed, a slot each.
+// Overwrites histogram[slot * kBinStride + value] with the sums over `rows` for the bytes listed, a slot each.
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
-                    std::span<const Packed> packed, std::span<const std::uint32_t> features, int n_threads,
+                    std::span<const Packed> packed, std::span<const std::uint32_t> bytes, int n_threads,
                     std::span<Packed> histogram);
+
+// Overwrites sums[slot * 256 + code] with the sums over `rows` for the features listed, a slot each.
+void fill_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums);
 
 }  // namespace rankwright

@@ -20,12 +20,24 @@ constexpr std::int64_t kCountLanes = 2 * kLanes;
 constexpr std::int64_t kEncodeRows = 512;
 constexpr std::int64_t kEdgeStride = 256;
 
+// Sums of gradient and weight are packed as in histogram.hpp; a side's worth is gradient^2 / (weight + l2).
+struct SplitTerms {
+    std::int64_t all;                   // the sums of both sides
+    double gradient_step, weight_step;  // what one of a sum's units is worth
+    double l2, min_weight;              // a side of less weight, or of none, is no side
+    double whole;                       // the worth of both sides together
+};
+constexpr std::int64_t kGainLanes = 8;
+
 // count_above: ranks[i] = how many keys are above keys[i], an earlier one that is equal among them.
 // encode_column: codes[i] = how many of the edges are below values[i], 255 where it is NaN; kEncodeRows of them.
-#define RANKWRIGHT_DECLARE_KERNELS(path)                                              \
-    namespace path {                                                                  \
-    void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);      \
-    void encode_column(const float* values, const float* edges, std::uint8_t* codes); \
+// split_gains: gains[i] = what the two sides of a split are worth beyond the whole, -infinity if one is no side;
+// arrays are readable and writable up to a multiple of kGainLanes.
+#define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
+    namespace path {                                                                                       \
+    void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \
+    void encode_column(const float* values, const float* edges, std::uint8_t* codes);                      \
+    void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains); \
     }
 
 RANKWRIGHT_DECLARE_KERNELS(portable)
@@ -36,5 +48,7 @@ RANKWRIGHT_DECLARE_KERNELS(avx512)
 
 void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath path);
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path);
+void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
+                 VectorPath path);
 
 }  // namespace rankwright

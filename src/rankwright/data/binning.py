@@ -35,18 +35,23 @@ class BinnedFeatures:
         rows: NDArray[np.int64],
         *,
         max_bins: int = MOST_BINS,
+        coarse: bool = False,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
         n_threads: int | None = None,
     ) -> BinnedFeatures:
-        """Bin the rows listed, in that order; edges come from all of them, or from a random sample."""
+        """Bin the rows listed, in that order; edges come from all of them, or from a random sample.
+
+        If `coarse`, histograms are made of a few levels a feature, several features at once, and trees look at
+        single codes only where those levels promise most: much quicker, and not quite the same splits.
+        """
         whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
         if not whole or not 2 <= max_bins <= MOST_BINS:
             raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
         threads = resolve_threads(n_threads)
         sample = rows[_sample(len(rows), sample_rows, seed)]
         edges = _native.find_all_edges(X, sample, max_bins, threads)
-        return cls(_native.encode(X, rows, edges, threads))
+        return cls(_native.encode(X, rows, edges, coarse, threads))
 
     @property
     def n_rows(self) -> int:

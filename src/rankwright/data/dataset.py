@@ -120,16 +120,16 @@ class RankingData:
         rows = self.canonical_rows
         return Judged(self.y[rows], QueryGroups.of(self.qid[rows]))
 
-    def binned(self, max_bins: int, n_threads: int | None = None) -> BinnedFeatures:
+    def binned(self, max_bins: int, n_threads: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
         """Return the rows in canonical order as codes for growing trees; made once, and kept for other fits."""
-        if max_bins not in self._binned:
-            self._binned[max_bins] = BinnedFeatures.of(
-                self.X, self.canonical_rows, max_bins=max_bins, n_threads=n_threads
+        if (max_bins, coarse) not in self._binned:
+            self._binned[max_bins, coarse] = BinnedFeatures.of(
+                self.X, self.canonical_rows, max_bins=max_bins, coarse=coarse, n_threads=n_threads
             )
-        return self._binned[max_bins]
+        return self._binned[max_bins, coarse]
 
     @cached_property
-    def _binned(self) -> dict[int, BinnedFeatures]:
+    def _binned(self) -> dict[tuple[int, bool], BinnedFeatures]:
         return {}
 
     def widened(self, kinds: tuple[QueryFeature, ...]) -> RankingData:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
+# So many values, evenly spread, tell well enough what share of them lies where.
+KNOWN_SIZES = 20_000
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows that were drawn, those that were not, and what each drawn one stands for."""
+    """Rows that were drawn, those that were not, and how many each drawn one stands for; none: one."""
 
     rows: NDArray[np.uint32]
     rest: NDArray[np.uint32]
-    weights: Doubles | None = None
+    weights: Doubles = field(default_factory=lambda: np.zeros(0))
 
 
 def all_rows(n_rows: int) -> Sample:
@@ -46,12 +50,14 @@ def draw_by_size(values: Doubles, fraction: float, random: np.random.Generator) 
     variance sampling, Ibragimov & Gusev 2019): p = min(1, |value| / mu).
     """
     size = np.abs(values)
-    chance = size / np.maximum(size, _threshold(size, fraction * len(size)))
-    drawn = random.random(len(size)) < chance
+    known = size[:: max(1, len(size) // KNOWN_SIZES)]
+    mu = _threshold(known, fraction * len(known))
+    drawn = random.random(len(size)) * mu < size
     if not drawn.any():
         return all_rows(len(size))
     sample = _split(drawn)
-    return Sample(sample.rows, sample.rest, 1.0 / chance[sample.rows])
+    # A draw of exactly 0 takes any document; it must not stand for infinitely many.
+    return Sample(sample.rows, sample.rest, np.clip(mu / size[sample.rows], 1.0, 2.0**53))
 
 
 def _split(drawn: NDArray[np.bool_]) -> Sample:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.learners.signal import Gradients, Weak
-from rankwright.learners.tree import LEVELS, TreeLearner, weighted
+from rankwright.learners.tree import LEVELS, TreeLearner
 from rankwright.models import ClassTrees, TreeEnsemble
 
 if TYPE_CHECKING:
@@ -30,15 +30,13 @@ class ClassTreeLearner(TreeLearner):
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        split_gradient, split_hessian = weighted(signal, sample)
         self._vector_workspace = self._vector_workspace or _native.VectorWorkspace()
         return _native.grow_vector_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
-            split_gradient,
-            split_hessian,
             sample.rows,
+            sample.weights,
             sample.rest,
             features,
             self.limits.max_leaves,
@@ -54,12 +52,7 @@ class ClassTreeLearner(TreeLearner):
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
         n_splits, n_classes = len(tree["feature"]), len(outputs)
         values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
-        trees = TreeEnsemble(
-            np.array([0, n_splits]),
-            **tree,
-            leaf_value=np.zeros(n_splits + 1),
-            n_features=self.binned.n_features,
-        )
+        trees = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(n_splits + 1)}, self.binned.n_features)
         return Weak(ClassTrees(trees, values, n_classes), outputs)
 
 

@@ -82,14 +82,12 @@ class TreeLearner:
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        split_gradient, split_hessian = weighted(signal, sample)
         return _native.grow_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
-            split_gradient,
-            split_hessian,
             sample.rows,
+            sample.weights,
             sample.rest,
             features,
             self.monotone,
@@ -104,8 +102,7 @@ class TreeLearner:
         )
 
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        splits = np.array([0, len(tree["feature"])])
-        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
+        return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
@@ -131,15 +128,5 @@ class TreeLearner:
 
 def _sizes(signal: Gradients) -> Doubles:
     """Return how large each document's gradient and hessian are, those of all classes together."""
-    sizes: Doubles = np.hypot.reduce(np.vstack([signal.gradient, signal.hessian]))
-    return sizes
-
-
-def weighted(signal: Gradients, sample: Sample) -> tuple[Doubles, Doubles]:
-    """Return gradients and hessians with every drawn document standing for those like it."""
-    if sample.weights is None:
-        return signal.gradient, signal.hessian
-    gradient, hessian = np.zeros_like(signal.gradient), np.zeros_like(signal.hessian)
-    gradient[..., sample.rows] = signal.gradient[..., sample.rows] * sample.weights
-    hessian[..., sample.rows] = signal.hessian[..., sample.rows] * sample.weights
-    return gradient, hessian
+    squares = signal.gradient**2 + signal.hessian**2
+    return np.sqrt(squares if squares.ndim == 1 else sum(squares))

@@ -15,7 +15,7 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -100,6 +100,15 @@ class TreeEnsemble(Scorer):
         _require((self.cover >= 0).all(), "cover must not be negative.")
         _require_trees(self.splits, self.left, self.right)
         super().__post_init__()
+
+    @classmethod
+    def grown(cls, tree: Mapping[str, NDArray[Any]], n_features: int) -> Self:
+        """Return one tree just as it was grown, unchecked: training makes one a round."""
+        ensemble = cls.__new__(cls)
+        arrays = {"splits": np.array([0, len(tree["feature"])]), **tree}
+        for name, value in {**arrays, "n_features": n_features, "feature_names": None, "about": {}}.items():
+            ensemble._set(name, value)
+        return ensemble
 
     def __repr__(self) -> str:
         return f"TreeEnsemble({self.n_trees:,} trees, {self.n_features} features)"

@@ -11,7 +11,7 @@ from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.parameters import require_whole_number
+from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
@@ -91,6 +91,9 @@ class LambdaMART(TreeRanker):
         By feature, as number or name: +1 where the score must not fall as it rises, -1 where it must not rise.
     max_bins
         Codes a feature's values are binned to, at most 255.
+    coarse
+        Whether a tree compares features by 16 levels of their values first, and looks at all codes of the best
+        four only. On much data that is far quicker and no worse; None does so from 100,000 documents.
     patience
         Rounds without a better validation value before stopping; None goes on.
     seed
@@ -122,6 +125,7 @@ class LambdaMART(TreeRanker):
         query_features: Sequence[str] = (),
         monotone: Mapping[int | str, int] | None = None,
         max_bins: int = 255,
+        coarse: bool | None = None,
         patience: int | None = 100,
         seed: int = 0,
         n_threads: int | None = None,
@@ -140,6 +144,7 @@ class LambdaMART(TreeRanker):
         self.query_features = query_features
         self.monotone = monotone
         self.max_bins = max_bins
+        self.coarse = coarse
         self.patience = patience
         self.seed = seed
         self.n_threads = n_threads
@@ -153,6 +158,7 @@ class LambdaMART(TreeRanker):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_whole_number("truncation", self.truncation, least=1, optional=True)
+        require_one_of("coarse", self.coarse, (None, True, False))
 
 
 def _without_cut(metric: Metric) -> Metric:

@@ -21,7 +21,7 @@ def require_whole_number(name: str, value: Any, *, least: int, optional: bool = 
         raise InputError(f"{name} must be {allowed}, not {value!r}.")
 
 
-def require_one_of(name: str, value: Any, choices: tuple[str, ...]) -> None:
+def require_one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is not one of the choices."""
     if value not in choices:
         raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")

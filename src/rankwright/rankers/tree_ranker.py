@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
 
+# On fewer documents, splits that coarse levels miss cost more than the time they save.
+COARSE_DOCUMENTS = 100_000
+
 Data = TypeVar("Data", RankingData, RankingData | None)
 
 
@@ -52,6 +55,7 @@ class TreeRanker(Ranker):
     query_features: Sequence[str]
     monotone: Mapping[int | str, int] | None = None
     max_bins: int
+    coarse: bool | None = None
     patience: int | None
     seed: int
 
@@ -95,8 +99,9 @@ class TreeRanker(Ranker):
     def _tree_learner(self, kind: type[TreeLearner], train: RankingData, task: FitTask) -> TreeLearner:
         leaves = self.max_leaves or leaves_for(len(train))
         documents = self.min_documents or min_documents_for(len(train))
+        coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
-            train.binned(self.max_bins, task.n_threads),
+            train.binned(self.max_bins, task.n_threads, coarse=coarse),
             train.canonical.groups,
             limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
             sampling=TreeSampling(self.subsample, self.subsample_by, self.feature_fraction),
