@@ -121,6 +121,40 @@ def test_evaluate_for_machines(run, fold, model):
     assert np.mean(list(values.values())) == pytest.approx(found["systems"][str(model)]["ndcg@3"])
 
 
+def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path):
+    large, adapted, plot = (tmp_path / name for name in ("large.rw", "adapted.rw", "curve.svg"))
+    options = ("--train", fold / "train.txt", "--threads", 1, "--set", "rounds=4")
+    run("train", "lambdamart", *options, "--model", large)
+    found = run("train", "lambdamart", *options, "--model", adapted, "--start", large)
+    assert (found.code, load(adapted).n_trees) == (0, 8)
+    assert load(adapted).about["start"] == "TreeEnsemble"
+    tests = ("--data", fold / "test.txt", "--metrics", "ndcg@5")
+    table = run("evaluate", large, adapted, *tests, "--rounds", "4,1", "--plot", plot)
+    assert table.out.splitlines()[0].split() == ["model", "rounds", "ndcg@5"]
+    assert [line.split()[1] for line in table.out.splitlines()[1:]] == ["1", "4", "1", "4"]
+    assert plot.read_text().startswith("<svg ")
+    facts = run("evaluate", adapted, *tests, "--rounds", "4,8", "--json").json
+    whole = run("evaluate", adapted, *tests, "--json").json
+    assert facts["systems"][str(adapted)]["8"] == whole["systems"][str(adapted)]
+    assert "rounds takes whole numbers with commas between, not '1;2'" in refuse(
+        "evaluate", large, *tests, "--rounds", "1;2"
+    )
+    assert "has 4 rounds; it cannot be cut to 5" in refuse("evaluate", large, *tests, "--rounds", 5)
+    assert "has no rounds to cut" in refuse("evaluate", model, *tests, "--rounds", 5)
+    assert "--plot draws what --rounds measures" in refuse("evaluate", large, *tests, "--plot", plot)
+    told = refuse("train", "adarank", *options, "--model", tmp_path / "x.rw", "--start", large)
+    assert told == "AdaRank takes no start: it cannot improve on another model."
+
+
+def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):
+    large, adapted = tmp_path / "large.rw", tmp_path / "adapted.rw"
+    parts = ("--train", fold / "test.txt", "--valid", fold / "test.txt")
+    run("train", "lambdamart", *parts[:2], "--model", large, "--set", "rounds=300", "--threads", 1)
+    options = ("--start", large, "--model", adapted, "--set", "rounds=2", "--threads", 1)
+    found = run("train", "lambdamart", "--train", fold / "train.txt", *parts[2:], *options)
+    assert found.out == "ndcg@10: none of 2 rounds was better on validation than the start\n"
+
+
 def test_evaluate_says_which_queries_are_empty(run, model, tmp_path):
     (tmp_path / "test.txt").write_text("1 qid:1 6:1\n0 qid:1 6:2\n0 qid:2 6:1\n")
     err = run("evaluate", model, "--data", tmp_path / "test.txt").err

@@ -52,12 +52,7 @@ class ClassTreeLearner(TreeLearner):
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
         n_splits, n_classes = len(tree["feature"]), len(outputs)
         values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
-        trees = TreeEnsemble(
-            np.array([0, n_splits]),
-            **tree,
-            leaf_value=np.zeros(n_splits + 1),
-            n_features=self.binned.n_features,
-        )
+        trees = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(n_splits + 1)}, self.binned.n_features)
         return Weak(ClassTrees(trees, values, n_classes), outputs)
 
 
