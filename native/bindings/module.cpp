@@ -5,6 +5,7 @@ void bind_contributions(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
+void bind_margin(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
@@ -16,6 +17,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
+    rankwright::bindings::bind_margin(m);
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_scoring(m);
