@@ -8,7 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, TreeEnsemble, save
+from rankwright.data.query_features import QueryFeature
+from rankwright.models import (
+    Combination,
+    FeatureScorer,
+    LinearScorer,
+    QueryFeatureScorer,
+    Scorer,
+    TreeEnsemble,
+    save,
+)
 from rankwright.models.format import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -34,13 +43,21 @@ def models() -> dict[str, Scorer]:
         cover=[3, 9, 2, 1, 15, 8, 7],
         n_features=3,
     )
-    made = {"feature": feature, "linear": linear, "combination": combination, "trees": trees}
-    return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
+    wide = LinearScorer(np.arange(-4, 5) / 3, np.arange(9) / 7, intercept=-0.1)
+    made = {
+        "feature": feature,
+        "linear": linear,
+        "combination": combination,
+        "trees": trees,
+        "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
+        "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
+    }
+    return {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
 
 
-def make(kind: str, model: Scorer) -> None:
+def make(name: str, model: Scorer) -> None:
     """Write a model and, beside it, what it must say; floats in JSON come back bit for bit."""
-    path = FOLDER / f"{kind}-{FORMAT_VERSION}.rw"
+    path = FOLDER / f"{name}-{FORMAT_VERSION}.rw"
     if path.exists():
         return
     save(model, path)
@@ -50,5 +67,5 @@ def make(kind: str, model: Scorer) -> None:
 
 
 if __name__ == "__main__":
-    for kind, model in models().items():
-        make(kind, model)
+    for name, model in models().items():
+        make(name, model)

@@ -291,6 +291,11 @@ def test_info_of_columns_made_within_the_query(run, tmp_path):
     assert list(run("info", tmp_path / "ranks.rw", "--json").json["importances"]) == ["1 rank", "1"]
     save(model.described(feature_names=["bm25"]), tmp_path / "ranks.rw")
     assert run("info", tmp_path / "ranks.rw").out.splitlines()[-2].split() == ["bm25", "rank", "5", "1"]
+    save(QueryFeatureScorer(LinearScorer([1.0, -2.0], [0, 0]), (QueryFeature.RANK,)), tmp_path / "ranks.rw")
+    assert list(run("info", tmp_path / "ranks.rw", "--json").json["weights"]) == ["1 rank", "1"]
+    alone = QueryFeatureScorer(LinearScorer([1.0, -2.0], [0, 0]), (QueryFeature.RANK,), raw=False)
+    save(alone, tmp_path / "ranks.rw")
+    assert list(run("info", tmp_path / "ranks.rw", "--json").json["weights"]) == ["2 rank", "1 rank"]
 
 
 def test_info_shows_the_first_features_of_many(run, tmp_path):

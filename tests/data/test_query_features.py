@@ -39,6 +39,14 @@ def test_equals_the_slow_twin(data, kinds):
     np.testing.assert_allclose(found, slow(X, qid, kinds), rtol=1e-5, atol=1e-6)
 
 
+@given(queries(), st.lists(st.sampled_from(KINDS), unique=True))
+def test_columns_may_come_without_the_features(data, names):
+    X, qid = data
+    kinds = checked_query_features(names)
+    alone = with_query_features(X, QueryGroups.of(qid), kinds, raw=False)
+    np.testing.assert_array_equal(alone, widened(X, qid, *names)[:, 2:])
+
+
 @given(queries())
 def test_what_is_missing_stays_missing_and_all_else_is_within_bounds(data):
     X, qid = data

@@ -12,7 +12,8 @@ ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
 
 
 def test_every_kind_has_an_artefact():
-    assert {"feature-1", "linear-1", "combination-1", "trees-1"} <= {path.stem for path in ARTEFACTS}
+    kinds = {"feature-1", "linear-1", "combination-1", "trees-1", "query_features-1", "query_features_alone-1"}
+    assert kinds <= {path.stem for path in ARTEFACTS}
 
 
 @pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)

@@ -67,6 +67,42 @@ def test_may_hold_another():
     assert decode(encode(outer), "model.rw").predict([[1.0], [2.0], [4.0]]).tolist() == [0, 0.5, 1]
 
 
+def instead():
+    """The first feature's z-score, and ten times the second's rank; missing ones count 0 and 1."""
+    inner = LinearScorer([1.0, 0, 0, 10], [0.0, 0, 0, 1])
+    return QueryFeatureScorer(inner, (QueryFeature.ZSCORE, QueryFeature.RANK), raw=False)
+
+
+def test_scores_columns_instead_of_the_features():
+    assert instead().n_features == 2
+    np.testing.assert_allclose(instead().predict([[1, 5], [3, np.nan], [1, 4], [3, 3]]), [9, 11, 4, 1])
+    assert instead().used_features.tolist() == [0, 1]
+    values = instead().contributions(X, QID)
+    np.testing.assert_allclose(values.sum(axis=1), instead().predict(X, QID))
+    assert values.shape == (4, 3)
+
+
+def test_a_file_says_whether_the_features_come_too():
+    for scorer in (example(), instead()):
+        loaded = decode(encode(scorer), "model.rw")
+        assert loaded.raw == scorer.raw
+        assert loaded.predict(X, QID).tobytes() == scorer.predict(X, QID).tobytes()
+    assert b'"raw"' not in encode(example())  # as in files of versions that had no choice
+
+
+@pytest.mark.parametrize("raw", [None, 0, 1, "false", [], {}, "x" * 10_000], ids=lambda one: repr(one)[:20])
+def test_hostile_raw_is_told_in_a_short_sentence(raw):
+    state = State(fields={"columns": ["rank"], "raw": raw}, children={"inner": example().inner})
+    with pytest.raises(InputError, match="raw must be true or false, not ") as error:
+        QueryFeatureScorer.from_state(state)
+    assert len(str(error.value)) < 150
+
+
+def test_no_columns_at_all_are_refused():
+    with pytest.raises(InputError, match="5 features cannot be 0 columns for each"):
+        QueryFeatureScorer(LinearScorer(np.ones(5), np.zeros(5)), (), raw=False)
+
+
 @pytest.mark.parametrize(
     "columns",
     [(), (QueryFeature.RANK, QueryFeature.RANK), (QueryFeature.RANK,) * 2, tuple(QueryFeature)],

@@ -55,12 +55,12 @@ def _is_model(file: Path) -> bool:
 def _model_facts(scorer: Scorer) -> dict[str, Any]:
     about = {name: fact for name, fact in scorer.about.items() if name not in SEEN}
     facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **about}
-    if isinstance(scorer, LinearScorer):
-        facts["weights"] = _weights(scorer)
-    trees = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
-    if isinstance(trees, TreeEnsemble):
-        facts["trees"] = trees.n_trees
-        facts["importances"] = _importances(trees, _column_names(scorer))
+    inner = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
+    if isinstance(inner, LinearScorer):
+        facts["weights"] = _weights(inner, _column_names(scorer))
+    if isinstance(inner, TreeEnsemble):
+        facts["trees"] = inner.n_trees
+        facts["importances"] = _importances(inner, _column_names(scorer))
     return facts
 
 
@@ -70,9 +70,12 @@ def _names(scorer: Scorer) -> Sequence[str]:
 
 
 def _column_names(scorer: Scorer) -> list[str]:
-    """Return the names of the columns that a tree sees: those made within the query say their kind."""
-    made = scorer.columns if isinstance(scorer, QueryFeatureScorer) else ()
-    return [*_names(scorer), *(f"{name} {kind.value}" for kind in made for name in _names(scorer))]
+    """Return the names of the columns that are scored: those made within the query say their kind."""
+    names = _names(scorer)
+    if not isinstance(scorer, QueryFeatureScorer):
+        return [*names]
+    made = (f"{name} {kind.value}" for kind in scorer.columns for name in names)
+    return [*names, *made] if scorer.raw else [*made]
 
 
 def _importances(trees: TreeEnsemble, names: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -90,9 +93,8 @@ def _show_importances(importances: dict[str, dict[str, float]]) -> None:
         note(f"and {len(rows) - SHOWN_FEATURES} more; --json gives all")
 
 
-def _weights(scorer: LinearScorer) -> dict[str, float]:
-    """Return the features that count, the weightiest first; numbered from 1 as in LETOR files."""
-    names = _names(scorer)
+def _weights(scorer: LinearScorer, names: Sequence[str]) -> dict[str, float]:
+    """Return the columns that count, the weightiest first."""
     used = np.flatnonzero(scorer.weights)
     order = used[np.argsort(-np.abs(scorer.weights[used]), kind="stable")]
     return {names[feature]: float(scorer.weights[feature]) for feature in order}

@@ -132,15 +132,18 @@ class RankingData:
     def _binned(self) -> dict[int, BinnedFeatures]:
         return {}
 
-    def widened(self, kinds: tuple[QueryFeature, ...]) -> RankingData:
-        """Return the documents with columns made within the query beside theirs; made once, and kept too."""
-        if kinds not in self._widened:
-            wide = with_query_features(self.X, self.groups, kinds)
-            self._widened[kinds] = RankingData(wide, self.y, self.qid)
-        return self._widened[kinds]
+    def widened(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> RankingData:
+        """Return the documents with columns made within the query beside theirs, or instead of them.
+
+        Made once, and kept too.
+        """
+        if (kinds, raw) not in self._widened:
+            wide = with_query_features(self.X, self.groups, kinds, raw=raw)
+            self._widened[kinds, raw] = RankingData(wide, self.y, self.qid)
+        return self._widened[kinds, raw]
 
     @cached_property
-    def _widened(self) -> dict[tuple[QueryFeature, ...], RankingData]:
+    def _widened(self) -> dict[tuple[tuple[QueryFeature, ...], bool], RankingData]:
         return {}
 
     def take(self, rows: ArrayLike) -> RankingData:

@@ -39,14 +39,17 @@ def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
     return tuple(QueryFeature(name) for name in names)
 
 
-def with_query_features(X: Floats, groups: QueryGroups, kinds: Sequence[QueryFeature]) -> Floats:
-    """Return the features with the columns of each kind beside them."""
+def with_query_features(
+    X: Floats, groups: QueryGroups, kinds: Sequence[QueryFeature], *, raw: bool = True
+) -> Floats:
+    """Return the columns of each kind beside the features, or instead of them."""
     n_features = X.shape[1]
-    wide = np.empty((len(X), n_features * (1 + len(kinds))), dtype=np.float32)
-    wide[:, :n_features] = X
+    wide = np.empty((len(X), n_features * (raw + len(kinds))), dtype=np.float32)
+    if raw:
+        wide[:, :n_features] = X
     for rows in groups:
         own = X[rows].astype(np.float64)
-        for place, kind in enumerate(kinds, start=1):
+        for place, kind in enumerate(kinds, start=raw):
             wide[rows, place * n_features : (place + 1) * n_features] = _MAKERS[kind](own)
     return wide
 

@@ -16,29 +16,33 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
+    from rankwright.models.scorer import JSON
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryFeatureScorer(Scorer):
-    """Another scorer's scores of the features with columns made within the query beside them.
+    """Another scorer's scores of columns made within the query, beside the features or instead of them.
 
     A feature's contribution is that of its own column and of all columns made from it.
 
     Parameters
     ----------
     inner
-        The scorer of the widened features.
+        The scorer of those columns; what a missing value counts as, it says.
     columns
         The kinds of columns, in order.
+    raw
+        Whether the features themselves come before them.
     """
 
     kind: ClassVar[str] = "query_features"
     inner: Scorer
     columns: tuple[QueryFeature, ...]
+    raw: bool = True
 
     def __post_init__(self) -> None:
         self._set("inner", self.inner.bare())
-        width = 1 + len(self.columns)
+        width = self.raw + len(self.columns)
         if not self.columns or len(set(self.columns)) < len(self.columns) or self.inner.n_features % width:
             raise InputError(f"{self.inner.n_features} features cannot be {width} columns for each.")
         self._set("n_features", self.inner.n_features // width)
@@ -55,16 +59,19 @@ class QueryFeatureScorer(Scorer):
         return 1 + self.inner.depth
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        return self.inner._score(with_query_features(X, groups, self.columns), groups, n_threads)
+        return self.inner._score(self._made(X, groups), groups, n_threads)
 
     def _contributions(
         self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
     ) -> NDArray[np.float64]:
-        wide = self.inner._contributions(with_query_features(X, groups, self.columns), groups, n_threads)
+        wide = self.inner._contributions(self._made(X, groups), groups, n_threads)
         values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and what every score starts from
-        for place in range(len(self.columns)):
-            values[:, :-1] += wide[:, place * self.n_features : (place + 1) * self.n_features]
+        for start in range(0, wide.shape[1] - values.shape[1], self.n_features):
+            values[:, :-1] += wide[:, start : start + self.n_features]
         return np.ascontiguousarray(values)
+
+    def _made(self, X: NDArray[np.float32], groups: QueryGroups) -> NDArray[np.float32]:
+        return with_query_features(X, groups, self.columns, raw=self.raw)
 
     @property
     def used_features(self) -> NDArray[np.int64]:
@@ -72,14 +79,20 @@ class QueryFeatureScorer(Scorer):
         return np.unique(self.inner.used_features % self.n_features)
 
     def state(self) -> State:
-        """Return the names of the columns and the inner scorer."""
-        return State(fields={"columns": [one.value for one in self.columns]}, children={"inner": self.inner})
+        """Return the names of the columns, whether the features come first, and the inner scorer."""
+        fields: dict[str, JSON] = {"columns": [one.value for one in self.columns]}
+        if not self.raw:  # older files do not say
+            fields["raw"] = False
+        return State(fields=fields, children={"inner": self.inner})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from the names of the columns and the inner scorer."""
+        """Make a scorer from what `state` gave."""
         names = state.fields.get("columns")
         known = {one.value: one for one in QueryFeature}
         if not isinstance(names, list) or not all(isinstance(name, str) and name in known for name in names):
             raise InputError(f"columns must be a list of {', '.join(known)}, not {shown(names)}.")
-        return cls(state.child("inner"), tuple(known[str(name)] for name in names))
+        raw = state.fields.get("raw", True)
+        if not isinstance(raw, bool):
+            raise InputError(f"raw must be true or false, not {shown(raw)}.")
+        return cls(state.child("inner"), tuple(known[str(name)] for name in names), raw)
