@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from rankwright.boosting.loop import Member
 from rankwright.data import Ranking
 from rankwright.metrics import mean_over_queries
 
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
+    from rankwright.models import Scorer
 
     Doubles = NDArray[np.float64]
 
@@ -43,11 +44,15 @@ class Round:
 
 @dataclass(frozen=True)
 class History:
-    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it."""
+    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it.
+
+    `converging` rounds close in on the solution of one problem: none but the last is worth choosing.
+    """
 
     rounds: tuple[Round, ...]
     best_round: int
     interrupted: bool = False
+    converging: bool = False
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -78,7 +83,7 @@ def smoothed(curve: Doubles) -> Doubles:
 class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
-    Without validation data the last round is the best.
+    Without validation data, and where rounds are `converging`, the last round is the best.
     """
 
     def __init__(
@@ -90,7 +95,9 @@ class Monitor:
         patience: int | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
+        converging: bool = False,
     ) -> None:
+        self._converging = converging
         self._rounds: list[Round] = []
         self.best_round = 0
         self._interrupted = False
@@ -101,7 +108,12 @@ class Monitor:
     @property
     def history(self) -> History:
         """The rounds so far."""
-        return History(tuple(self._rounds), self.best_round, self._interrupted)
+        return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
+
+    def observe_instead(self, model: Scorer, scores: Doubles) -> bool:
+        """Take note of a round whose model takes the place of all before it."""
+        self._validation_scores[:] = 0.0
+        return self.observe(Member(1.0, model), scores)
 
     def observe(self, member: Member, scores: Doubles) -> bool:
         """Take note of a round; return whether the fit should stop."""
@@ -119,7 +131,7 @@ class Monitor:
         return self._patience is not None and this.number - self.best_round >= self._patience
 
     def _is_best(self, this: Round) -> bool:
-        if this.validation is None or self.best_round == 0:
+        if this.validation is None or self.best_round == 0 or self._converging:
             return True
         best = self._rounds[self.best_round - 1].validation
         return best is None or this.validation > best

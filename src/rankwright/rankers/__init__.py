@@ -3,5 +3,6 @@
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.ranksvm import RankSVM
 
-__all__ = ["AdaRank", "LambdaMART", "Ranker"]
+__all__ = ["AdaRank", "LambdaMART", "RankSVM", "Ranker"]
