@@ -4,5 +4,6 @@ from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.ranksvm import RankSVM
+from rankwright.rankers.svmmap import SVMmap
 
-__all__ = ["AdaRank", "LambdaMART", "RankSVM", "Ranker"]
+__all__ = ["AdaRank", "LambdaMART", "RankSVM", "Ranker", "SVMmap"]
