@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaRank, LambdaMART, RankSVM, SVMmap
+    from rankwright.rankers import AdaRank, LambdaMART, PermuRank, RankSVM, SVMmap
 
 _HOMES = {
     "rankwright.data": (
@@ -52,7 +52,7 @@ _HOMES = {
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART", "RankSVM", "SVMmap"),
+    "rankwright.rankers": ("AdaRank", "LambdaMART", "PermuRank", "RankSVM", "SVMmap"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -63,6 +63,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "InputError",
     "LambdaMART",
     "MissingPackageError",
+    "PermuRank",
     "QueryGroups",
     "RankSVM",
     "RankingData",

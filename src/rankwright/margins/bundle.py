@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 IDLE = 30  # a plane that has not touched the last so many solutions is forgotten
 PROXIMAL = 1e-2  # how strongly, against C, the slack is held to the one before
+LEAST_LEVEL = 1e-6  # below which a risk counts as none
 PROXIMAL_STEPS = 100  # at most; about five do
 CLOSE = 1e-10  # the relative change of the slack at which they end
 
@@ -55,7 +56,7 @@ class _Planes:
         self._slopes = np.zeros((1, n_features))
         self._offsets = np.zeros(1)
         self._idle = np.zeros(1, dtype=np.int64)
-        self._C, self._slack = C, 1.0
+        self._C, self._slack, self._level = C, 1.0, 1.0
 
     def add(self, plane: Plane) -> None:
         kept = self._idle < IDLE
@@ -68,30 +69,29 @@ class _Planes:
         """Return the w that minimises half |w|^2 + C max over planes, and that minimum."""
         for _ in range(PROXIMAL_STEPS):
             before = self._slack
-            weights, self._slack, active = _near_slack(self._slopes, self._offsets, self._C, before)
+            weights, self._slack, active = self._near(before)
             if abs(self._slack - before) <= CLOSE * max(self._slack, CLOSE):
                 break
         self._idle = np.where(active, 0, self._idle + 1)
         slack = float((self._slopes @ weights + self._offsets).max())
-        return weights, 0.5 * float(weights @ weights) + self._C * slack
+        minimum = 0.5 * float(weights @ weights) + self._C * slack
+        self._level = max(LEAST_LEVEL, minimum / self._C)
+        return weights, minimum
 
+    def _near(self, before: float) -> tuple[Doubles, float, NDArray[np.bool_]]:
+        """Return w, slack and which planes touch, minimising half |w|^2 + C slack + pull/2 (slack - before)^2.
 
-def _near_slack(
-    slopes: Doubles, offsets: Doubles, C: float, near: float
-) -> tuple[Doubles, float, NDArray[np.bool_]]:
-    """Return w, slack and the planes that touch, minimising half |w|^2 + C slack + a pull of the slack to `near`.
-
-    With the pull it is a least distance problem, half |z|^2 with G z >= h, for z = (w, root (slack + shift)), which
-    non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). Repeated from the slack it gave,
-    the pull vanishes.
-    """
-    pull = PROXIMAL * C / max(near, CLOSE)
-    root, shift = np.sqrt(pull), C / pull - near
-    unit = C / root  # about the length of z: the problem is solved in units of it
-    G = np.column_stack([-slopes, np.full(len(slopes), 1.0 / root)])
-    h = (offsets + shift) / unit
-    E, f = np.vstack([G.T, h]), np.append(np.zeros(slopes.shape[1] + 1), 1.0)
-    multipliers, _ = nnls(E, f)
-    residual = E @ multipliers - f
-    z = -unit * residual[:-1] / residual[-1]
-    return z[:-1], float(z[-1] / root - shift), multipliers > 0.0
+        That is a least distance problem, half |z|^2 with G z >= h, for z = (w, root (slack + shift)), which
+        non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). Repeated from the slack it
+        gave, the pull vanishes.
+        """
+        pull = PROXIMAL * self._C / self._level
+        root, shift = np.sqrt(pull), self._C / pull - before
+        unit = self._C / root  # no less than the length of z, about: the problem is solved in units of it
+        G = np.column_stack([-self._slopes, np.full(len(self._slopes), 1.0 / root)])
+        h = (self._offsets + shift) / unit
+        E, f = np.vstack([G.T, h]), np.append(np.zeros(G.shape[1]), 1.0)
+        multipliers, _ = nnls(E, f)
+        residual = E @ multipliers - f
+        z = -unit * residual[:-1] / residual[-1]
+        return z[:-1], float(z[-1] / root - shift), multipliers > 0.0

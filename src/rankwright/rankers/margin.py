@@ -52,8 +52,13 @@ class ScaledQueries:
         groups = QueryGroups.of(train.qid[canonical])
         kept = [rows for rows in groups if teaches(train.y[canonical[rows]])]
         if not kept:
-            return cls(np.zeros((0, train.n_features)), Judged(np.zeros(0), QueryGroups.of_sizes([])),
-                       np.zeros(0, dtype=np.int64), learned, len(groups))
+            return cls(
+                np.zeros((0, train.n_features)),
+                Judged(np.zeros(0), QueryGroups.of_sizes([])),
+                np.zeros(0, dtype=np.int64),
+                learned,
+                len(groups),
+            )
         rows = canonical[np.concatenate(kept)]
         queries = QueryGroups.of_sizes([len(one) for one in kept])
         X = learned.scaled(train)[rows]

@@ -87,7 +87,9 @@ class RankSVM(MarginRanker):
     def _pairs(self, queries: ScaledQueries, task: FitTask) -> MarginPairs:
         labels, groups = queries.judged
         counts = np.array([n_pairs(labels[rows]) for rows in groups])
-        shares = 1.0 / (len(counts) * counts) if self.balance == "queries" else np.full(len(counts), 1 / counts.sum())
+        shares = (
+            1.0 / (len(counts) * counts) if self.balance == "queries" else np.full(len(counts), 1 / counts.sum())
+        )
         # A pair counts as much as its documents do, taken together: the geometric mean of their weights.
         weights = np.ones(len(labels)) if task.weights is None else np.sqrt(task.weights[queries.rows])
         return MarginPairs(queries.X, labels, groups, weights, shares[groups.query_of_row], task.n_threads)
