@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
-    from rankwright import metrics
+    from rankwright import bounds, metrics
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -58,6 +58,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
+    "bounds",
     "metrics",
     "AdaRank",
     "InputError",
@@ -92,8 +93,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module("rankwright.metrics")
+    if name in ("bounds", "metrics"):
+        return import_module(f"rankwright.{name}")
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'rankwright' has no attribute {name!r}")

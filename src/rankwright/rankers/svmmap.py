@@ -45,23 +45,22 @@ class PrecisionRisk:
         for rows in self.groups:
             ranked = rows[np.argsort(-scores[rows], kind="stable")]
             good, bad = ranked[self.relevant[ranked]], ranked[~self.relevant[ranked]]
-            before = most_violated(scores[good], scores[bad])
-            n_pairs = len(good) * len(bad)
-            lost += lost_precision(len(good), len(bad))[before].sum()
+            at_stake, n_pairs = lost_precision(len(good), len(bad)), len(good) * len(bad)
+            before = most_violated(scores[good], scores[bad], at_stake)
+            lost += at_stake[before].sum()
             pull[good] = -2.0 * before.sum(axis=1) / n_pairs
             pull[bad] = 2.0 * before.sum(axis=0) / n_pairs
         return Plane(pull @ self.X / len(self.groups), float(lost / len(self.groups)))
 
 
-def most_violated(good: Doubles, bad: Doubles) -> NDArray[np.bool_]:
+def most_violated(good: Doubles, bad: Doubles, at_stake: Doubles) -> NDArray[np.bool_]:
     """Return which bad document (column) comes before which good one (row) in the most violated ranking.
 
     Both kinds have their scores, best first. Within a kind that order is the most violated one, too, and the best
     place of each bad document among the good ones owes nothing to where the others go: it passes good documents, the
     last first, as long as what all of them together lose is worth it.
     """
-    n_pairs = len(good) * len(bad)
-    gains = lost_precision(len(good), len(bad)) - 2.0 * np.subtract.outer(good, bad) / n_pairs
+    gains = at_stake - 2.0 * np.subtract.outer(good, bad) / at_stake.size
     passed = np.zeros((len(good) + 1, len(bad)))  # the gain from passing all good documents from this one on
     passed[:-1] = np.cumsum(gains[::-1], axis=0)[::-1]
     places = np.maximum.accumulate(passed.argmax(axis=0))
