@@ -20,7 +20,7 @@ IDLE = 30  # a plane that has not touched the last so many solutions is forgotte
 PROXIMAL = 1e-2  # how strongly, against C, the slack is held to the one before
 LEAST_LEVEL = 1e-6  # below which a risk counts as none
 PROXIMAL_STEPS = 100  # at most; about five do
-CLOSE = 1e-10  # the relative change of the slack at which they end
+CLOSE = 1e-9  # the gap, as a share of the minimum, at which they end
 
 
 class Plane(NamedTuple):
@@ -66,20 +66,23 @@ class _Planes:
         self._idle = np.append(self._idle[kept], 0)
 
     def lowest(self) -> tuple[Doubles, float]:
-        """Return the w that minimises half |w|^2 + C max over planes, and that minimum."""
-        for _ in range(PROXIMAL_STEPS):
-            before = self._slack
-            weights, self._slack, active = self._near(before)
-            if abs(self._slack - before) <= CLOSE * max(self._slack, CLOSE):
-                break
-        self._idle = np.where(active, 0, self._idle + 1)
-        slack = float((self._slopes @ weights + self._offsets).max())
-        minimum = 0.5 * float(weights @ weights) + self._C * slack
-        self._level = max(LEAST_LEVEL, minimum / self._C)
-        return weights, minimum
+        """Return the w that minimises half |w|^2 + C max over planes, and a proof that nothing is lower.
 
-    def _near(self, before: float) -> tuple[Doubles, float, NDArray[np.bool_]]:
-        """Return w, slack and which planes touch, minimising half |w|^2 + C slack + pull/2 (slack - before)^2.
+        The dual: w is -C times a mixture of slopes, and any mixture bounds the minimum from below.
+        """
+        for _ in range(PROXIMAL_STEPS):
+            mixture, self._slack = self._near(self._slack)
+            weights = -self._C * (mixture @ self._slopes)
+            minimum = 0.5 * float(weights @ weights) + self._C * float((self._slopes @ weights + self._offsets).max())
+            bound = self._C * float(mixture @ self._offsets) - 0.5 * float(weights @ weights)
+            self._level = max(LEAST_LEVEL, minimum / self._C)
+            if minimum - bound <= CLOSE * minimum:
+                break
+        self._idle = np.where(mixture > 0.0, 0, self._idle + 1)
+        return weights, bound
+
+    def _near(self, before: float) -> tuple[Doubles, float]:
+        """Return mixture and slack of the minimum of half |w|^2 + C slack + pull/2 (slack - before)^2.
 
         That is a least distance problem, half |z|^2 with G z >= h, for z = (w, root (slack + shift)), which
         non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). Repeated from the slack it
@@ -93,5 +96,5 @@ class _Planes:
         E, f = np.vstack([G.T, h]), np.append(np.zeros(G.shape[1]), 1.0)
         multipliers, _ = nnls(E, f)
         residual = E @ multipliers - f
-        z = -unit * residual[:-1] / residual[-1]
-        return z[:-1], float(z[-1] / root - shift), multipliers > 0.0
+        last = -unit * residual[-2] / residual[-1]
+        return multipliers / multipliers.sum(), float(last / root - shift)

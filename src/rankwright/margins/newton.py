@@ -39,7 +39,7 @@ def newton_steps(risk: Callable[[Doubles], Curve], start: Doubles, C: float) -> 
         direction = here.newton_direction()
         step = 1.0
         there = _Objective.at(weights + step * direction, risk, C)
-        while there.value > here.value + ENOUGH * step * float(here.gradient @ direction):
+        while there.value >= here.value + ENOUGH * step * float(here.gradient @ direction):
             step /= 2.0
             if step < SHORTEST:
                 yield here.solution
