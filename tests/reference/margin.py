@@ -42,20 +42,19 @@ def pair_loss(w: Doubles, X: Doubles, y: Doubles, qid: Sequence[object], factors
     return sum(factors[i] * factors[j] * max(0.0, 1.0 - s[i] + s[j]) ** power for i, j in ordered_pairs(y, qid))
 
 
-def joint_features(order: Sequence[int], X: Doubles) -> Doubles:
-    """Phi of equation 2 (Xu et al. 2010): the differences of all pairs, as the order has them."""
-    n, rank = len(order), np.argsort(order)
-    total = np.zeros(X.shape[1])
-    for k, l in combinations(range(n), 2):
-        total += (1 if rank[k] < rank[l] else -1) * (X[k] - X[l])
-    return total / (n * (n - 1))
+def joint_score(order: Sequence[int], scores: Sequence[float]) -> float:
+    """F with Phi of equation 2 (Xu et al. 2010): the differences of all pairs, as the order has them."""
+    n = len(order)
+    return sum(scores[order[k]] - scores[order[l]] for k, l in combinations(range(n), 2)) / (n * (n - 1))
 
 
-def mixed_features(order: Sequence[int], X: Doubles, relevant: NDArray[np.bool_]) -> Doubles:
-    """Phi of Yue et al. (2007): the differences of relevant and irrelevant documents."""
-    rank = np.argsort(order)
-    pairs = [(i, j) for i in np.flatnonzero(relevant) for j in np.flatnonzero(~relevant)]
-    return sum((1 if rank[i] < rank[j] else -1) * (X[i] - X[j]) for i, j in pairs) / len(pairs)
+def mixed_score(order: Sequence[int], scores: Sequence[float], relevant: Sequence[bool]) -> float:
+    """F with Phi of Yue et al. (2007): the differences of relevant and irrelevant documents only."""
+    total, n_relevant = 0.0, sum(relevant)
+    for k, l in combinations(order, 2):  # k comes before l
+        if relevant[k] != relevant[l]:
+            total += scores[k] - scores[l]
+    return total / (n_relevant * (len(order) - n_relevant))
 
 
 def orders(n: int) -> list[tuple[int, ...]]:

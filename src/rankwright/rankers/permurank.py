@@ -198,7 +198,7 @@ class PermuRank(MarginRanker):
     average
         Whether the model is the mean of all rounds' weights, each of length 1, or the last round's, which swings.
     scaling
-        How features are made comparable: `"query-zscore"`, `"query-minmax"`, `"global"` or `"none"`.
+        How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
     patience
         Rounds without a better validation value before stopping; None goes on.
     n_threads
@@ -289,4 +289,6 @@ class PermuRank(MarginRanker):
         require_whole_number("rounds", self.rounds, least=1)
         require_number("C", self.C, above=0.0)
         require_one_of("loss", self.loss, ("hinge", "squared_hinge"))
+        if not isinstance(self.average, bool):
+            raise InputError(f"average must be True or False, not {self.average!r}.")
         require_whole_number("patience", self.patience, least=1, optional=True)

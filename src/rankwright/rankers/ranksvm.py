@@ -40,7 +40,7 @@ class RankSVM(MarginRanker):
     balance
         What counts alike: `"queries"`, however many documents they have, or `"pairs"`.
     scaling
-        How features are made comparable: `"query-zscore"`, `"query-minmax"`, `"global"` or `"none"`.
+        How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
     tolerance
         How far the objective may be above its optimum, as a share of it.
     max_iterations
@@ -50,16 +50,16 @@ class RankSVM(MarginRanker):
     """
 
     name: ClassVar[str] = "ranksvm"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (0.1, 1.0, 10.0, 100.0, 1000.0)}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (1.0, 3.0, 10.0, 30.0, 100.0)}
 
     def __init__(
         self,
         metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
         *,
-        C: float = 1.0,
+        C: float = 10.0,
         loss: str = "squared_hinge",
         balance: str = "queries",
-        scaling: str = "query-zscore",
+        scaling: str = "query-minmax",
         tolerance: float = 1e-4,
         max_iterations: int = 1000,
         n_threads: int | None = None,

@@ -11,7 +11,7 @@ from rankwright.errors import InputError
 from rankwright.margins import Plane, cutting_planes
 from rankwright.metrics import AP, Metric
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import require_number, require_whole_number
+from rankwright.rankers.parameters import require_finite, require_number, require_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,7 +88,7 @@ class SVMmap(MarginRanker):
     threshold
         The label from which a document is relevant; None takes all labels above the lowest of the training data.
     scaling
-        How features are made comparable: `"query-zscore"`, `"query-minmax"`, `"global"` or `"none"`.
+        How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
     tolerance
         How far the objective may be above its optimum, as a share of it.
     max_iterations
@@ -98,15 +98,15 @@ class SVMmap(MarginRanker):
     """
 
     name: ClassVar[str] = "svmmap"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (1.0, 10.0, 100.0, 1000.0)}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (1.0, 3.0, 10.0, 30.0, 100.0)}
 
     def __init__(
         self,
         metric: Metric = AP(),  # noqa: B008  # a frozen value
         *,
-        C: float = 100.0,
+        C: float = 10.0,
         threshold: float | None = None,
-        scaling: str = "query-zscore",
+        scaling: str = "query-minmax",
         tolerance: float = 1e-3,
         max_iterations: int = 1000,
         n_threads: int | None = None,
@@ -141,7 +141,6 @@ class SVMmap(MarginRanker):
 
     def _check_parameters(self) -> None:
         require_number("C", self.C, above=0.0)
-        if self.threshold is not None:
-            require_number("threshold", self.threshold, least=-np.inf)
+        require_finite("threshold", self.threshold, optional=True)
         require_number("tolerance", self.tolerance, above=0.0)
         require_whole_number("max_iterations", self.max_iterations, least=1)
