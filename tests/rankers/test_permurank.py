@@ -41,7 +41,10 @@ def order_of(ranks):
 
 def enumerated(labels, scores, metric):
     """The least F of a perfect permutation, and the most of an imperfect one; None if there is no such."""
-    found = [(metric.of_ranking(labels[list(one)]), slow.joint_score(one, scores.tolist())) for one in slow.orders(len(labels))]
+    found = [
+        (metric.of_ranking(labels[list(one)]), slow.joint_score(one, scores.tolist()))
+        for one in slow.orders(len(labels))
+    ]
     best = max(value for value, _ in found)
     imperfect = [score for value, score in found if value < best - CLOSE]
     return min(score for value, score in found if value >= best - CLOSE), max(imperfect, default=None)

@@ -31,7 +31,9 @@ def most_violated_value(scores, relevant):
 def one_query(draw):
     n = draw(st.integers(2, 5))
     relevant = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n).filter(lambda one: 0 < sum(one) < n)))
-    scores = np.array(draw(st.lists(st.integers(-8, 8), min_size=n, max_size=n))) / draw(st.sampled_from([1, 4, 50]))
+    scores = np.array(draw(st.lists(st.integers(-8, 8), min_size=n, max_size=n))) / draw(
+        st.sampled_from([1, 4, 50])
+    )
     return scores, relevant
 
 

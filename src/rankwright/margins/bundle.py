@@ -73,7 +73,9 @@ class _Planes:
         for _ in range(PROXIMAL_STEPS):
             mixture, self._slack = self._near(self._slack)
             weights = -self._C * (mixture @ self._slopes)
-            minimum = 0.5 * float(weights @ weights) + self._C * float((self._slopes @ weights + self._offsets).max())
+            minimum = 0.5 * float(weights @ weights) + self._C * float(
+                (self._slopes @ weights + self._offsets).max()
+            )
             bound = self._C * float(mixture @ self._offsets) - 0.5 * float(weights @ weights)
             self._level = max(LEAST_LEVEL, minimum / self._C)
             if minimum - bound <= CLOSE * minimum:

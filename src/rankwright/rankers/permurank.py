@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -43,7 +43,11 @@ class Permutations:
         self.labels, self.groups = labels, groups
         self._metric, self._n_threads = metric, n_threads
         self.best = self.values(self.ideal)
-        self._blocks = np.concatenate([self._loose_blocks(labels[rows]) for rows in groups])
+        self._kinds = np.empty(len(labels))
+        self._blocks = np.empty(len(labels))
+        for rows in groups:
+            self._kinds[rows] = self._kinds_of(labels[rows])
+            self._blocks[rows] = self._loose_blocks(labels[rows], self._kinds[rows])
 
     @property
     def ideal(self) -> Ranks:
@@ -68,16 +72,16 @@ class Permutations:
     def most_violated_perfect(self, scores: Doubles) -> Ranks:
         """Return the perfect permutation of least F: the worst order that the metric does not mind.
 
-        Documents of equal labels fill the ranks of their label from the lowest score up; blocks of ranks whose
-        documents may trade places without loss are then ordered likewise.
+        Documents of a kind fill the ranks of their kind from the lowest score up; blocks of ranks whose documents may
+        trade places without loss are then ordered likewise.
         """
-        within_labels = self._sorted(self.labels, tie_break=scores)
-        block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_labels - 1]
+        within_kinds = self._sorted(self._kinds, tie_break=scores)
+        block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_kinds - 1]
         ranks = self._sorted(-block, tie_break=scores)
         flawed = (self.values(ranks) < self.best - CLOSE)[
             self.groups.query_of_row
-        ]  # a metric of one's own, perhaps
-        return np.where(flawed, within_labels, ranks)
+        ]  # by a metric of one's own, say
+        return np.where(flawed, self._sorted(self.labels, tie_break=scores), ranks)
 
     def most_violated_imperfect(self, scores: Doubles) -> Ranks:
         """Return the imperfect permutation of most F: the best sort, or the one closest to it if that is perfect."""
@@ -97,18 +101,32 @@ class Permutations:
         falls = (end - start) * scores[order[start]] - (above[end + 1] - above[start + 1])
         rises = (above[start] - above[end]) - (start - end) * scores[order[start]]
         for move in np.argsort(np.where(start < end, falls, rises), kind="stable"):
-            changed = np.insert(np.delete(labels, start[move]), end[move], labels[start[move]])
+            changed = _moved(labels, start[move], end[move])
             if (changed != labels).any() and self._metric.of_ranking(changed) < best - CLOSE:
-                return np.insert(np.delete(order, start[move]), end[move], order[start[move]])
+                return _moved(order, start[move], end[move])
         return order[::-1]
 
-    def _loose_blocks(self, labels: Doubles) -> NDArray[np.float64]:
+    def _kinds_of(self, labels: Doubles) -> Doubles:
+        """Return a number for each label, higher for better, alike for labels that the metric takes for one."""
+        levels, level_of_row = np.unique(labels, return_inverse=True)
+        new = [not self._are_alike(labels, low, high) for low, high in pairwise(levels)]
+        return np.cumsum([0, *new])[level_of_row].astype(np.float64)
+
+    def _are_alike(self, labels: Doubles, low: float, high: float) -> bool:
+        """Return whether two labels may change places: all of them in the best order, one at the front of any."""
+        best, worst = np.sort(labels)[::-1], np.sort(labels)
+        exchanged = labels[np.argsort(-np.where(labels == high, low, np.where(labels == low, high, labels)))]
+        alike = [(best, exchanged)] + [tuple(_led_by(one, rest) for one in (low, high)) for rest in (best, worst)]
+        return all(abs(np.diff([self._metric.of_ranking(one) for one in two])[0]) <= CLOSE for two in alike)
+
+    def _loose_blocks(self, labels: Doubles, kinds: Doubles) -> Doubles:
         """Return the block of each rank of the ideal order; documents of a block may stand there in any order.
 
-        Where two labels meet, how far up and down may documents trade places without loss?
+        Where two kinds meet, how far up and down may documents trade places without loss?
         """
         ideal = np.sort(labels)[::-1]
-        borders = np.concatenate([[0], np.flatnonzero(np.diff(ideal)) + 1, [len(ideal)]])
+        meetings = np.flatnonzero(np.diff(np.sort(kinds)[::-1])) + 1
+        borders = [0, *meetings.tolist(), len(ideal)]
         joined = np.zeros(len(ideal), dtype=bool)  # with the rank before
         for begin, border, end in zip(borders, borders[1:], borders[2:], strict=False):
             first = _first(begin, border, lambda rank: self._may_trade(ideal, rank, border))  # noqa: B023
@@ -126,6 +144,16 @@ class Permutations:
 
     def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
         return Ranking.of(keys, self.groups, tie_break=tie_break, n_threads=self._n_threads)
+
+
+def _moved(items: NDArray[Any], start: int, end: int) -> NDArray[Any]:
+    """Return the items with the one at a place moved to another."""
+    return np.insert(np.delete(items, start), end, items[start])
+
+
+def _led_by(label: float, labels: Doubles) -> Doubles:
+    """Return the labels with one of this kind moved to the front."""
+    return _moved(labels, int(np.argmax(labels == label)), 0)
 
 
 def _first(begin: int, end: int, holds: Callable[[int], bool]) -> int:
@@ -206,7 +234,7 @@ class PermuRank(MarginRanker):
     """
 
     name: ClassVar[str] = "permurank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (1.0, 10.0, 100.0, 1000.0)}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (10.0, 100.0, 1000.0)}
 
     def __init__(
         self,
