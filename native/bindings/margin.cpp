@@ -8,8 +8,7 @@ namespace {
 nb::tuple sums_within_margin(const SortedQueries& ranking, Vector<double> labels, Vector<double> weights,
                              Vector<double> values, int n_threads) {
     const std::size_t n_rows = ranking.scores.size();
-    const RankedPairs pairs{ranking.offsets,
-                            Rows(ranking.order.get(), ranking.n_places),
+    const RankedPairs pairs{ranking.offsets, Rows(ranking.order.get(), ranking.n_places),
                             checked_finite(ranking.scores, n_rows, "scores must be finite"),
                             checked_finite(labels, n_rows, "labels must be a finite number for every score")};
     const Doubles heavy = checked_finite(weights, n_rows, "weights must be a finite number for every score");
@@ -18,8 +17,7 @@ nb::tuple sums_within_margin(const SortedQueries& ranking, Vector<double> labels
     {
         nb::gil_scoped_release release;
         // A row that the ranking leaves out would keep what memory held.
-        for (auto* output : {&worse, &better, &sums})
-            std::fill(output->span().begin(), output->span().end(), 0.0);
+        for (auto* output : {&worse, &better, &sums}) std::fill(output->span().begin(), output->span().end(), 0.0);
         margin_sums(pairs, heavy, added, n_threads, {worse.span(), better.span(), sums.span()});
     }
     return nb::make_tuple(worse.numpy(), better.numpy(), sums.numpy());

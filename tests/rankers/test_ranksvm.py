@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
-from rankwright import RankSVM, RankingData
+from rankwright import RankingData, RankSVM
 from rankwright.errors import InputError
 from reference import margin as slow
 

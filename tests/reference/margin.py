@@ -25,7 +25,7 @@ def ordered_pairs(y: Sequence[float], qid: Sequence[object]) -> Iterator[tuple[i
 def margin_sums(
     scores: Doubles, y: Doubles, qid: Sequence[object], weights: Doubles, values: Doubles
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """What each row has within the margin: the weight of worse rows, of better ones, and of both times their values."""
+    """What each row has within the margin: the weights of worse rows, of better ones, and weight x value of both."""
     worse, better, sums = np.zeros((3, len(y)))
     for i, j in ordered_pairs(y, qid):
         if scores[i] - scores[j] < 1.0:
@@ -45,15 +45,15 @@ def pair_loss(w: Doubles, X: Doubles, y: Doubles, qid: Sequence[object], factors
 def joint_score(order: Sequence[int], scores: Sequence[float]) -> float:
     """F with Phi of equation 2 (Xu et al. 2010): the differences of all pairs, as the order has them."""
     n = len(order)
-    return sum(scores[order[k]] - scores[order[l]] for k, l in combinations(range(n), 2)) / (n * (n - 1))
+    return sum(scores[upper] - scores[lower] for upper, lower in combinations(order, 2)) / (n * (n - 1))
 
 
 def mixed_score(order: Sequence[int], scores: Sequence[float], relevant: Sequence[bool]) -> float:
     """F with Phi of Yue et al. (2007): the differences of relevant and irrelevant documents only."""
     total, n_relevant = 0.0, sum(relevant)
-    for k, l in combinations(order, 2):  # k comes before l
-        if relevant[k] != relevant[l]:
-            total += scores[k] - scores[l]
+    for upper, lower in combinations(order, 2):
+        if relevant[upper] != relevant[lower]:
+            total += scores[upper] - scores[lower]
     return total / (n_relevant * (len(order) - n_relevant))
 
 
