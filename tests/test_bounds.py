@@ -128,7 +128,7 @@ def test_mistakes_are_told():
         laboratory.type_two([1, 1], over="sum")
     with pytest.raises(InputError, match="over must be 'max' or 'sum', not 'mean'"):
         laboratory.type_two([1, 1], over="mean")
-    with pytest.raises(InputError, match="surrogate must be one of .*, not 'log'"):
+    with pytest.raises(InputError, match=r"surrogate must be one of .*, not 'log'"):
         laboratory.type_one([1, 1], "log")
     with pytest.raises(InputError, match="w must be 2 finite numbers"):
         laboratory.basic([1, 2, 3])

@@ -1,8 +1,8 @@
-"""The laboratory of bounds (Xu et al. 2010, section 4): how surrogate losses lie above the loss of a measure itself.
+"""The laboratory of bounds (Xu et al. 2010, section 4): how surrogate losses lie above the loss of a measure.
 
 For linear models and few documents of two labels, exactly. F of a permutation is the sum of its documents' scores,
-each times a factor that falls from rank to rank of a kind, so among all permutations with relevant documents at the
-same ranks F is highest where each kind is sorted by score, and lowest where each is reversed. A maximum over
+each times a factor that falls from rank to rank of a kind, so among all permutations with relevant documents at
+the same ranks F is highest where each kind is sorted by score, and lowest where each is reversed. A maximum over
 permutations is one over arrangements of relevant and irrelevant, of which there are far fewer.
 """
 
@@ -69,8 +69,8 @@ class Laboratory:
     metric
         The measure E, in [0, 1].
     pairs
-        Whose differences Phi sums: `"all"` pairs of documents (equation 2), or the `"mixed"` ones, a relevant and an
-        irrelevant document each (Yue et al. 2007, which the paper gives beside it).
+        Whose differences Phi sums: `"all"` pairs of documents (equation 2), or the `"mixed"` ones, a relevant and
+        an irrelevant document each (Yue et al. 2007, which the paper gives beside it).
     """
 
     def __init__(self, data: RankingData, metric: Metric = AP(), *, pairs: str = "all") -> None:  # noqa: B008
@@ -100,8 +100,8 @@ class Laboratory:
         """Return the sum of the maximum, or of the sum, over pairs of a perfect and an imperfect permutation.
 
         Of (what the imperfect one loses) x phi(-(F(perfect) - F(imperfect))), section 4.2. With `"zero-one"` it is
-        the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum is for queries of up to 7
-        documents.
+        the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum is for queries of up to
+        7 documents.
         """
         weights, phi = self._checked(w), _found(surrogate)
         if over == "max":
@@ -135,7 +135,7 @@ class Laboratory:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """For each imperfect arrangement: what it loses, and F of the best such permutation minus the least perfect F."""
+    """For each imperfect arrangement: what it loses, and its most F minus the least F of a perfect permutation."""
 
     lost: Doubles
     short: Doubles
@@ -203,7 +203,7 @@ def _found(surrogate: str) -> Callable[[Doubles], Doubles]:
 def simulate(seed: int, *, mixed: bool = False, n_relevant: int = 7, n_irrelevant: int = 14) -> RankingData:
     """Draw the synthetic data of section 4.3: relevant documents around (1, 1), irrelevant ones around (-1, -1).
 
-    The variance is .2 along both axes (figure 3), or 1.3 along the second where kinds are to be `mixed` (figure 4).
+    The variance is .2 along both axes (figure 3), or 1.3 along the second where kinds are `mixed` (figure 4).
     """
     random = np.random.default_rng(seed)
     centres = np.repeat([1.0, -1.0], [n_relevant, n_irrelevant])

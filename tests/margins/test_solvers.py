@@ -83,7 +83,7 @@ def test_the_gap_is_honest():
 
 
 def test_a_risk_of_nothing_ends_at_once():
-    nothing = cutting_planes(lambda w: Plane(np.zeros(2), 0.0), np.zeros(2), 1.0)
+    nothing = cutting_planes(lambda _: Plane(np.zeros(2), 0.0), np.zeros(2), 1.0)
     found = next(nothing)
     assert found.gap == 0.0
     assert not found.weights.any()

@@ -25,7 +25,7 @@ def ordered_pairs(y: Sequence[float], qid: Sequence[object]) -> Iterator[tuple[i
 def margin_sums(
     scores: Doubles, y: Doubles, qid: Sequence[object], weights: Doubles, values: Doubles
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """What each row has within the margin: the weights of worse rows, of better ones, and weight x value of both."""
+    """What a row has within the margin: the weights of worse rows, of better ones, and weight x value of both."""
     worse, better, sums = np.zeros((3, len(y)))
     for i, j in ordered_pairs(y, qid):
         if scores[i] - scores[j] < 1.0:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class ScaledQueries:
     """The training queries that teach something, in canonical order, their features scaled.
 
-    Only differences within a query matter to a ranking, so each feature is centred there: large numbers that all of
-    a query's documents share would drown them.
+    Only differences within a query matter to a ranking, so each feature is centred there: large numbers that all
+    of a query's documents share would drown them.
     """
 
     X: Doubles
@@ -114,8 +114,8 @@ class MarginRanker(Ranker):
                     break
         if gap > tolerance and not monitor.history.interrupted:
             warnings.warn(
-                f"{type(self).__name__} stopped after {len(monitor.history)} iterations: its objective may be as much as "
-                f"{gap:.2g} of itself above the optimum, more than tolerance={tolerance:g}.",
+                f"{type(self).__name__} stopped after {len(monitor.history)} iterations: its objective may be as much "
+                f"as {gap:.2g} of itself above the optimum, more than tolerance={tolerance:g}.",
                 stacklevel=4,
             )
         if not weights.any():

@@ -72,8 +72,8 @@ class Permutations:
     def most_violated_perfect(self, scores: Doubles) -> Ranks:
         """Return the perfect permutation of least F: the worst order that the metric does not mind.
 
-        Documents of a kind fill the ranks of their kind from the lowest score up; blocks of ranks whose documents may
-        trade places without loss are then ordered likewise.
+        Documents of a kind fill the ranks of their kind from the lowest score up; blocks of ranks whose documents
+        may trade places without loss are then ordered likewise.
         """
         within_kinds = self._sorted(self._kinds, tie_break=scores)
         block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_kinds - 1]
@@ -84,7 +84,7 @@ class Permutations:
         return np.where(flawed, self._sorted(self.labels, tie_break=scores), ranks)
 
     def most_violated_imperfect(self, scores: Doubles) -> Ranks:
-        """Return the imperfect permutation of most F: the best sort, or the one closest to it if that is perfect."""
+        """Return the imperfect permutation of most F: the best sort, or what is closest where that is perfect."""
         ranks = self._sorted(scores)
         for query in np.flatnonzero(self.values(ranks) >= self.best - CLOSE):
             rows = self.groups.rows[self.groups.offsets[query] : self.groups.offsets[query + 1]]
@@ -162,7 +162,7 @@ def _first(begin: int, end: int, holds: Callable[[int], bool]) -> int:
 
 
 class WorkingSets:
-    """B and C of the paper: the perfect and imperfect permutations of every query that were most violated so far."""
+    """B and C of the paper: the most violated perfect and imperfect permutations of every query so far."""
 
     def __init__(self, permutations: Permutations, X: Doubles) -> None:
         self._permutations, self._X = permutations, X
@@ -210,8 +210,8 @@ class WorkingSets:
 class PermuRank(MarginRanker):
     """Learns to score a perfect ranking of every query above imperfect ones, the more they lose of the metric.
 
-    Each round adds the most violated perfect and imperfect permutations to working sets, and separates the sets by a
-    margin. Its `grid` for tuning: C.
+    Each round adds the most violated perfect and imperfect permutations to working sets, and separates the sets by
+    a margin. Its `grid` for tuning: C.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""RankSVM (Herbrich, Graepel & Obermayer 2000; Joachims 2002): the better of two documents should score higher by 1."""
+"""RankSVM (Herbrich, Graepel & Obermayer 2000; Joachims 2002): of two documents the better scores higher by 1."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class RankSVM(MarginRanker):
     """Separates the better of any two documents from the worse by a margin, with a weighted sum of features.
 
-    Minimises half |w|^2 + C times the mean over queries of the mean over pairs of max(0, 1 - (score of the better -
-    score of the worse)), squared unless `loss` says otherwise. Its `grid` for tuning: C.
+    Minimises half |w|^2 + C times the mean over queries of the mean over pairs of max(0, 1 - (score of the better
+    - score of the worse)), squared unless `loss` says otherwise. Its `grid` for tuning: C.
 
     Parameters
     ----------

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 class PrecisionRisk:
     """The mean over queries of the slack: by how much the most violated ranking violates its margin.
 
-    A ranking's score is F = sum over relevant i and irrelevant j of z_ij (s_i - s_j) / (their number), z_ij = 1 where
-    i comes before j and -1 where not. A perfect ranking should beat any other by the average precision that the
-    other loses.
+    A ranking's score is F = sum over relevant i and irrelevant j of z_ij (s_i - s_j) / (their number), z_ij = 1
+    where i comes before j and -1 where not. A perfect ranking should beat any other by the average precision that
+    the other loses.
     """
 
     X: Doubles
@@ -57,8 +57,8 @@ def most_violated(good: Doubles, bad: Doubles, at_stake: Doubles) -> NDArray[np.
     """Return which bad document (column) comes before which good one (row) in the most violated ranking.
 
     Both kinds have their scores, best first. Within a kind that order is the most violated one, too, and the best
-    place of each bad document among the good ones owes nothing to where the others go: it passes good documents, the
-    last first, as long as what all of them together lose is worth it.
+    place of each bad document among the good ones owes nothing to where the others go: it passes good documents,
+    the last first, as long as what all of them together lose is worth it.
     """
     gains = at_stake - 2.0 * np.subtract.outer(good, bad) / at_stake.size
     passed = np.zeros((len(good) + 1, len(bad)))  # the gain from passing all good documents from this one on
@@ -74,10 +74,10 @@ def lost_precision(n_good: int, n_bad: int) -> Doubles:
 
 
 class SVMmap(MarginRanker):
-    """Learns a weighted sum of features for mean average precision, with a margin as large as the precision at stake.
+    """Learns a weighted sum of features for mean average precision, with margins as large as the precision at stake.
 
-    Minimises half |w|^2 + C times the mean over queries of the largest violated margin, by cutting planes, to a gap
-    that it states. Its `grid` for tuning: C.
+    Minimises half |w|^2 + C times the mean over queries of the largest violation of a margin, by cutting planes, to
+    a proved gap. Its `grid` for tuning: C.
 
     Parameters
     ----------
@@ -129,7 +129,8 @@ class SVMmap(MarginRanker):
         )
         if not len(queries):
             raise InputError(
-                f"There is nothing to learn: no query has documents both below threshold={threshold:g} and from it up."
+                "There is nothing to learn: no query has documents "
+                f"both below threshold={threshold:g} and from it up."
             )
         labels, groups = queries.judged
         risk = PrecisionRisk(queries.X, labels >= threshold, groups)
