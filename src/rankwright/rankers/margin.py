@@ -114,8 +114,8 @@ class MarginRanker(Ranker):
                     break
         if gap > tolerance and not monitor.history.interrupted:
             warnings.warn(
-                f"{type(self).__name__} stopped after {len(monitor.history)} iterations: its objective may be as much "
-                f"as {gap:.2g} of itself above the optimum, more than tolerance={tolerance:g}.",
+                f"{type(self).__name__} stopped after {len(monitor.history)} iterations: its objective may be "
+                f"as much as {gap:.2g} of itself above the optimum, more than tolerance={tolerance:g}.",
                 stacklevel=4,
             )
         if not weights.any():

@@ -74,10 +74,10 @@ def lost_precision(n_good: int, n_bad: int) -> Doubles:
 
 
 class SVMmap(MarginRanker):
-    """Learns a weighted sum of features for mean average precision, with margins as large as the precision at stake.
+    """Learns a weighted sum of features for mean average precision, margins as large as the precision at stake.
 
-    Minimises half |w|^2 + C times the mean over queries of the largest violation of a margin, by cutting planes, to
-    a proved gap. Its `grid` for tuning: C.
+    Minimises half |w|^2 + C times the mean over queries of the largest violation of a margin, by cutting planes,
+    to a proved gap. Its `grid` for tuning: C.
 
     Parameters
     ----------
