@@ -33,6 +33,21 @@ def test_validation_scores_are_the_weighted_sum_of_the_members():
     assert [this.weight for this in monitor.history] == [1.0, 3.0, 2.5]
 
 
+def test_a_model_may_take_the_place_of_those_before_it():
+    monitor = watch(validation=VALID)
+    for model in (UP, DOWN, UP):
+        monitor.observe_instead(model, np.zeros(2))
+    assert [this.validation for this in monitor.history] == pytest.approx([1.0, 1 / 3, 1.0])
+    assert (monitor.best_round, monitor.history.converging) == (1, False)
+
+
+def test_where_rounds_converge_the_last_is_the_best():
+    monitor = Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, converging=True)
+    for model in (UP, DOWN):
+        assert not monitor.observe_instead(model, np.zeros(2))
+    assert (monitor.best_round, monitor.history.converging) == (2, True)
+
+
 def test_an_equal_value_is_no_better():
     monitor = watch(validation=VALID)
     for _ in range(3):

@@ -3,9 +3,11 @@ import pytest
 from scipy.optimize import minimize
 from sklearn.svm import LinearSVC
 
+import rankwright as rw
 from rankwright import RankingData, RankSVM
 from rankwright.errors import InputError
 from reference import margin as slow
+from shared_data import SHARED, needs_shared_data
 
 
 def noisy(n_queries=12, *, seed=1, n_features=4):
@@ -151,3 +153,13 @@ def test_wrong_parameters_are_told(parameters, sentence):
 def test_features_that_say_nothing_teach_nothing():
     with pytest.raises(InputError, match="nothing to learn: no feature tells better documents from worse ones"):
         RankSVM().fit(np.ones((4, 2)), [1, 0, 1, 0], [1, 1, 2, 2])
+
+
+@needs_shared_data
+def test_ohsumed_reaches_more_than_letor_published():
+    folds = SHARED / "letor" / "OHSUMED"
+    result = rw.cross_validate(
+        RankSVM(), folds, metrics=["ndcg@10", "map"], convention="letor3", tune="validation"
+    )
+    assert result.mean("ndcg@10") >= 0.4400
+    assert result.mean("map") >= 0.4440
