@@ -225,7 +225,9 @@ def test_crossval_says_how_it_chose(run, folder, options, protocol):
 def test_rankers(run):
     code, out, _ = run("rankers")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()] == [["adarank", "Boosts"], ["lambdamart", "Boosts"]]
+    names = [line.split()[0] for line in out.splitlines()]
+    assert names == sorted(names)
+    assert {"adarank", "lambdamart", "permurank", "ranksvm", "svmmap"} <= {*names}
     out = run("rankers", "adarank").out
     assert "--set rounds=100\n      Most weak rankers to add" in out
     assert "--set patience=none\n" in out

@@ -222,7 +222,7 @@ class PermuRank(MarginRanker):
     C
         What violated margins cost against large weights.
     loss
-        The loss of a pair of permutations: `"hinge"` as in the paper, or `"squared_hinge"`.
+        The loss of a pair of permutations: `"squared_hinge"`, or `"hinge"` as in the paper.
     average
         Whether the model is the mean of all rounds' weights, each of length 1, or the last round's, which swings.
     scaling
@@ -234,17 +234,17 @@ class PermuRank(MarginRanker):
     """
 
     name: ClassVar[str] = "permurank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (10.0, 100.0, 1000.0)}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (0.3, 1.0, 3.0, 10.0)}
 
     def __init__(
         self,
         metric: Metric = NDCG(),  # noqa: B008  # a frozen value
         *,
         rounds: int = 30,
-        C: float = 100.0,
-        loss: str = "hinge",
+        C: float = 1.0,
+        loss: str = "squared_hinge",
         average: bool = True,
-        scaling: str = "query-minmax",
+        scaling: str = "query-zscore",
         patience: int | None = None,
         n_threads: int | None = None,
     ) -> None:
