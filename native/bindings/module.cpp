@@ -5,6 +5,7 @@ void bind_contributions(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
+void bind_margin(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
@@ -18,6 +19,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
+    rankwright::bindings::bind_margin(m);
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_network(m);
     rankwright::bindings::bind_ranking(m);

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
-    from rankwright import metrics
+    from rankwright import bounds, metrics
     from rankwright.combination.blend import Blend, blend
     from rankwright.data import (
         QueryGroups,
@@ -38,7 +38,18 @@ if TYPE_CHECKING:
         permutation_importance,
     )
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import MART, AdaRank, LambdaMART, LambdaRank, ListNet, McRank, RankNet
+    from rankwright.rankers import (
+        MART,
+        AdaRank,
+        LambdaMART,
+        LambdaRank,
+        ListNet,
+        McRank,
+        PermuRank,
+        RankNet,
+        RankSVM,
+        SVMmap,
+    )
     from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
@@ -69,13 +80,25 @@ _HOMES = {
         "permutation_importance",
     ),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART", "LambdaRank", "ListNet", "MART", "McRank", "RankNet"),
+    "rankwright.rankers": (
+        "AdaRank",
+        "LambdaMART",
+        "LambdaRank",
+        "ListNet",
+        "MART",
+        "McRank",
+        "PermuRank",
+        "RankNet",
+        "RankSVM",
+        "SVMmap",
+    ),
     "rankwright.rankers.exact_step": ("ExactStep",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
+    "bounds",
     "metrics",
     "AdaRank",
     "Blend",
@@ -87,10 +110,13 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "MART",
     "McRank",
     "MissingPackageError",
+    "PermuRank",
     "QueryGroups",
     "RankNet",
+    "RankSVM",
     "RankingData",
     "Report",
+    "SVMmap",
     "Scorer",
     "blend",
     "compare",
@@ -116,8 +142,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return import_module("rankwright.metrics")
+    if name in ("bounds", "metrics"):
+        return import_module(f"rankwright.{name}")
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'rankwright' has no attribute {name!r}")

@@ -72,6 +72,13 @@ def pair_accuracies(
     labels: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def margin_sums(
+    ranking: SortedQueries,
+    labels: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    values: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def linear_lambdas(
     *,
     offsets: NDArray[np.int64],

@@ -41,6 +41,13 @@ def test_a_whole_model_is_judged_by_itself():
     assert [(this.weight, this.train) for this in monitor.history] == [(1.0, 1.0)] * 4
 
 
+def test_where_rounds_converge_the_last_is_the_best():
+    monitor = Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, converging=True)
+    for model in (UP, DOWN):
+        assert not monitor.observe_model(model, np.zeros(2))
+    assert (monitor.best_round, monitor.history.converging) == (2, True)
+
+
 def test_an_equal_value_is_no_better():
     monitor = watch(validation=VALID)
     for _ in range(3):

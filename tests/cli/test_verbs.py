@@ -262,6 +262,8 @@ def test_rankers(run):
     shown = [line.split()[:2] for line in out.splitlines()]
     for words in (["adarank", "Boosts"], ["lambdamart", "Boosts"], ["listnet", "Trains"], ["ranknet", "Trains"]):
         assert words in shown
+    names = [name for name, _ in shown]
+    assert names == sorted(names)
     out = run("rankers", "adarank").out
     assert "--set rounds=100\n      Most weak rankers to add" in out
     assert "--set patience=none\n" in out

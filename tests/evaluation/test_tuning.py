@@ -13,7 +13,7 @@ from rankwright.evaluation import count_fits, cross_validate, evaluate
 from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
-from rankwright.rankers import AdaRank, LambdaMART
+from rankwright.rankers import AdaRank, LambdaMART, PermuRank, RankSVM, SVMmap
 
 TUNES = ("validation", "out-of-fold")
 GRID = {"max_leaves": (2, 4), "learning_rate": (0.1, 0.3)}
@@ -47,7 +47,7 @@ def test_what_is_set_is_not_tuned():
     assert settings_of(AdaRank(directions="both")) == [{"choose": "loss"}, {"choose": "measure"}]
 
 
-@pytest.mark.parametrize("ranker", [AdaRank(), LambdaMART()])
+@pytest.mark.parametrize("ranker", [AdaRank(), LambdaMART(), PermuRank(), RankSVM(), SVMmap()])
 def test_the_grid_of_every_ranker_is_small_and_its_own(ranker):
     assert 1 < len(settings_of(ranker)) <= 8
 
@@ -78,6 +78,17 @@ def test_the_validation_part_chooses_setting_and_round(folder):
         chosen = LambdaMART(NDCG(k=5), **{**best.parameters, "rounds": best.rounds}).fit(train)
         report = evaluate({"lambdamart": chosen}, test, metrics=["ndcg@5"])
         assert fold.report.mean("lambdamart", "ndcg@5") == report.mean("lambdamart", "ndcg@5")
+
+
+@pytest.mark.parametrize("tune", TUNES)
+def test_where_rounds_converge_the_last_of_them_is_judged(folder, tune):
+    result = cross_validate(RankSVM(C=3.0), folder, metrics=["ndcg@5"], tune=tune, grid={"C": (0.1, 100.0)})
+    train, valid, _ = read_fold(folder / "Fold1")
+    for trial in result.folds[0].trials:
+        if tune == "validation":
+            history = RankSVM(**trial.parameters).fit(train, validation=valid).history_
+            assert (trial.rounds, trial.value) == (len(history), history.validation[-1])
+    assert result.folds[0].chosen["C"] == best_of(result.folds[0].trials).parameters["C"]
 
 
 def test_no_query_judges_what_it_taught(folder):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from rankwright.boosting.loop import Member
 from rankwright.data import Ranking
 from rankwright.metrics import mean_over_queries
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
@@ -44,11 +44,15 @@ class Round:
 
 @dataclass(frozen=True)
 class History:
-    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it."""
+    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it.
+
+    `converging` rounds close in on the solution of one problem: none but the last is worth choosing.
+    """
 
     rounds: tuple[Round, ...]
     best_round: int
     interrupted: bool = False
+    converging: bool = False
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -79,9 +83,9 @@ def smoothed(curve: Doubles) -> Doubles:
 class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
-    Without validation data the last round is the best. `read` makes ranking scores of what boosting adds up, where
-    they are not the same. `validation_start` are the scores of the validation documents before the first round:
-    they are then to be beaten too, and where no round does, the best is 0.
+    Without validation data, and where rounds are `converging`, the last round is the best. `read` makes ranking scores
+    of what boosting adds up, where they are not the same. `validation_start` are the scores of the validation
+    documents before the first round: they are then to be beaten too, and where no round does, the best is 0.
     """
 
     def __init__(
@@ -95,7 +99,9 @@ class Monitor:
         n_threads: int,
         read: Callable[[Doubles], Doubles] = lambda scores: scores,
         validation_start: Doubles | None = None,
+        converging: bool = False,
     ) -> None:
+        self._converging = converging
         self._rounds: list[Round] = []
         self.best_round = 0
         self._interrupted = False
@@ -108,7 +114,7 @@ class Monitor:
     @property
     def history(self) -> History:
         """The rounds so far."""
-        return History(tuple(self._rounds), self.best_round, self._interrupted)
+        return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
 
     def observe(self, member: Member, scores: Doubles) -> bool:
         """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
@@ -132,7 +138,7 @@ class Monitor:
             self._validated(),
         )
         self._rounds.append(this)
-        if this.validation is None or not this.validation <= self._to_beat:
+        if self._converging or this.validation is None or not this.validation <= self._to_beat:
             self.best_round = this.number
             self._to_beat = -np.inf if this.validation is None else this.validation
         if self._on_round is not None:

@@ -165,7 +165,8 @@ def _tuner(
         parts, final = protocol.plan(train, valid)
         trials = try_settings(ranker, settings, parts, workers=workers, on_fit=on_fit)
         best = best_of(trials)
-        one = configured(ranker, {**best.parameters, "rounds": best.rounds})
+        rounds = {"rounds": best.rounds} if "rounds" in ranker.get_params(deep=False) else {}
+        one = configured(ranker, {**best.parameters, **rounds})
         return Fitted(finished(one.fit(final)), best.parameters, tuple(trials))
 
     return fit

@@ -105,7 +105,8 @@ def try_settings(
     """Fit every setting on every part, and return what each part's judges made of it.
 
     A setting's curve is the mean over parts of the ranker's metric after each round, smoothed: a few dozen
-    queries judge single rounds almost at random. Its highest point is the setting's value and its rounds.
+    queries judge single rounds almost at random. Its highest point is the setting's value and its rounds; where
+    rounds converge, its end is.
     """
     tasks = [(setting, part) for setting in settings for part in parts]
     threads = resolve_threads(ranker.n_threads)
@@ -151,7 +152,10 @@ def require_workers(workers: int | None) -> None:
 
 
 def _trial(setting: Mapping[str, Any], histories: Sequence[History]) -> Trial:
-    curve = smoothed(mean_curve([history.validation for history in histories]))
+    curve = mean_curve([history.validation for history in histories])
+    if histories[0].converging:
+        return Trial(setting, len(curve), float(curve[-1]))
+    curve = smoothed(curve)
     best = int(np.argmax(curve))
     return Trial(setting, best + 1, float(curve[best]))
 

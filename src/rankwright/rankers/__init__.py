@@ -6,7 +6,22 @@ from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mart import MART
 from rankwright.rankers.mcrank import McRank
+from rankwright.rankers.permurank import PermuRank
 from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.ranknet import RankNet
+from rankwright.rankers.ranksvm import RankSVM
+from rankwright.rankers.svmmap import SVMmap
 
-__all__ = ["MART", "AdaRank", "LambdaMART", "LambdaRank", "ListNet", "McRank", "RankNet", "Ranker"]
+__all__ = [
+    "MART",
+    "AdaRank",
+    "LambdaMART",
+    "LambdaRank",
+    "ListNet",
+    "McRank",
+    "PermuRank",
+    "RankNet",
+    "RankSVM",
+    "Ranker",
+    "SVMmap",
+]

@@ -35,6 +35,14 @@ def require_number(name: str, value: Any, *, least: float | None = None, above: 
         raise InputError(f"{name} must be a number {bound}, not {value!r}.")
 
 
+def require_finite(name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse anything but a finite number, or None where that is allowed."""
+    if value is None and optional:
+        return
+    if isinstance(value, bool) or not isinstance(value, NUMBER) or not isfinite(value):
+        raise InputError(f"{name} must be {'None or ' if optional else ''}a finite number, not {value!r}.")
+
+
 def require_share(name: str, value: Any) -> None:
     """Refuse anything but a number above 0 and at most 1."""
     if isinstance(value, bool) or not isinstance(value, NUMBER) or not 0.0 < value <= 1.0:

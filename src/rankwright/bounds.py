@@ -1,0 +1,212 @@
+"""The laboratory of bounds (Xu et al. 2010, section 4): how surrogate losses lie above the loss of a measure.
+
+For linear models and few documents of two labels, exactly. F of a permutation is the sum of its documents' scores,
+each times a factor that falls from rank to rank of a kind, so among all permutations with relevant documents at
+the same ranks F is highest where each kind is sorted by score, and lowest where each is reversed. A maximum over
+permutations is one over arrangements of relevant and irrelevant, of which there are far fewer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, permutations
+from math import comb
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.data import QueryGroups, Ranking, RankingData
+from rankwright.errors import InputError
+from rankwright.metrics import AP, Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Doubles = NDArray[np.float64]
+
+MOST_ARRANGEMENTS = 500_000  # of a query, which the maximum looks at
+MOST_DOCUMENTS = 7  # of a query, whose permutations the sum takes two by two
+CLOSE = 1e-9  # what differs by less is equal, but for rounding
+
+# phi(x), of minus the measure or minus the margin x = F(perfect) - F(imperfect).
+SURROGATES: dict[str, Callable[[Doubles], Doubles]] = {
+    "zero-one": lambda x: (x >= -CLOSE).astype(np.float64),
+    "exponential": np.exp,
+    "logistic": lambda x: np.logaddexp(0.0, x) / np.log(2.0),
+    "hinge": lambda x: np.maximum(0.0, 1.0 + x),
+}
+
+
+def _factors_of_all_pairs(labels: Doubles) -> Doubles:
+    n = labels.shape[1]
+    return np.broadcast_to((n - 1 - 2 * np.arange(n)) / (n * (n - 1)), labels.shape)
+
+
+def _factors_of_mixed_pairs(labels: Doubles) -> Doubles:
+    """Return how many of the other kind come after, minus how many come before, over the number of pairs."""
+    good, bad = labels.sum(axis=1, keepdims=True), (1.0 - labels).sum(axis=1, keepdims=True)
+    after_less_before = np.where(
+        labels == 1, bad - 2 * np.cumsum(1 - labels, axis=1), good - 2 * np.cumsum(labels, axis=1)
+    )
+    return np.asarray(after_less_before / (good * bad))
+
+
+# By the pairs of documents whose differences Phi sums: the factor of each rank where kinds are arranged like this.
+FACTORS = {"all": _factors_of_all_pairs, "mixed": _factors_of_mixed_pairs}
+
+
+class Laboratory:
+    """The losses of linear models on judged documents, each summed over queries.
+
+    Queries with one label only are left out.
+
+    Parameters
+    ----------
+    data
+        A few documents a query, of two labels; the higher one is relevant.
+    metric
+        The measure E, in [0, 1].
+    pairs
+        Whose differences Phi sums: `"all"` pairs of documents (equation 2), or the `"mixed"` ones, a relevant and
+        an irrelevant document each (Yue et al. 2007, which the paper gives beside it).
+    """
+
+    def __init__(self, data: RankingData, metric: Metric = AP(), *, pairs: str = "all") -> None:  # noqa: B008
+        if pairs not in FACTORS:
+            raise InputError(f"pairs must be one of {', '.join(map(repr, FACTORS))}, not {pairs!r}.")
+        levels = np.unique(data.y)
+        if len(levels) != 2:
+            raise InputError(f"The laboratory takes documents of two labels, not {len(levels)}.")
+        relevant = data.y == levels[1]
+        mixed = [rows for rows in data.groups if np.ptp(data.y[rows]) > 0]
+        self._n_features = data.n_features
+        self._queries = [
+            _Query(data.X[rows].astype(np.float64), relevant[rows], metric, FACTORS[pairs]) for rows in mixed
+        ]
+
+    def basic(self, w: ArrayLike) -> float:
+        """Return what the rankings by w lose of the measure (equation 5)."""
+        weights = self._checked(w)
+        return float(sum(query.best - query.value(weights) for query in self._queries))
+
+    def type_one(self, w: ArrayLike, surrogate: str = "exponential") -> float:
+        """Return the sum of phi(-E) (section 4.1)."""
+        weights, phi = self._checked(w), _found(surrogate)
+        return float(sum(phi(np.array(-query.value(weights))) for query in self._queries))
+
+    def type_two(self, w: ArrayLike, surrogate: str = "exponential", over: str = "max") -> float:
+        """Return the sum of the maximum, or of the sum, over pairs of a perfect and an imperfect permutation.
+
+        Of (what the imperfect one loses) x phi(-(F(perfect) - F(imperfect))), section 4.2. With `"zero-one"` it is
+        the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum is for queries of up to
+        7 documents.
+        """
+        weights, phi = self._checked(w), _found(surrogate)
+        if over == "max":
+            return float(sum((phi(one.short) * one.lost).max() for one in self._worst_pairs(weights)))
+        if over != "sum":
+            raise InputError(f"over must be 'max' or 'sum', not {over!r}.")
+        return float(sum(query.sum_over_pairs(weights, phi) for query in self._queries))
+
+    def margin_hinge(self, w: ArrayLike) -> float:
+        """Return the second hinge of section 4.2, which SVMmap minimises: margins as large as what is lost."""
+        pairs = self._worst_pairs(self._checked(w))
+        return float(sum(max(0.0, (one.lost + one.short).max()) for one in pairs))
+
+    def close_to_optimal(self, w: ArrayLike) -> bool:
+        """Return whether condition 9 holds, under which type two bounds are the tighter ones (theorem 3)."""
+        weights = self._checked(w)
+        pairs = self._worst_pairs(weights)
+        return all(
+            -one.short.max() >= query.value(weights) for query, one in zip(self._queries, pairs, strict=True)
+        )
+
+    def _worst_pairs(self, weights: Doubles) -> list[_Pairs]:
+        return [query.worst_pairs(weights) for query in self._queries]
+
+    def _checked(self, w: ArrayLike) -> Doubles:
+        weights = np.asarray(w, dtype=np.float64)
+        if weights.shape != (self._n_features,) or not np.isfinite(weights).all():
+            raise InputError(f"w must be {self._n_features} finite numbers.")
+        return weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """For each imperfect arrangement: what it loses, and its most F minus the least F of a perfect permutation."""
+
+    lost: Doubles
+    short: Doubles
+
+
+class _Query:
+    """One query's documents, and every arrangement of relevant and irrelevant ones."""
+
+    def __init__(
+        self, X: Doubles, relevant: NDArray[np.bool_], metric: Metric, factors: Callable[[Doubles], Doubles]
+    ) -> None:
+        n, n_relevant = len(relevant), int(relevant.sum())
+        if comb(n, n_relevant) > MOST_ARRANGEMENTS:
+            raise InputError(f"{n_relevant} relevant of {n} documents have too many arrangements: take fewer.")
+        self._X, self._relevant, self._metric, self._factors = X, relevant, metric, factors
+        ranks = np.array(list(combinations(range(n), n_relevant)))
+        labels = np.zeros((len(ranks), n))
+        np.put_along_axis(labels, ranks, 1.0, axis=1)
+        self._values = _values(metric, labels)
+        self.best = float(self._values.max())
+        self._perfect = self._values >= self.best - CLOSE
+        self._good = factors(labels)[labels == 1].reshape(len(ranks), n_relevant)
+        self._bad = factors(labels)[labels == 0].reshape(len(ranks), n - n_relevant)
+
+    def value(self, weights: Doubles) -> float:
+        """Return E of the ranking by w."""
+        order = np.argsort(-(self._X @ weights), kind="stable")
+        return float(self._metric.of_ranking(self._relevant[order].astype(np.float64)))
+
+    def worst_pairs(self, weights: Doubles) -> _Pairs:
+        scores = self._X @ weights
+        good, bad = np.sort(scores[self._relevant]), np.sort(scores[~self._relevant])
+        least = (self._good @ good + self._bad @ bad)[self._perfect].min()
+        most = (self._good @ good[::-1] + self._bad @ bad[::-1])[~self._perfect]
+        return _Pairs(self.best - self._values[~self._perfect], most - least)
+
+    def sum_over_pairs(self, weights: Doubles, phi: Callable[[Doubles], Doubles]) -> float:
+        n = len(self._relevant)
+        if n > MOST_DOCUMENTS:
+            raise InputError(
+                f"A sum over permutations takes queries of up to {MOST_DOCUMENTS} documents, not {n}."
+            )
+        orders = np.array(list(permutations(range(n))))
+        labels = self._relevant[orders].astype(np.float64)
+        values = _values(self._metric, labels)
+        F = ((self._X @ weights)[orders] * self._factors(labels)).sum(axis=1)
+        perfect = values >= self.best - CLOSE
+        short = np.subtract.outer(F[~perfect], F[perfect])
+        return float((self.best - values[~perfect]) @ phi(short).sum(axis=1))
+
+
+def _values(metric: Metric, labels: Doubles) -> Doubles:
+    """Return the metric of each row of labels, best first."""
+    groups = QueryGroups.of_sizes(np.full(len(labels), labels.shape[1]))
+    in_order = np.tile(-np.arange(labels.shape[1], dtype=np.float64), len(labels))
+    return metric.per_query(labels.ravel(), Ranking.of(in_order, groups))
+
+
+def _found(surrogate: str) -> Callable[[Doubles], Doubles]:
+    if surrogate not in SURROGATES:
+        raise InputError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, not {surrogate!r}.")
+    return SURROGATES[surrogate]
+
+
+def simulate(seed: int, *, mixed: bool = False, n_relevant: int = 7, n_irrelevant: int = 14) -> RankingData:
+    """Draw the synthetic data of section 4.3: relevant documents around (1, 1), irrelevant ones around (-1, -1).
+
+    The variance is .2 along both axes (figure 3), or 1.3 along the second where kinds are `mixed` (figure 4).
+    """
+    random = np.random.default_rng(seed)
+    centres = np.repeat([1.0, -1.0], [n_relevant, n_irrelevant])
+    spread = np.sqrt([0.2, 1.3 if mixed else 0.2])
+    X = centres[:, None] + spread * random.normal(size=(len(centres), 2))
+    return RankingData(X, centres > 0, np.zeros(len(centres), dtype=np.int64))

@@ -1,0 +1,80 @@
+"""Newton's method for a convex risk that is smooth, its linear systems solved roughly (Dembo & Steihaug 1983)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from rankwright.margins.solution import Solution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+ENOUGH = 1e-4  # the share of the promised descent that a step must give
+SHORTEST = 2.0**-40  # a step that must be shorter than this is nothing but rounding
+
+
+class Curve(NamedTuple):
+    """A risk at some weights: its value, its slope there, and its second derivative times a direction."""
+
+    value: float
+    slope: Doubles
+    times_hessian: Callable[[Doubles], Doubles]
+
+
+def newton_steps(risk: Callable[[Doubles], Curve], start: Doubles, C: float) -> Iterator[Solution]:
+    """Yield better and better minimisers of half |w|^2 + C risk(w), until rounding ends it.
+
+    The objective is at least as curved as half |w|^2, so that its minimum is at most half the squared length of
+    its gradient below it.
+    """
+    weights, here = start, _Objective.at(start, risk, C)
+    while True:
+        direction = here.newton_direction()
+        step = 1.0
+        there = _Objective.at(weights + step * direction, risk, C)
+        while there.value >= here.value + ENOUGH * step * float(here.gradient @ direction):
+            step /= 2.0
+            if step < SHORTEST:
+                yield here.solution
+                return
+            there = _Objective.at(weights + step * direction, risk, C)
+        weights, here = there.weights, there
+        yield here.solution
+
+
+class _Objective(NamedTuple):
+    """Half |w|^2 + C risk at some weights."""
+
+    weights: Doubles
+    value: float
+    gradient: Doubles
+    times_hessian: Callable[[Doubles], Doubles]
+
+    @classmethod
+    def at(cls, weights: Doubles, risk: Callable[[Doubles], Curve], C: float) -> _Objective:
+        value, slope, times_hessian = risk(weights)
+        return cls(
+            weights,
+            0.5 * float(weights @ weights) + C * value,
+            weights + C * slope,
+            lambda direction: direction + C * times_hessian(direction),
+        )
+
+    def newton_direction(self) -> Doubles:
+        """Return roughly -gradient / hessian, the more exactly the closer the optimum is."""
+        n, length = len(self.weights), float(np.linalg.norm(self.gradient))
+        hessian = LinearOperator((n, n), matvec=self.times_hessian, dtype=np.float64)
+        direction, _ = cg(hessian, -self.gradient, rtol=min(0.1, np.sqrt(length)), atol=0.0, maxiter=4 * n)
+        return np.asarray(direction)
+
+    @property
+    def solution(self) -> Solution:
+        gap = 0.5 * float(self.gradient @ self.gradient)
+        return Solution(self.weights, self.value, gap / self.value if self.value > 0.0 else 0.0)

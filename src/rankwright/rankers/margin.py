@@ -1,0 +1,123 @@
+"""What the rankers that solve a margin problem share: queries on one scale, and watching a solver at work."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.boosting import Monitor
+from rankwright.data import QueryGroups, RankingData
+from rankwright.data.dataset import Judged
+from rankwright.data.scaling import Scaling
+from rankwright.errors import InputError
+from rankwright.models import LinearScorer
+from rankwright.models.scaled import over_columns
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History
+    from rankwright.margins import Solution
+    from rankwright.models import Scorer
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledQueries:
+    """The training queries that teach something, in canonical order, their features scaled.
+
+    Only differences within a query matter to a ranking, so each feature is centred there: large numbers that all
+    of a query's documents share would drown them.
+    """
+
+    X: Doubles
+    judged: Judged
+    rows: NDArray[np.int64]
+    scaling: Scaling
+    skipped: int
+
+    @classmethod
+    def of(cls, train: RankingData, scaling: str, teaches: Callable[[Doubles], bool]) -> ScaledQueries:
+        """Scale and take the queries whose labels teach something."""
+        learned, canonical = Scaling.of(scaling, train), train.canonical_rows
+        groups = QueryGroups.of(train.qid[canonical])
+        kept = [rows for rows in groups if teaches(train.y[canonical[rows]])]
+        if not kept:
+            return cls(
+                np.zeros((0, train.n_features)),
+                Judged(np.zeros(0), QueryGroups.of_sizes([])),
+                np.zeros(0, dtype=np.int64),
+                learned,
+                len(groups),
+            )
+        rows = canonical[np.concatenate(kept)]
+        queries = QueryGroups.of_sizes([len(one) for one in kept])
+        X = learned.scaled(train)[rows]
+        X -= (np.add.reduceat(X, queries.offsets[:-1]) / queries.sizes[:, None])[queries.query_of_row]
+        return cls(X, Judged(train.y[rows], queries), rows, learned, len(groups) - len(kept))
+
+    def __len__(self) -> int:
+        return len(self.judged.groups)
+
+    def scorer_of_columns(self, weights: Doubles) -> LinearScorer:
+        """Return the scorer of what `scaling` makes of the features before it shifts and shrinks them."""
+        raw, intercept = self.scaling.folded(weights)
+        return LinearScorer(raw, self.scaling.missing, float(intercept))
+
+    def scorer(self, weights: Doubles) -> Scorer:
+        """Return the scorer of the features as they come."""
+        return over_columns(self.scorer_of_columns(weights), self.scaling)
+
+
+class MarginRanker(Ranker):
+    """A ranker with a linear model, regularised by C, of scaled features."""
+
+    C: float
+    scaling: str
+    skipped_queries_: int
+
+    def _about(self, train: RankingData, history: History) -> dict[str, Any]:
+        return super()._about(train, history) | {"skipped_queries": self.skipped_queries_}
+
+    def _monitor(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
+        """Return what watches the rounds, and take note of the queries that were skipped."""
+        self.skipped_queries_ = queries.skipped
+        return Monitor(
+            self.metric,
+            queries.judged,
+            None if task.validation is None else queries.scaling.columns(task.validation),
+            on_round=task.on_round,
+            n_threads=task.n_threads,
+            **options,
+        )
+
+    def _converged(
+        self, solutions: Iterator[Solution], queries: ScaledQueries, task: FitTask, *, tolerance: float, most: int
+    ) -> tuple[Scorer, History]:
+        """Follow a solver until the gap is small enough; say how large it is if that never happens."""
+        monitor = self._monitor(queries, task, patience=None, converging=True)
+        weights, gap = np.zeros(queries.X.shape[1]), np.inf
+        with monitor:
+            for found in islice(solutions, most):
+                monitor.observe_model(queries.scorer_of_columns(found.weights), queries.X @ found.weights)
+                weights, gap = found.weights, found.gap
+                if gap <= tolerance:
+                    break
+        if gap > tolerance and not monitor.history.interrupted:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {len(monitor.history)} iterations: its objective may be "
+                f"as much as {gap:.2g} of itself above the optimum, more than tolerance={tolerance:g}.",
+                stacklevel=4,
+            )
+        if not weights.any():
+            raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
+        return queries.scorer(weights), monitor.history

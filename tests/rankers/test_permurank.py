@@ -1,0 +1,186 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rankwright import PermuRank, RankingData
+from rankwright.data import QueryGroups
+from rankwright.errors import InputError
+from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, KendallTau, MeanNDCG, Precision, Recall
+from rankwright.rankers.permurank import CLOSE, Permutations, WorkingSets
+from reference import margin as slow
+
+METRICS = [
+    NDCG(),
+    NDCG(k=2),
+    AP(),
+    AP(threshold=2),
+    AP(k=2),
+    ERR(max_label=2),
+    RR(),
+    WTA(),
+    Precision(k=2),
+    Recall(k=3),
+    MeanNDCG(),
+]
+
+
+@st.composite
+def one_query(draw, longest=5):
+    n = draw(st.integers(2, longest))
+    labels = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n).filter(lambda one: len(set(one)) > 1))
+    scores = draw(st.lists(st.integers(-6, 6), min_size=n, max_size=n))
+    if draw(st.booleans()):  # nearly always in the right order, so that the search has to look beyond the sort
+        scores = [10 * label + score / 6 for label, score in zip(labels, scores, strict=True)]
+    return np.array(labels, dtype=float), np.array(scores, dtype=float)
+
+
+def order_of(ranks):
+    return np.argsort(ranks).tolist()
+
+
+def enumerated(labels, scores, metric):
+    """The least F of a perfect permutation, and the most of an imperfect one; None if there is no such."""
+    found = [
+        (metric.of_ranking(labels[list(one)]), slow.joint_score(one, scores.tolist()))
+        for one in slow.orders(len(labels))
+    ]
+    best = max(value for value, _ in found)
+    imperfect = [score for value, score in found if value < best - CLOSE]
+    return min(score for value, score in found if value >= best - CLOSE), max(imperfect, default=None)
+
+
+def check_searches(labels, scores, metric):
+    if np.isnan(metric.of_ranking(labels)):
+        return
+    permutations = Permutations(labels, QueryGroups.of_one(len(labels)), metric, 1)
+    least, most = enumerated(labels, scores, metric)
+    perfect = order_of(permutations.most_violated_perfect(scores))
+    assert metric.of_ranking(labels[perfect]) == pytest.approx(permutations.best[0])
+    assert slow.joint_score(perfect, scores) == pytest.approx(least, abs=1e-9)
+    if most is not None:
+        imperfect = order_of(permutations.most_violated_imperfect(scores))
+        assert metric.of_ranking(labels[imperfect]) < permutations.best[0] - CLOSE
+        assert slow.joint_score(imperfect, scores) == pytest.approx(most, abs=1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+@settings(max_examples=40, deadline=None)
+@given(query=one_query())
+def test_both_searches_equal_those_among_all_permutations(metric, query):
+    check_searches(*query, metric)
+
+
+@pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), AP(), Precision(k=2)], ids=str)
+def test_so_they_do_for_seven_documents(metric):
+    rng = np.random.default_rng(3)
+    labels = rng.permutation([2.0, 2, 1, 1, 0, 0, 0])
+    check_searches(labels, rng.normal(size=7), metric)
+    check_searches(labels, labels + rng.normal(size=7) / 9, metric)
+
+
+def test_features_are_the_differences_of_all_pairs():
+    rng = np.random.default_rng(4)
+    X, labels = rng.normal(size=(11, 3)), rng.integers(0, 3, 11).astype(float)
+    groups = QueryGroups.of_sizes([5, 6])
+    permutations = Permutations(labels, groups, NDCG(), 1)
+    ranks = np.concatenate([rng.permutation(5), rng.permutation(6)]) + 1
+    for rows, phi in zip(groups, permutations.features(ranks, X), strict=True):
+        expected = [slow.joint_score(order_of(ranks[rows]), column) for column in X[rows].T]
+        np.testing.assert_allclose(phi, expected, atol=1e-12)
+
+
+def test_the_loss_is_that_of_the_paper():
+    rng = np.random.default_rng(5)
+    X, labels = rng.normal(size=(8, 3)), np.array([2.0, 1, 0, 0, 1, 1, 0, 0])
+    groups = QueryGroups.of_sizes([4, 4])
+    permutations = Permutations(labels, groups, NDCG(), 1)
+    sets = WorkingSets(permutations, X)
+    assert sets.add(permutations.ideal, permutations.worst)
+    assert not sets.add(permutations.ideal, permutations.worst)
+    scores = rng.normal(size=8)
+    added = permutations.most_violated_perfect(scores), permutations.most_violated_imperfect(scores)
+    assert sets.add(*added)
+    w, expected = rng.normal(size=3) * 3, 0.0
+    for query, rows in enumerate(groups):
+        perfect = {tuple(one[rows]) for one in (permutations.ideal, added[0])}
+        imperfect = {tuple(one[rows]) for one in (permutations.worst, added[1])}
+        for good in perfect:
+            for bad in imperfect:
+                F = [slow.joint_score(order_of(one), X[rows] @ w) for one in (good, bad)]
+                lost = permutations.best[query] - NDCG().of_ranking(labels[rows][order_of(bad)])
+                expected += lost * max(0.0, 1.0 - (F[0] - F[1])) / len(perfect) / 2
+    plane = sets.pairs(1).hinge(w)
+    assert plane.slope @ w + plane.offset == pytest.approx(expected, rel=1e-9)
+
+
+def noisy(n_queries=30, *, seed=1, n_documents=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * n_documents, 5)).astype(np.float32)
+    y = np.clip(np.round(X[:, :2].sum(axis=1) + rng.normal(size=len(X))), 0, 2)
+    return RankingData(X, y, np.repeat(np.arange(n_queries), n_documents))
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("metric", [NDCG(k=3), AP(), MeanNDCG()], ids=str)
+def test_it_learns_any_metric_between_0_and_1(metric, loss):
+    train, test = noisy(60), noisy(60, seed=2)
+    ranker = PermuRank(metric, rounds=8, loss=loss).fit(train)
+    assert ranker.score(*test) > metric(test.y, np.zeros(len(test)), test.qid) + 0.05
+
+
+def test_the_mean_of_the_rounds_is_steadier_than_the_last():
+    train = noisy(60)
+    swings = []
+    for average in (True, False):
+        values = [one.train for one in PermuRank(rounds=20, C=1000.0, average=average).fit(train).history_]
+        swings.append(np.abs(np.diff(values[5:])).mean())
+    assert swings[0] < swings[1]
+
+
+def test_the_first_round_is_the_same_with_and_without_the_mean():
+    data = noisy()
+    scores = [PermuRank(rounds=1, average=one).fit(data).rank(*list(data)[::2]) for one in (True, False)]
+    np.testing.assert_array_equal(*scores)
+
+
+def test_it_ends_where_no_permutation_is_new():
+    data = RankingData([[2.0], [1.0], [0.0]], [1, 0, 0], [1, 1, 1])
+    ranker = PermuRank(rounds=50, C=1000.0).fit(data)
+    assert len(ranker.history_) < 50
+    assert ranker.score(*data) == 1.0
+
+
+def test_queries_that_every_ranking_is_equally_good_at_are_skipped_and_counted():
+    data = noisy()
+    y = data.y.copy()
+    y[data.qid == 3], y[data.qid == 4] = 0.0, 1.0
+    flat = sum(np.ptp(y[rows]) == 0 for rows in data.groups)
+    assert PermuRank(rounds=2).fit(data.X, y, data.qid).skipped_queries_ == flat >= 2
+    with pytest.raises(InputError, match=r"every ranking of every query has the same map\.$"):
+        PermuRank(AP()).fit(data.X, y / 9, data.qid)
+
+
+@pytest.mark.parametrize("metric", [DCG(k=3), KendallTau()], ids=str)
+def test_a_metric_outside_of_0_to_1_is_refused(metric):
+    with pytest.raises(InputError, match=rf"^PermuRank needs a metric between 0 and 1; {metric} is .* here\.$"):
+        PermuRank(metric).fit(noisy())
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"C": 0}, "C must be a number above 0, not 0."),
+        ({"loss": "log"}, "loss must be one of 'hinge', 'squared_hinge', not 'log'."),
+        ({"average": 1}, "average must be True or False, not 1."),
+        ({"scaling": "max"}, "scaling must be one of .*, not 'max'."),
+    ],
+)
+def test_wrong_parameters_are_told(parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        PermuRank(**parameters).fit(noisy())
+
+
+def test_weights_are_refused():
+    with pytest.raises(InputError, match=r"PermuRank takes no weights: every query counts alike\."):
+        PermuRank().fit(noisy(), query_weights=np.ones(30))

@@ -1,0 +1,62 @@
+"""Margin losses, slowly: every pair of a query's documents in turn."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+
+def ordered_pairs(y: Sequence[float], qid: Sequence[object]) -> Iterator[tuple[int, int]]:
+    """Every two rows of a query with different labels, the better one first."""
+    for i, j in combinations(range(len(y)), 2):
+        if qid[i] == qid[j] and y[i] != y[j]:
+            yield (i, j) if y[i] > y[j] else (j, i)
+
+
+def margin_sums(
+    scores: Doubles, y: Doubles, qid: Sequence[object], weights: Doubles, values: Doubles
+) -> tuple[Doubles, Doubles, Doubles]:
+    """What a row has within the margin: the weights of worse rows, of better ones, and weight x value of both."""
+    worse, better, sums = np.zeros((3, len(y)))
+    for i, j in ordered_pairs(y, qid):
+        if scores[i] - scores[j] < 1.0:
+            worse[i] += weights[j]
+            better[j] += weights[i]
+            sums[i] += weights[j] * values[j]
+            sums[j] += weights[i] * values[i]
+    return worse, better, sums
+
+
+def pair_loss(w: Doubles, X: Doubles, y: Doubles, qid: Sequence[object], factors: Doubles, power: int) -> float:
+    """The sum over pairs of max(0, 1 - (s_i - s_j)), to a power, times the factors of both rows."""
+    s = X @ w
+    return sum(factors[i] * factors[j] * max(0.0, 1.0 - s[i] + s[j]) ** power for i, j in ordered_pairs(y, qid))
+
+
+def joint_score(order: Sequence[int], scores: Sequence[float]) -> float:
+    """F with Phi of equation 2 (Xu et al. 2010): the differences of all pairs, as the order has them."""
+    n = len(order)
+    return sum(scores[upper] - scores[lower] for upper, lower in combinations(order, 2)) / (n * (n - 1))
+
+
+def mixed_score(order: Sequence[int], scores: Sequence[float], relevant: Sequence[bool]) -> float:
+    """F with Phi of Yue et al. (2007): the differences of relevant and irrelevant documents only."""
+    total, n_relevant = 0.0, sum(relevant)
+    for upper, lower in combinations(order, 2):
+        if relevant[upper] != relevant[lower]:
+            total += scores[upper] - scores[lower]
+    return total / (n_relevant * (len(order) - n_relevant))
+
+
+def orders(n: int) -> list[tuple[int, ...]]:
+    """All permutations."""
+    return list(permutations(range(n)))

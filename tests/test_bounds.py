@@ -1,0 +1,136 @@
+"""The bounds of Xu et al. (2010), held to enumeration of all permutations, and theorems 1 to 3."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from rankwright import RankingData, bounds
+from rankwright.errors import InputError
+from rankwright.metrics import AP, NDCG, WTA
+from reference import margin as slow
+
+SMOOTH = ["exponential", "logistic", "hinge"]
+metrics = st.sampled_from([AP(), NDCG(), NDCG(k=2), WTA()])
+kinds = st.sampled_from(["all", "mixed"])
+
+
+@st.composite
+def models(draw):
+    """One query of up to five documents and a linear model, of any length."""
+    n = draw(st.integers(2, 5))
+    labels = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n).filter(lambda one: len(set(one)) > 1))
+    values = st.integers(-4, 4)
+    X = np.array(draw(st.lists(st.tuples(values, values), min_size=n, max_size=n)), dtype=float)
+    w = np.array(draw(st.tuples(values, values)), dtype=float) * draw(st.sampled_from([0.1, 1.0, 10.0]))
+    return RankingData(X, labels, np.zeros(n, dtype=int)), w
+
+
+def enumerated(data, w, metric, pairs):
+    """E and F of every permutation."""
+    scores, relevant = (data.X @ w).tolist(), (data.y > 0).tolist()
+    value, F = [], []
+    for order in slow.orders(len(data)):
+        value.append(metric.of_ranking(data.y[list(order)]))
+        F.append(slow.joint_score(order, scores) if pairs == "all" else slow.mixed_score(order, scores, relevant))
+    return np.array(value), np.array(F)
+
+
+@settings(max_examples=60, deadline=None)
+@given(models(), metrics, kinds)
+def test_every_bound_equals_enumeration(model, metric, pairs):
+    data, w = model
+    laboratory = bounds.Laboratory(data, metric, pairs=pairs)
+    value, F = enumerated(data, w, metric, pairs)
+    perfect = value >= value.max() - 1e-9
+    lost, short = (value.max() - value[~perfect])[:, None], np.subtract.outer(F[~perfect], F[perfect])
+    for name in SMOOTH:
+        each = lost * bounds.SURROGATES[name](short)
+        assert laboratory.type_two(w, name) == pytest.approx(each.max(), rel=1e-9, abs=1e-12)
+        assert laboratory.type_two(w, name, over="sum") == pytest.approx(each.sum(), rel=1e-9, abs=1e-12)
+    assert laboratory.margin_hinge(w) == pytest.approx(max(0.0, (lost + short).max()), abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(models(), kinds)
+def test_theorem_1_sorting_by_score_gives_the_most_f(model, pairs):
+    data, w = model
+    _, F = enumerated(data, w, AP(), pairs)
+    order = np.argsort(-(data.X @ w), kind="stable").tolist()
+    scores, relevant = (data.X @ w).tolist(), (data.y > 0).tolist()
+    found = slow.joint_score(order, scores) if pairs == "all" else slow.mixed_score(order, scores, relevant)
+    assert found == pytest.approx(F.max(), abs=1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(models(), metrics, kinds)
+def test_theorem_2_and_all_that_lies_above_the_basic_loss(model, metric, pairs):
+    data, w = model
+    laboratory = bounds.Laboratory(data, metric, pairs=pairs)
+    basic, close = laboratory.basic(w), 1e-9
+    step = laboratory.type_two(w, "zero-one")
+    assert basic <= step + close
+    assert basic <= laboratory.type_one(w, "exponential") + close <= laboratory.type_one(w, "logistic") + 2 * close
+    for name in SMOOTH:
+        assert step <= laboratory.type_two(w, name) + close
+        assert laboratory.type_two(w, name) <= laboratory.type_two(w, name, over="sum") * (1 + close) + close
+    assert basic <= laboratory.margin_hinge(w) + close
+
+
+@settings(max_examples=100, deadline=None)
+@given(models(), metrics)
+def test_theorem_3_type_two_is_tighter_under_condition_9(model, metric):
+    data, w = model
+    laboratory = bounds.Laboratory(data, metric, pairs="mixed")
+    w = w * 1e3  # condition 9 asks for margins that only long weights have
+    assume(laboratory.close_to_optimal(w))
+    for name in SMOOTH:
+        assert laboratory.type_two(w, name) <= laboratory.type_one(w, name) + 1e-9
+
+
+def test_condition_9_does_hold_somewhere():
+    laboratory = bounds.Laboratory(bounds.simulate(1), pairs="mixed")
+    assert laboratory.close_to_optimal([1e3, 1e3])
+    assert not laboratory.close_to_optimal([1.0, 1.0])
+    assert not laboratory.close_to_optimal([-1e3, -1e3])
+
+
+@pytest.mark.parametrize("mixed", [False, True], ids=["figure 3", "figure 4"])
+def test_the_figures_have_the_papers_shape(mixed):
+    laboratory = bounds.Laboratory(bounds.simulate(1, mixed=mixed), pairs="mixed")
+    best, against = np.array([1.0, 1.0]) / np.sqrt(2.0), -np.array([1.0, 1.0]) / np.sqrt(2.0)
+    assert laboratory.type_two(best) < laboratory.type_one(best)  # tighter close to the optimum
+    assert laboratory.type_two(against) > 100 * laboratory.type_one(against)  # and far above elsewhere
+    around = [(np.cos(one), np.sin(one)) for one in np.linspace(0, 2 * np.pi, 16, endpoint=False)]
+    for losses in ([laboratory.type_one(w) for w in around], [laboratory.type_two(w) for w in around]):
+        assert np.argmin(losses) in (0, 1, 2, 3)  # in the quarter around pi / 4
+    assert laboratory.basic(best) < 0.05
+
+
+def test_losses_are_summed_over_queries_that_have_both_labels():
+    data = bounds.simulate(1, n_relevant=2, n_irrelevant=3)
+    twice = RankingData(
+        np.concatenate([data.X, data.X, data.X[:2]]), [*data.y, *data.y, 1, 1], [1] * 5 + [2] * 5 + [3] * 2
+    )
+    one, two = bounds.Laboratory(data), bounds.Laboratory(twice)
+    w = [0.3, -1.0]
+    for loss in ("basic", "type_one", "type_two", "margin_hinge"):
+        assert getattr(two, loss)(w) == pytest.approx(2 * getattr(one, loss)(w))
+
+
+def test_mistakes_are_told():
+    laboratory = bounds.Laboratory(bounds.simulate(1))
+    with pytest.raises(InputError, match=r"The laboratory takes documents of two labels, not 3\."):
+        bounds.Laboratory(RankingData(np.zeros((3, 1)), [0, 1, 2], [1, 1, 1]))
+    with pytest.raises(InputError, match="20 relevant of 40 documents have too many arrangements"):
+        bounds.Laboratory(bounds.simulate(1, n_relevant=20, n_irrelevant=20))
+    with pytest.raises(InputError, match="A sum over permutations takes queries of up to 7 documents, not 21"):
+        laboratory.type_two([1, 1], over="sum")
+    with pytest.raises(InputError, match="over must be 'max' or 'sum', not 'mean'"):
+        laboratory.type_two([1, 1], over="mean")
+    with pytest.raises(InputError, match=r"surrogate must be one of .*, not 'log'"):
+        laboratory.type_one([1, 1], "log")
+    with pytest.raises(InputError, match="w must be 2 finite numbers"):
+        laboratory.basic([1, 2, 3])
+    with pytest.raises(InputError, match="pairs must be one of 'all', 'mixed', not 'some'"):
+        bounds.Laboratory(bounds.simulate(1), pairs="some")
