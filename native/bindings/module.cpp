@@ -6,6 +6,7 @@ void bind_growth(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
+void bind_pairs(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
 }  // namespace rankwright::bindings
@@ -17,6 +18,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
     rankwright::bindings::bind_metrics(m);
+    rankwright::bindings::bind_pairs(m);
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_scoring(m);
 }

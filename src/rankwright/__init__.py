@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaRank, LambdaMART
+    from rankwright.rankers import AdaRank, LambdaMART, MPBoost, RankBoost
 
 _HOMES = {
     "rankwright.data": (
@@ -52,7 +52,7 @@ _HOMES = {
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART"),
+    "rankwright.rankers": ("AdaRank", "LambdaMART", "MPBoost", "RankBoost"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -62,8 +62,10 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "AdaRank",
     "InputError",
     "LambdaMART",
+    "MPBoost",
     "MissingPackageError",
     "QueryGroups",
+    "RankBoost",
     "RankingData",
     "Report",
     "Scorer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from rankwright.data import Ranking
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -32,13 +32,15 @@ SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages o
 class Round:
     """One round of boosting: the weight given to its weak model, and the ensemble's metric after it.
 
-    The training value is None where nobody asked for it.
+    The training value is None where nobody asked for it. `facts` are the ranker's own, such as the bound that its
+    paper proves; its page in the documentation names them.
     """
 
     number: int
     weight: float
     train: float | None
     validation: float | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class History:
     def validation(self) -> Doubles:
         """The metric on the validation part after every round; NaN where there was none."""
         return np.array([this.validation for this in self.rounds], dtype=np.float64)
+
+    def curve(self, fact: str) -> Doubles:
+        """Return a fact of every round by its name; NaN where a round does not have it."""
+        return np.array([this.facts.get(fact, np.nan) for this in self.rounds], dtype=np.float64)
 
 
 def smoothed(curve: Doubles) -> Doubles:
@@ -103,13 +109,14 @@ class Monitor:
         """The rounds so far."""
         return History(tuple(self._rounds), self.best_round, self._interrupted)
 
-    def observe(self, member: Member, scores: Doubles) -> bool:
+    def observe(self, member: Member, scores: Doubles, facts: Mapping[str, float] | None = None) -> bool:
         """Take note of a round; return whether the fit should stop."""
         this = Round(
             len(self._rounds) + 1,
             float(member.weight),
             None if self._train is None else self._mean(self._train, scores),
             self._validate(member),
+            facts or {},
         )
         self._rounds.append(this)
         if self._is_best(this):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -24,3 +26,11 @@ class Rule(Protocol[Signal]):
 
     def step(self, signal: Signal, outputs: Doubles) -> float | None:
         """Return the weight of a weak model with these outputs, None if it is not worth adding."""
+
+
+@runtime_checkable
+class TellsFacts(Protocol[Signal]):
+    """A rule that has more to tell of a round than its weight, such as a bound that its paper proves."""
+
+    def facts(self, before: Signal, outputs: Doubles, step: float, after: Signal) -> Mapping[str, float]:
+        """Return numbers by name: of a weak model with these outputs and this weight, and the signals around it."""

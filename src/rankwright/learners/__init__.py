@@ -1,17 +1,24 @@
 """Weak learners: each is bound to one training set and turns a signal into a weak model."""
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
+from rankwright.learners.pairs import Pairs, PairSignal
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner
+from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 __all__ = [
     "BestFeature",
     "Gradients",
     "LeastLossFeature",
+    "MetricVoteLearner",
+    "PairSignal",
+    "Pairs",
     "QueryWeights",
+    "StumpLearner",
     "TreeLearner",
     "TreeLimits",
     "TreeSampling",
+    "VoteLearner",
     "Weak",
     "WeakLearner",
 ]
