@@ -65,8 +65,9 @@ class SortedCodes {
 constexpr std::size_t kCodes = 256;
 
 // A pair crosses a threshold if its documents lie on two sides of it; a missing value lies below all. Overwrites
-// crossing[feature * kCodes + code] such that the sum over all codes above c, the missing one's left out, is the
-// sum of w_ij (times d^2 if `squared`) over pairs that cross edges[c]. `log_sum` is what pair_gradients returned.
+// crossing[feature * kCodes + code] such that the sum over code c and all above, the missing one's left out, is the
+// sum of w_ij (times d^2 if `squared`) over pairs that cross a threshold just below c. `log_sum` is what
+// pair_gradients returned.
 void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
                       const SortedCodes& sorted, int n_threads, std::span<double> crossing);
 

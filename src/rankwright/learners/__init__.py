@@ -1,6 +1,7 @@
 """Weak learners: each is bound to one training set and turns a signal into a weak model."""
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
+from rankwright.learners.drawn import DrawnTrees, DrawnVotes
 from rankwright.learners.pairs import Pairs, PairSignal
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner
 from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
@@ -8,6 +9,8 @@ from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 __all__ = [
     "BestFeature",
+    "DrawnTrees",
+    "DrawnVotes",
     "Gradients",
     "LeastLossFeature",
     "MetricVoteLearner",

@@ -94,7 +94,7 @@ class Pairs(ABC):
         """
         shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
         if by_query:
-            shares = shares / np.sqrt(_pair_weight_of_query(judged, shares))[judged.groups.query_of_row]
+            shares = shares / np.sqrt(pair_weight_of_query(judged, shares))[judged.groups.query_of_row]
         few = len(np.unique(judged.y)) <= _native.MOST_LABELS
         pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
         if pairs.log_loss_at_first == -np.inf:
@@ -116,10 +116,10 @@ class Pairs(ABC):
 
     @abstractmethod
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Return sums by feature and code; over all codes above c they sum to the weight of pairs that cross it.
+        """Return sums by feature and code; over a code and all above they sum to the weight of pairs that cross it.
 
-        A pair crosses if one value is above the code and the other is not, or is missing. `squared` multiplies
-        each weight by the square of the pair's strength.
+        A pair crosses if one value has the code or a higher one, and the other has not, or is missing. `squared`
+        multiplies each weight by the square of the pair's strength.
         """
 
     @abstractmethod
@@ -264,12 +264,17 @@ class ListedPairs(Pairs):
         return self.groups.query_of_row[rows]
 
 
+def equal_strength(better: Doubles, _worse: Doubles) -> Doubles:
+    """Return 1 for every pair: RankBoost's strength."""
+    return np.ones_like(better)
+
+
 def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return where each of several runs begins."""
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def _pair_weight_of_query(judged: Judged, shares: Doubles) -> Doubles:
+def pair_weight_of_query(judged: Judged, shares: Doubles) -> Doubles:
     """Return the sum of s_i s_j over each query's pairs, 1 where there are none: half of all less the equal."""
     n_queries, query = len(judged.groups), judged.groups.query_of_row
     values, codes = np.unique(judged.y, return_inverse=True)

@@ -1,7 +1,7 @@
 """Thresholds on single features as weak rankers: RankBoost's votes and MPBoost's stumps.
 
-Thresholds are the edges of binned features: all there are where a feature has at most 255 values, quantiles of
-them otherwise.
+Thresholds are minus infinity, above which are all values but missing ones, and the edges of binned features: all
+there are where a feature has at most 255 values, quantiles of them otherwise.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 MISSING = 255  # the code of a missing value
-SMALLEST_WEIGHT = 1e-12  # of all pairs; less is nothing but rounding
+NOTHING = 1e-12  # of all pairs' weights; less is nothing but rounding
 HIGHEST_VALUE = float(np.finfo(np.float32).max)
+LOWEST_VALUE = float(np.nextafter(np.finfo(np.float32).min, np.float32(0.0)))  # no value of any use lies below
 
 
 class Threshold(NamedTuple):
-    """Between the values of one feature with this code or less, and those above."""
+    """Between the values of one feature with this code or more, and those below."""
 
     feature: int
     code: int
@@ -60,13 +61,13 @@ class StumpLearner:
 
     def __init__(self, binned: BinnedFeatures, *, newton: bool, n_threads: int) -> None:
         self.binned, self.newton, self.n_threads = binned, newton, n_threads
-        self._edges = binned.matrix.edges
+        self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
         """Return the stump with the least weighted squared error."""
         pull = _above(_native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads))
         weight = _above(signal.pairs.crossing_weights(self.binned, signal, squared=self.newton))
-        crosses = weight > SMALLEST_WEIGHT
+        crosses = weight > NOTHING
         gains = np.divide(pull**2, weight, out=np.zeros_like(pull), where=crosses)
         best = _at_highest(gains)
         value = pull[best] / weight[best] if crosses[best] else 0.0
@@ -79,7 +80,7 @@ class StumpLearner:
         model = TreeEnsemble(
             splits=np.array([0, 1]),
             feature=np.array([threshold.feature]),
-            threshold=np.array([self._edges[threshold.feature][threshold.code]]),
+            threshold=np.array([self._thresholds[threshold.feature][threshold.code]]),
             missing_left=np.array([1]),
             left=np.array([-1]),
             right=np.array([-2]),
@@ -109,7 +110,7 @@ class VoteLearner:
 
     def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
         self.binned, self.directions, self.n_threads = binned, directions, n_threads
-        self._edges = binned.matrix.edges
+        self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
         """Return the vote with the largest r."""
@@ -120,14 +121,15 @@ class VoteLearner:
     def _agreement(self, signal: PairSignal) -> Doubles:
         """Return r of every feature and threshold: half of what votes above pull, less half of those below."""
         pull = _native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads)
-        above, all_there = _above(pull), pull[:, :MISSING].sum(axis=1, keepdims=True)
-        return np.asarray(above - all_there / 2.0)
+        above = _above(pull)
+        there_is = np.arange(MISSING) < np.array([[len(one)] for one in self._thresholds])
+        return np.where(there_is, above - above[:, :1] / 2.0, 0.0)
 
     def _worth(self, r: Doubles) -> Doubles:
         return np.max([direction * r for direction in self.directions], axis=0)
 
     def _vote(self, threshold: Threshold, r: float) -> Weak:
-        if self._worth(np.array([r]))[0] <= 0.0:
+        if self._worth(np.array([r]))[0] <= NOTHING:
             return _nothing(self.binned)
         vote = 0.5 if r > 0.0 else -0.5
         codes = _native.column_codes(self.binned.matrix, threshold.feature)
@@ -136,7 +138,7 @@ class VoteLearner:
         model = TreeEnsemble(
             splits=np.array([0, 2]),
             feature=np.array([threshold.feature] * 2),
-            threshold=np.array([self._edges[threshold.feature][threshold.code], HIGHEST_VALUE]),
+            threshold=np.array([self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE]),
             missing_left=np.array([1, 0]),
             left=np.array([1, -2]),
             right=np.array([-1, -3]),
@@ -174,7 +176,7 @@ class MetricVoteLearner(VoteLearner):
         r = self._agreement(signal)
         worth = self._worth(r)
         thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(worth)]
-        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if worth[one] > 0.0]
+        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if worth[one] > NOTHING]
         if not votes:
             return _nothing(self.binned)
         scores = [signal.scores + half_log_odds(agreement) * vote.outputs for vote, agreement in votes]
@@ -186,8 +188,8 @@ class MetricVoteLearner(VoteLearner):
 
 
 def _above(sums: Doubles) -> Doubles:
-    """Return for every feature and code the sum over all higher codes; a missing value is above none."""
-    return np.cumsum(sums[:, MISSING - 1 : 0 : -1], axis=1)[:, ::-1]
+    """Return for every feature and code the sum over it and all higher ones; a missing value is above none."""
+    return np.cumsum(sums[:, MISSING - 1 :: -1], axis=1)[:, ::-1]
 
 
 def _at_highest(worth: Doubles) -> Threshold:
@@ -197,7 +199,7 @@ def _at_highest(worth: Doubles) -> Threshold:
 
 def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:
     codes = _native.column_codes(binned.matrix, threshold.feature)
-    return (codes > threshold.code) & (codes != MISSING)
+    return (codes >= threshold.code) & (codes != MISSING)
 
 
 def _nothing(binned: BinnedFeatures) -> Weak:

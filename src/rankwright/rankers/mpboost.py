@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
+TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pairs from dividing by zero
+
+
 @dataclass(frozen=True)
 class MPBoostRule:
     """Weighs pairs by the exponential loss with directed distances (Algorithm 1 of the paper)."""
@@ -151,7 +154,7 @@ class MPBoost(Ranker):
         return TreeLearner(
             binned,
             train.canonical.groups,
-            limits=TreeLimits(self.max_leaves, self.min_documents, min_hessian=0.0, l2=0.0),
+            limits=TreeLimits(self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY),
             sampling=TreeSampling(1.0, "documents", 1.0),
             monotone=np.zeros(0, dtype=np.int8),
             random=np.random.default_rng(0),  # never drawn from

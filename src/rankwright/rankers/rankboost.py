@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.boosting import Monitor, boost, weighted_trees
 from rankwright.errors import InputError
 from rankwright.learners import MetricVoteLearner, Pairs, PairSignal, VoteLearner
+from rankwright.learners.pairs import equal_strength
 from rankwright.learners.signal import half_log_odds
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.parameters import require_one_of, require_whole_number
@@ -119,7 +120,7 @@ class RankBoost(Ranker):
         )
         pairs = Pairs.of(
             train.canonical,
-            lambda better, _worse: np.ones_like(better),
+            equal_strength,
             weights=None if task.weights is None else task.weights[train.canonical_rows],
             by_query=self.pair_weights == "query",
             n_threads=task.n_threads,
