@@ -12,7 +12,7 @@ from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
 from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG
+from rankwright.metrics import NDCG, KendallTau
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 
@@ -31,6 +31,7 @@ OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
 def test_every_round_takes_the_stump_of_brute_force(state, distance, by_query, newton, learning_rate):
     X, y, qid, *_ = state
     ranker = MPBoost(
+        KendallTau(),  # labels may be negative
         distance=distance,
         rounds=4,
         pair_weights="query" if by_query else "uniform",

@@ -8,7 +8,7 @@ from learners.test_pairs import states
 from rankwright import RankBoost
 from rankwright.boosting import Binary
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG
+from rankwright.metrics import NDCG, KendallTau
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 
@@ -33,7 +33,7 @@ def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_quer
     ways = (1, -1) if directions == "both" else (1,)
     assume(slow.largest_agreement(pairs, X, ways) > slow.CLOSE)
     ranker = RankBoost(
-        rounds=4, pair_weights="query" if by_query else "uniform", directions=directions, n_threads=1
+        KendallTau(), rounds=4, pair_weights="query" if by_query else "uniform", directions=directions, n_threads=1
     ).fit(X, y, qid)
     before = np.zeros(len(y))
     for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):

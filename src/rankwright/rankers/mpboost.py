@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Binary, Distance, Logistic, Monitor, boost, weighted_trees
+from rankwright.boosting import (
+    Binary,
+    Distance,
+    Linear,
+    Logarithmic,
+    Logistic,
+    Monitor,
+    boost,
+    weighted_trees,
+)
 from rankwright.boosting.distances import CLOSE_TO_ONE, require_directed
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
@@ -77,7 +86,7 @@ class MPBoost(Ranker):
         Whether a stump's value divides by the sum of w dist^2, the exact second derivative, rather than by the
         sum of w, as the paper does where |dist| is about 1.
     pair_weights
-        What pairs weigh at first: `"query"` as much for every query, `"uniform"` as much for every pair.
+        What pairs weigh at first: `"uniform"` as much for every pair, `"query"` as much for every query.
     max_leaves
         None boosts the paper's stumps. A number boosts trees of so many leaves, a step beyond it: each leaf takes
         the Newton step of its documents' gradients and second derivatives.
@@ -92,7 +101,10 @@ class MPBoost(Ranker):
     """
 
     name: ClassVar[str] = "mpboost"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pair_weights": ("query", "uniform")}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "distance": (Logistic(1.0), Linear(0.5), Logarithmic(1.0)),
+        "pair_weights": ("uniform", "query"),
+    }
 
     def __init__(
         self,
@@ -102,7 +114,7 @@ class MPBoost(Ranker):
         rounds: int = 300,
         learning_rate: float = 0.1,
         newton: bool = False,
-        pair_weights: str = "query",
+        pair_weights: str = "uniform",
         max_leaves: int | None = None,
         min_documents: int = 10,
         max_bins: int = 255,

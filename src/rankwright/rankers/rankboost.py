@@ -60,7 +60,7 @@ class RankBoostRule:
 class RankBoost(Ranker):
     """Boosts votes of single features, each round for the pairs of documents that are still in the wrong order.
 
-    Its `grid` for tuning: both ways to weigh pairs.
+    Its `grid` for tuning: both ways to weigh pairs, and whether a feature may also vote downwards.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class RankBoost(Ranker):
         How the next vote is chosen: `"r"` by its agreement with the weighted pairs, as the paper does, or
         `"metric"` by the metric of the ensemble with it, among each feature's best vote.
     pair_weights
-        What pairs weigh at first: `"query"` as much for every query, `"uniform"` as much for every pair.
+        What pairs weigh at first: `"uniform"` as much for every pair, `"query"` as much for every query.
     directions
         Which way a feature may vote: `"up"` where a higher value is better, as in LETOR, or `"both"`.
     max_bins
@@ -84,7 +84,10 @@ class RankBoost(Ranker):
     """
 
     name: ClassVar[str] = "rankboost"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"pair_weights": ("query", "uniform")}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "pair_weights": ("uniform", "query"),
+        "directions": ("up", "both"),
+    }
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ class RankBoost(Ranker):
         *,
         rounds: int = 300,
         choose: str = "r",
-        pair_weights: str = "query",
+        pair_weights: str = "uniform",
         directions: str = "up",
         max_bins: int = 255,
         patience: int | None = None,
