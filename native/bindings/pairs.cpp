@@ -35,18 +35,14 @@ PairTask checked_task(Offsets queries, const Vector<std::uint8_t>& labels, const
         }
     for (double share : checked_finite(shares, n_rows, "shares must be a finite number a row"))
         require(share >= 0.0, "shares must not be below 0");
-    return {queries,
-            view(labels),
-            n_labels,
-            {strengths.data(), strengths.size()},
-            view(shares),
-            checked_finite(scores, n_rows, "scores must be a finite number a row")};
+    return {queries,      view(labels),
+            n_labels,     {strengths.data(), strengths.size()},
+            view(shares), checked_finite(scores, n_rows, "scores must be a finite number a row")};
 }
 
 nb::tuple gradients(Vector<std::int64_t> offsets, Vector<std::uint8_t> labels, Matrix<double> strengths,
                     Vector<double> shares, Vector<double> scores, int n_threads) {
-    const PairTask task =
-        checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
+    const PairTask task = checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
     Output<double> gradient(scores.size()), hessian(scores.size());
     double log_sum;
     {
@@ -58,8 +54,7 @@ nb::tuple gradients(Vector<std::int64_t> offsets, Vector<std::uint8_t> labels, M
 
 double misordered(Vector<std::int64_t> offsets, Vector<std::int64_t> order, Vector<std::uint8_t> labels,
                   Matrix<double> strengths, Vector<double> shares, Vector<double> scores, int n_threads) {
-    const PairTask task =
-        checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
+    const PairTask task = checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
     require(order.size() == scores.size(), "order must list every row");
     const Rows rows = checked_rows(order, scores.size());
     nb::gil_scoped_release release;

@@ -34,8 +34,7 @@ class QueryFactors {
         log_scale_ = -kInfinity;
         for (std::size_t better = 1; better < n_; ++better)
             for (std::size_t worse = 0; worse < better; ++worse)
-                if (are_there(better, worse))
-                    log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
+                if (are_there(better, worse)) log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
         if (log_scale_ == -kInfinity) return;
         for (std::size_t row = rows.begin; row < rows.end; ++row) fill_document(task, row, row - rows.begin);
     }
@@ -126,8 +125,7 @@ void sweep(const PairTask& task, const double* factors, const double* start, Que
             const double* partners = side.data() + label * n;
             double change = 0.0;
             for (std::size_t partner = 0; partner < n; ++partner) change += own[partner] * partners[partner];
-            for (std::size_t partner = 0; partner < n; ++partner)
-                side[partner * n + label] -= 2.0 * own[partner];
+            for (std::size_t partner = 0; partner < n; ++partner) side[partner * n + label] -= 2.0 * own[partner];
             crossing[codes[row]] += change;
         }
     }
@@ -137,11 +135,16 @@ using Sweep = decltype(&sweep<0>);
 
 Sweep sweep_for(std::size_t n_labels) {
     switch (n_labels) {
-        case 2: return sweep<2>;
-        case 3: return sweep<3>;
-        case 4: return sweep<4>;
-        case 5: return sweep<5>;
-        default: return sweep<0>;
+        case 2:
+            return sweep<2>;
+        case 3:
+            return sweep<3>;
+        case 4:
+            return sweep<4>;
+        case 5:
+            return sweep<5>;
+        default:
+            return sweep<0>;
     }
 }
 
@@ -168,7 +171,9 @@ void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows
     }
 }
 
-std::uint8_t height(std::uint8_t code) { return static_cast<std::uint8_t>(code + 1); }  // a missing value is lowest
+std::uint8_t height(std::uint8_t code) {
+    return static_cast<std::uint8_t>(code + 1);
+}  // a missing value is lowest
 
 }  // namespace
 
@@ -183,8 +188,7 @@ double pair_gradients(const PairTask& task, int n_threads, std::span<double> gra
             std::fill(hessian.data() + rows.begin, hessian.data() + rows.end, 0.0);
             factors.fill(task, rows);
             log_scales[query] = factors.log_scale();
-            if (log_scales[query] != -kInfinity)
-                sums[query] = add_query(task, rows, factors, gradient, hessian);
+            if (log_scales[query] != -kInfinity) sums[query] = add_query(task, rows, factors, gradient, hessian);
         }
     });
     const double largest = n_queries == 0 ? -kInfinity : *std::ranges::max_element(log_scales);
@@ -197,7 +201,8 @@ double pair_gradients(const PairTask& task, int n_threads, std::span<double> gra
         for (std::size_t query = begin; query < end; ++query) {
             const QueryRows rows = rows_of(task.queries, query);
             const double scale = std::exp(log_scales[query] - largest) / total;
-            for (std::size_t row = rows.begin; row < rows.end; ++row) gradient[row] *= scale, hessian[row] *= scale;
+            for (std::size_t row = rows.begin; row < rows.end; ++row)
+                gradient[row] *= scale, hessian[row] *= scale;
         }
     });
     return largest + std::log(total);
@@ -263,7 +268,8 @@ void crossing_weights(const PairTask& task, double log_sum, bool squared, const 
         QueryFactors factors(n);
         std::vector<double> scales(n * n), start(n * n);
         parts[chunk].assign(crossing.size(), 0.0);
-        for (std::size_t query = chunk * n_queries / n_chunks; query < (chunk + 1) * n_queries / n_chunks; ++query) {
+        for (std::size_t query = chunk * n_queries / n_chunks; query < (chunk + 1) * n_queries / n_chunks;
+             ++query) {
             const QueryRows rows = rows_of(task.queries, query);
             factors.fill(task, rows);
             if (factors.log_scale() == -kInfinity) continue;

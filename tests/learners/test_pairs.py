@@ -9,7 +9,8 @@ from rankwright.data import QueryGroups
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.dataset import Judged
 from rankwright.errors import InputError
-from rankwright.learners import Pairs, pairs as module
+from rankwright.learners import Pairs
+from rankwright.learners import pairs as module
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
 from reference import pairs as slow
 
@@ -138,7 +139,9 @@ def test_blocks_of_pairs_and_factors_agree(n_labels, at_once, monkeypatch):
     np.testing.assert_allclose(one.hessian, other.hessian, rtol=1e-9, atol=1e-13)
     assert one.log_loss == pytest.approx(other.log_loss)
     for squared in (False, True):
-        crossing = (pairs.crossing_weights(binned, pairs.signal(state[3]), squared=squared) for pairs in (factored, listed))
+        crossing = (
+            pairs.crossing_weights(binned, pairs.signal(state[3]), squared=squared) for pairs in (factored, listed)
+        )
         np.testing.assert_allclose(*crossing, rtol=0, atol=1e-13)
     assert factored.misordered(state[3]) == pytest.approx(listed.misordered(state[3]))
 
@@ -202,4 +205,6 @@ def test_the_bindings_of_sums_check_their_rows():
     with pytest.raises(ValueError, match="log_sum must be finite"):
         _native.crossing_weights(codes, **given, log_sum=-np.inf, squared=False)
     with pytest.raises(ValueError, match="there must be a label a row"):
-        _native.crossing_weights(codes, **given | {"labels": np.zeros(2, dtype=np.uint8)}, log_sum=0.0, squared=False)
+        _native.crossing_weights(
+            codes, **given | {"labels": np.zeros(2, dtype=np.uint8)}, log_sum=0.0, squared=False
+        )

@@ -39,7 +39,9 @@ def test_a_stump_has_the_least_error_of_all(kind, state, distance, newton):
 def test_a_vote_has_the_largest_agreement_of_all(kind, state, directions):
     X, scores = state[0], state[3]
     weighed = slow.reweighted(twin(state, Binary()), scores)
-    weak = VoteLearner(binned(X), directions=directions, n_threads=1).fit(make(kind, state, Binary()).signal(scores))
+    weak = VoteLearner(binned(X), directions=directions, n_threads=1).fit(
+        make(kind, state, Binary()).signal(scores)
+    )
     r = slow.agreement(weighed, weak.outputs)
     assert r == pytest.approx(max(0.0, slow.largest_agreement(weighed, X, directions)), abs=slow.CLOSE)
     np.testing.assert_array_equal(weak.outputs, weak.model.predict(X))

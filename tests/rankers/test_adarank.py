@@ -275,7 +275,9 @@ def features_of(ranker, data):
 def test_what_becomes_of_a_feature_that_is_chosen_again():
     data = noisy()
     options = {"choose": "measure", "stop": "rounds", "rounds": 6}
-    allowed, once, aside = (features_of(AdaRank(repeats=how, **options), data) for how in ("allow", "once", "aside"))
+    allowed, once, aside = (
+        features_of(AdaRank(repeats=how, **options), data) for how in ("allow", "once", "aside")
+    )
     assert len(set(allowed)) < len(allowed) == 6
     assert len(set(once)) == len(once) == 6
     assert aside[:2] == once[:2]  # the first would only repeat itself

@@ -40,7 +40,9 @@ def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_quer
         weighed = slow.reweighted(pairs, before)
         r = slow.largest_agreement(weighed, X, ways)
         assert this.facts["r"] == pytest.approx(r, abs=slow.CLOSE)
-        assert this.weight == pytest.approx(0.5 * np.log((1 + min(r, 1 - 1e-12)) / (1 - min(r, 1 - 1e-12))), rel=1e-3)
+        assert this.weight == pytest.approx(
+            0.5 * np.log((1 + min(r, 1 - 1e-12)) / (1 - min(r, 1 - 1e-12))), rel=1e-3
+        )
         assert this.facts["Z"] == pytest.approx(slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6)
         assert this.facts["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
         assert this.facts["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)

@@ -56,9 +56,7 @@ def loss(pairs: list[Pair], F: Sequence[float]) -> float:
 
 def reweighted(pairs: list[Pair], F: Sequence[float]) -> list[Pair]:
     """The pairs weighed by how wrongly F orders them; in logarithms, so that nothing overflows."""
-    powers = [
-        log(one.weight) - one.strength * (F[one.i] - F[one.j]) if one.weight else -inf for one in pairs
-    ]
+    powers = [log(one.weight) - one.strength * (F[one.i] - F[one.j]) if one.weight else -inf for one in pairs]
     sizes = [exp(power - max(powers)) for power in powers]
     return [Pair(one.i, one.j, w / sum(sizes), one.strength) for one, w in zip(pairs, sizes, strict=True)]
 

@@ -5,9 +5,10 @@
 //
 //   w_ij = s_i s_j exp(-d (score_i - score_j)) = s_i exp(-d score_i) x s_j exp(d score_j)
 //
-// so that a sum over the pairs of two labels is a product of two sums over documents. Every factor is taken relative
-// to the lowest score of the better label, or the highest of the worse one, in its query: none overflows, however
-// far scores drift apart. Weights are then divided by their sum over all pairs of all queries, and sum to one.
+// so that a sum over the pairs of two labels is a product of two sums over documents. Every factor is taken
+// relative to the lowest score of the better label, or the highest of the worse one, in its query: none overflows,
+// however far scores drift apart. Weights are then divided by their sum over all pairs of all queries, and sum to
+// one.
 //
 // Query q holds the rows queries[q] .. queries[q + 1] - 1. Results depend neither on n_threads nor on its timing.
 #pragma once
@@ -65,8 +66,8 @@ class SortedCodes {
 constexpr std::size_t kCodes = 256;
 
 // A pair crosses a threshold if its documents lie on two sides of it; a missing value lies below all. Overwrites
-// crossing[feature * kCodes + code] such that the sum over code c and all above, the missing one's left out, is the
-// sum of w_ij (times d^2 if `squared`) over pairs that cross a threshold just below c. `log_sum` is what
+// crossing[feature * kCodes + code] such that the sum over code c and all above, the missing one's left out, is
+// the sum of w_ij (times d^2 if `squared`) over pairs that cross a threshold just below c. `log_sum` is what
 // pair_gradients returned.
 void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
                       const SortedCodes& sorted, int n_threads, std::span<double> crossing);

@@ -57,9 +57,7 @@ class DrawnVotes(DrawnQueries):
         self.n_threads = n_threads
         pairs = pair_weight_of_query(train.canonical, np.ones(len(train)))
         self._alike = 1.0 / pairs[train.groups.query_of_row]
-        self._learner = VoteLearner(
-            train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads
-        )
+        self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:
         pairs = Pairs.of(
@@ -71,9 +69,7 @@ class DrawnVotes(DrawnQueries):
 class DrawnTrees(DrawnQueries):
     """A regression tree on labels, taken as differences from their query's mean."""
 
-    def __init__(
-        self, train: RankingData, max_leaves: int, random: np.random.Generator, n_threads: int
-    ) -> None:
+    def __init__(self, train: RankingData, max_leaves: int, random: np.random.Generator, n_threads: int) -> None:
         super().__init__(train, random)
         query, sizes = train.groups.query_of_row, train.groups.sizes
         self._targets = train.y - (np.bincount(query, train.y) / sizes)[query]

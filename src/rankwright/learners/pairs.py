@@ -110,8 +110,8 @@ class Pairs(ABC):
     def signal(self, scores: Doubles) -> PairSignal:
         """Return, with d the strength of each pair:
 
-            gradient_i = sum of w_ij d over worse documents j, less the same over better ones,
-            hessian_i  = sum of w_ij d^2 over both.
+        gradient_i = sum of w_ij d over worse documents j, less the same over better ones,
+        hessian_i  = sum of w_ij d^2 over both.
         """
 
     @abstractmethod
@@ -250,7 +250,9 @@ class ListedPairs(Pairs):
         one, other = self.labels[left], self.labels[right]
         strength = np.where(one == other, 0.0, self.strength(np.maximum(one, other), np.minimum(one, other)))
         gap = np.sign(one - other) * (scores[left] - scores[right])
-        power = np.where((one == other) | (self.shares[left] * self.shares[right] == 0.0), -np.inf, -strength * gap)
+        power = np.where(
+            (one == other) | (self.shares[left] * self.shares[right] == 0.0), -np.inf, -strength * gap
+        )
         return Block(left, right, strength, power)
 
     def _weights(self, block: Block, log_scale: float) -> Doubles:

@@ -77,9 +77,7 @@ class AdaRankRule:
             return None
         return alpha
 
-    def facts(
-        self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights
-    ) -> dict[str, float]:
+    def facts(self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights) -> dict[str, float]:
         """phi(t), delta_min(t) and Theorem 1's bound: 1 - product of exp(-delta_min(t)) sqrt(1 - phi(t)^2)."""
         quality = self.quality(outputs)
         phi = float(before.mean(quality))
@@ -96,7 +94,7 @@ class AdaRankRule:
 class AdaRank(Ranker):
     """Boosts single features, each round for the queries that are still ranked badly.
 
-    Its `grid` for tuning: both ways to choose a feature, and whether one may also rank downwards.
+    Its `grid` for tuning: both ways to choose a feature.
 
     Parameters
     ----------
@@ -129,7 +127,7 @@ class AdaRank(Ranker):
     """
 
     name: ClassVar[str] = "adarank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure"), "directions": ("up", "both")}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure")}
 
     def __init__(
         self,

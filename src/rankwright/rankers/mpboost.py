@@ -59,9 +59,7 @@ class MPBoostRule:
         """Return the learning rate, 1 in the paper; None where no weak ranker lowers the squared error."""
         return self.learning_rate if np.ptp(outputs) > 0.0 else None
 
-    def facts(
-        self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal
-    ) -> dict[str, float]:
+    def facts(self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
         """Z_t, the bound of Theorem 1 (the product of all Z so far) and the share of misordered pairs."""
         return after.facts(before)
 

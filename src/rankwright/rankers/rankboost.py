@@ -50,9 +50,7 @@ class RankBoostRule:
         r = float(np.sum(signal.gradient * outputs))
         return float(half_log_odds(r)) if r > SMALLEST_AGREEMENT else None
 
-    def facts(
-        self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal
-    ) -> dict[str, float]:
+    def facts(self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
         """r, Z_t, the bound (the product of all Z so far) and what it bounds, the share of misordered pairs."""
         return {"r": float(np.sum(before.gradient * outputs))} | after.facts(before)
 
