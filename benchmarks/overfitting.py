@@ -1,4 +1,4 @@
-"""Figure 6 of Zhu et al. (2009): what boosting on and on does to MPBoost's directed distances and to binary labels.
+"""Figure 6 of Zhu et al. (2009): what boosting on and on does to MPBoost with directed distances and without.
 
 `python -m benchmarks.overfitting [FIGURE.svg]` trains on generated queries with five labels, a share of which is
 replaced by random ones, and measures NDCG@5 after every round on clean queries. Each distance's parameter is the

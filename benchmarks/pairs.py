@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -81,7 +83,7 @@ def _show_doubling(
     name: str, kind: type[Pairs], learner: str, documents: tuple[int, ...], repeats: int = REPEATS
 ) -> None:
     seconds = [round_seconds(kind, learner, n, repeats) for n in documents]
-    ratios = [f"{later / earlier:.2f}" for earlier, later in zip(seconds, seconds[1:], strict=False)]
+    ratios = [f"{later / earlier:.2f}" for earlier, later in pairwise(seconds)]
     times = ", ".join(f"{n}: {1e3 * one:.2f}" for n, one in zip(documents, seconds, strict=True))
     print(f"{name:<24}{times}   ratios {' '.join(ratios)}")
 
@@ -91,7 +93,7 @@ def _show_folds(folder: str, threads: int) -> None:
     print(f"{len(folds)} folds of {folder} at defaults, {threads} threads")
     for name, make in RANKERS.items():
         make(threads).fit(folds[0][0], validation=folds[0][1])  # bins what is binned once
-        times = [timed(lambda fold=fold: make(threads).fit(fold[0], validation=fold[1])) for fold in folds]
+        times = [timed(partial(make(threads).fit, fold[0], validation=fold[1])) for fold in folds]
         print(
             f"{name:<24}{sum(one.cpu for one in times):>8.2f} s cpu{sum(one.clock for one in times):>8.2f} s clock"
         )

@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from typing import ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -301,7 +302,7 @@ def test_when_it_ends():
 
 @pytest.mark.parametrize("weak", ["stump", "tree"])
 class TestWeakLearnersOnDrawnQueries:
-    options = {"rounds": 8, "stop": "rounds"}
+    options: ClassVar = {"rounds": 8, "stop": "rounds"}
 
     def test_they_learn(self, weak):
         train, test = noisy(60), noisy(60, seed=2)

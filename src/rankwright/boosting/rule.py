@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 Signal = TypeVar("Signal")
+Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
 
 
 class Rule(Protocol[Signal]):
@@ -29,8 +30,8 @@ class Rule(Protocol[Signal]):
 
 
 @runtime_checkable
-class TellsFacts(Protocol[Signal]):
+class TellsFacts(Protocol[Seen]):
     """A rule that has more to tell of a round than its weight, such as a bound that its paper proves."""
 
-    def facts(self, before: Signal, outputs: Doubles, step: float, after: Signal) -> Mapping[str, float]:
-        """Return numbers by name: of a weak model with these outputs and this weight, and the signals around it."""
+    def facts(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
+        """Return numbers by name: of a weak model with these outputs and weight, and the signals around it."""

@@ -123,7 +123,7 @@ def _learning_curve(name: str, history: History) -> str:
 
 
 def _bound_curve(name: str, history: History) -> str:
-    """Return what a ranker's paper bounds beside the bound: misordered pairs from above, or the metric from below."""
+    """Return what a ranker's paper bounds, and the bound: misordered pairs from above or the metric from below."""
     bound, misordered = history.curve("bound"), history.curve("misordered")
     if not np.isfinite(bound).all():
         return ""

@@ -42,7 +42,7 @@ class PairSignal(Gradients):
     pairs: Pairs
 
     def facts(self, before: PairSignal) -> dict[str, float]:
-        """Return Z, by which the loss changed; the product of all Z so far; the misordered share that it bounds."""
+        """Return Z, by which the loss changed, the product of all Z so far, and the misordered share it bounds."""
         powers = {"Z": self.log_loss - before.log_loss, "bound": self.log_loss - self.pairs.log_loss_at_first}
         bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}
         return bounds | {"misordered": self.pairs.misordered(self.scores)}
@@ -108,7 +108,7 @@ class Pairs(ABC):
 
     @abstractmethod
     def signal(self, scores: Doubles) -> PairSignal:
-        """Return, with d the strength of each pair:
+        """Return what the pairs ask of each document, with d the strength of each pair.
 
         gradient_i = sum of w_ij d over worse documents j, less the same over better ones,
         hessian_i  = sum of w_ij d^2 over both.
@@ -116,7 +116,7 @@ class Pairs(ABC):
 
     @abstractmethod
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Return sums by feature and code; over a code and all above they sum to the weight of pairs that cross it.
+        """Return sums by feature and code; a code and all above sum to the weight of the pairs that cross it.
 
         A pair crosses if one value has the code or a higher one, and the other has not, or is missing. `squared`
         multiplies each weight by the square of the pair's strength.

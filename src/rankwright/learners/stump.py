@@ -89,7 +89,7 @@ class StumpLearner:
             cover=np.array([len(high) - high.sum(), high.sum()]),
             n_features=self.binned.n_features,
         )
-        return Weak(model, value * high)
+        return Weak(model, np.where(high, value, 0.0))
 
 
 class VoteLearner:
@@ -126,7 +126,7 @@ class VoteLearner:
         return np.where(there_is, above - above[:, :1] / 2.0, 0.0)
 
     def _worth(self, r: Doubles) -> Doubles:
-        return np.max([direction * r for direction in self.directions], axis=0)
+        return np.asarray(np.max([direction * r for direction in self.directions], axis=0))
 
     def _vote(self, threshold: Threshold, r: float) -> Weak:
         if self._worth(np.array([r]))[0] <= NOTHING:
@@ -199,18 +199,18 @@ def _at_highest(worth: Doubles) -> Threshold:
 
 def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:
     codes = _native.column_codes(binned.matrix, threshold.feature)
-    return (codes >= threshold.code) & (codes != MISSING)
+    return np.asarray((codes >= threshold.code) & (codes != MISSING))
 
 
 def _nothing(binned: BinnedFeatures) -> Weak:
     """Return a weak model that says nothing of any document."""
-    none, one = np.zeros(0), np.zeros(1)
+    none, one = np.zeros(0, dtype=np.float32), np.zeros(1)
     integers = dict.fromkeys(("feature", "missing_left", "left", "right"), np.zeros(0, dtype=np.int32))
     model = TreeEnsemble(
         splits=np.array([0, 0]),
         threshold=none,
         leaf_value=one,
-        gain=none,
+        gain=np.zeros(0),
         cover=one + binned.n_rows,
         n_features=binned.n_features,
         **integers,  # type: ignore[arg-type]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, fsum, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -19,7 +18,7 @@ from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
