@@ -385,3 +385,50 @@ def sweep_expected_reciprocal_ranks(
     stop_probability: NDArray[np.float64],
     depth: int | None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
+MOST_LABELS: int
+
+# Rows of every query, highest code first, for every feature.
+class SortedCodes:
+    def __init__(self, binned: BinnedMatrix, offsets: NDArray[np.int64], n_threads: int) -> None: ...
+
+# Gradient and hessian a row, and the logarithm of the sum of weights before they were made to sum to one.
+def pair_gradients(
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.uint8],
+    strengths: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]: ...
+def misordered_share(
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    labels: NDArray[np.uint8],
+    strengths: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    n_threads: int,
+) -> float: ...
+
+# Each gives a row a feature and a column a code, the last one for missing values.
+def crossing_weights(
+    codes: SortedCodes,
+    labels: NDArray[np.uint8],
+    strengths: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    log_sum: float,
+    squared: bool,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def crossing_of_pairs(
+    binned: BinnedMatrix,
+    rows: NDArray[np.int64],
+    begins: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+def sum_by_code(binned: BinnedMatrix, values: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]: ...
+def column_codes(binned: BinnedMatrix, feature: int) -> NDArray[np.uint8]: ...

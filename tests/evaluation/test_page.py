@@ -141,3 +141,28 @@ def test_marks_stay_inside_the_chart():
     chart = Chart((0, 2), (-1.0, 1.0), "x", "y")
     numbers = re.findall(r'(x|y|width|height)="([\d.]+)"', chart.bar(0, 1.0) + chart.bar(1, -1.0))
     assert all(0 <= float(value) <= 720 for _, value in numbers)
+
+
+def with_facts(*facts, train=0.5):
+    return History(tuple(Round(place, 1.0, train, None, one) for place, one in enumerate(facts, start=1)), 1)
+
+
+def test_misordered_pairs_are_drawn_below_their_bound(page):
+    told = with_facts({"bound": 0.9, "misordered": 0.5}, {"bound": 0.8, "misordered": 0.4})
+    text, drawn = page(REPORT, histories={"RankBoost": told})
+    assert "Bound of RankBoost" in text
+    assert drawn.count("polyline", "misordered") == drawn.count("polyline", "bound") == 1
+    assert "its upper bound" in text
+
+
+def test_the_metric_is_drawn_above_its_bound(page):
+    text, drawn = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.3}, {"bound": -7.0})})
+    assert drawn.count("polyline", "training") == 2  # in the learning curve too
+    assert drawn.count("polyline", "bound") == 1
+    assert "its lower bound" in text
+
+
+def test_without_a_bound_none_is_drawn(page):
+    for told in (with_facts({}, {}), with_facts({"bound": 0.3}, {"bound": 0.2}, train=None)):
+        text, _ = page(REPORT, histories={"other": told})
+        assert "Bound of" not in text

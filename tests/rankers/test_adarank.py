@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from typing import ClassVar
 from unittest.mock import patch
 
 import numpy as np
@@ -174,6 +175,11 @@ def test_a_metric_may_round_to_more_than_one():
         ({"choose": "best"}, "choose must be one of 'loss', 'measure', not 'best'."),
         ({"directions": "down"}, "directions must be one of 'up', 'both', not 'down'."),
         ({"choose": ["loss"]}, r"choose must be one of 'loss', 'measure', not \['loss'\]."),
+        ({"repeats": "never"}, "repeats must be one of 'allow', 'once', 'aside', not 'never'."),
+        ({"stop": "early"}, "stop must be one of 'loss', 'measure', 'rounds', not 'early'."),
+        ({"weak": "net"}, "weak must be one of 'feature', 'stump', 'tree', not 'net'."),
+        ({"max_leaves": 1}, "max_leaves must be a whole number from 2, not 1."),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):
@@ -225,6 +231,116 @@ def test_patience_stops_on_the_validation_part():
     history = patient.history_
     assert len(history) - history.best_round <= 1
     assert len(history) <= len(AdaRank().fit(*train, validation=valid).history_)
+
+
+def shares_of_theorem_1(metric, ranker, X, y, qid):
+    """phi and delta_min of every round, from the models of each round alone."""
+    queries = [query for query in slow.queries_of(X, y, qid) if slow.counts(metric, query.labels)]
+    members = fit_with_members(ranker, X, y, qid)
+    f, E = [np.zeros(len(query.labels)) for query in queries], [0.0] * len(queries)
+    P = [1 / len(queries)] * len(queries)
+    for weak, alpha in members:
+        own = slow.qualities(metric, weak, queries)
+        f = [scores + alpha * slow.outputs(weak, query) for scores, query in zip(f, queries, strict=True)]
+        after = [slow.measure(metric, scores, query.labels) for scores, query in zip(f, queries, strict=True)]
+        deltas = [a - b - alpha * e for a, b, e in zip(after, E, own, strict=True)]
+        yield slow.weighted_measure(P, own), min(deltas)
+        losses = [np.exp(-e) for e in after]
+        E, P = after, [one / sum(losses) for one in losses]
+
+
+@pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), AP(), KendallTau()], ids=str)
+@pytest.mark.parametrize("options", [{}, {"choose": "measure", "repeats": "once", "stop": "rounds"}], ids=str)
+def test_the_facts_of_a_round_are_those_of_theorem_1(metric, options):
+    data = noisy()
+    ranker = AdaRank(metric, rounds=6, **options)
+    wanted = list(shares_of_theorem_1(metric, ranker, *data))
+    history = ranker.history_
+    np.testing.assert_allclose(history.curve("phi"), [phi for phi, _ in wanted], atol=1e-9)
+    np.testing.assert_allclose(history.curve("delta_min"), [delta for _, delta in wanted], atol=1e-9)
+    factors = [np.exp(-delta) * np.sqrt(1 - phi**2) for phi, delta in wanted]
+    np.testing.assert_allclose(history.curve("bound"), 1 - np.cumprod(factors))
+    assert (np.array([this.train for this in history]) >= history.curve("bound")).all()
+
+
+def test_the_bound_is_tight_where_one_feature_ranks_all():
+    history = AdaRank().fit(*queries_of_three([3, 2, 1, 6, 5, 4])).history_
+    assert history[0].facts["phi"] == 1.0
+    assert history[0].facts["bound"] == pytest.approx(1.0, abs=1e-3)
+
+
+def features_of(ranker, data):
+    return [weak.feature for weak, _ in fit_with_members(ranker, *data)]
+
+
+def test_what_becomes_of_a_feature_that_is_chosen_again():
+    data = noisy()
+    options = {"choose": "measure", "stop": "rounds", "rounds": 6}
+    allowed, once, aside = (
+        features_of(AdaRank(repeats=how, **options), data) for how in ("allow", "once", "aside")
+    )
+    assert len(set(allowed)) < len(allowed) == 6
+    assert len(set(once)) == len(once) == 6
+    assert aside[:2] == once[:2]  # the first would only repeat itself
+    assert len(set(aside)) > len(set(allowed))
+
+
+def test_each_feature_once_ends_with_the_features():
+    assert len(AdaRank(repeats="once", stop="rounds").fit(*noisy()).history_) <= 6
+
+
+def test_when_it_ends():
+    data = noisy()
+    by_loss, by_measure, by_rounds = (
+        AdaRank(stop=stop, rounds=40).fit(*data).history_ for stop in ("loss", "measure", "rounds")
+    )
+    assert len(by_loss) < 40
+    assert len(by_measure) < 40
+    assert (np.diff([this.train for this in by_measure]) > 0).all()
+    assert len(by_rounds) == 40
+
+
+@pytest.mark.parametrize("weak", ["stump", "tree"])
+class TestWeakLearnersOnDrawnQueries:
+    options: ClassVar = {"rounds": 8, "stop": "rounds"}
+
+    def test_they_learn(self, weak):
+        train, test = noisy(60), noisy(60, seed=2)
+        by_chance = NDCG()(test[1], np.zeros(len(test[1])), test[2])
+        ranker = AdaRank(weak=weak, **self.options).fit(*train)
+        assert ranker.score(*test) > by_chance + 0.05
+        assert ranker.model_.n_trees == 8
+
+    def test_the_seed_decides_what_is_drawn(self, weak):
+        data = noisy()
+        models = [AdaRank(weak=weak, seed=seed, **self.options).fit(*data).model_ for seed in (1, 1, 2)]
+        assert models[0].threshold.tolist() == models[1].threshold.tolist() != models[2].threshold.tolist()
+
+    def test_neither_the_order_of_rows_nor_threads_matter(self, weak):
+        X, y, qid = noisy()
+        rows = np.random.default_rng(3).permutation(len(y))
+        one = AdaRank(weak=weak, n_threads=1, **self.options).fit(X, y, qid)
+        other = AdaRank(weak=weak, n_threads=2, **self.options).fit(X[rows], y[rows], qid[rows])
+        assert one.predict(X).tobytes() == other.predict(X).tobytes()
+        assert one.history_ == other.history_
+
+    def test_theorem_1_holds_of_them_too(self, weak):
+        history = AdaRank(weak=weak, **self.options).fit(*noisy()).history_
+        assert (np.array([this.train for this in history]) >= history.curve("bound")).all()
+
+    def test_features_that_say_nothing_are_told(self, weak):
+        X, y, qid = queries_of_three([1, 1, 1, 1, 1, 1])
+        with pytest.raises(InputError, match=f"nothing to learn: no {weak} alone has kendall_tau above 0"):
+            AdaRank(KendallTau(), weak=weak).fit(X, y, qid)
+
+
+@needs_shared_data
+@pytest.mark.parametrize("collection", ["OHSUMED", "MQ2008"])
+def test_theorem_1_holds_on_real_folds(collection):
+    train, valid, _ = rw.read_fold(SHARED / "letor" / collection / "Fold1")
+    for options in ({}, {"choose": "measure", "repeats": "once", "stop": "rounds", "rounds": 20}):
+        history = AdaRank(**options).fit(train, validation=valid).history_
+        assert (np.array([this.train for this in history]) >= history.curve("bound")).all()
 
 
 @needs_shared_data

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rankwright.boosting.rule import TellsFacts
+from rankwright.models import TreeEnsemble
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -39,7 +44,14 @@ def boost(
                 break
             scores = scores + step * weak.outputs
             members.append(Member(step, weak.model))
-            if monitor.observe(members[-1], scores):
+            before, signal = signal, rule.signal(scores)
+            facts = rule.facts(before, weak.outputs, step, signal) if isinstance(rule, TellsFacts) else {}
+            if monitor.observe(members[-1], scores, facts):
                 break
-            signal = rule.signal(scores)
     return members[: monitor.best_round]
+
+
+def weighted_trees(members: Sequence[Member]) -> TreeEnsemble:
+    """Return members that are all trees, times their weights, as one ensemble."""
+    trees = [model for _, model in members if isinstance(model, TreeEnsemble)]
+    return TreeEnsemble.concatenate(trees).scaled([weight for weight, _ in members])

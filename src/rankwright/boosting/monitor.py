@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rankwright.boosting.loop import Member
 from rankwright.data import Ranking
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
     from numpy.typing import NDArray
 
+    from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
@@ -33,13 +33,15 @@ SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages o
 class Round:
     """One round of boosting: the weight given to its weak model, and the ensemble's metric after it.
 
-    The training value is None where nobody asked for it.
+    The training value is None where nobody asked for it. `facts` are the ranker's own, such as the bound that its
+    paper proves; its page in the documentation names them.
     """
 
     number: int
     weight: float
     train: float | None
     validation: float | None = None
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,10 @@ class History:
         """The metric on the validation part after every round; NaN where there was none."""
         return np.array([this.validation for this in self.rounds], dtype=np.float64)
 
+    def curve(self, fact: str) -> Doubles:
+        """Return a fact of every round by its name; NaN where a round does not have it."""
+        return np.array([this.facts.get(fact, np.nan) for this in self.rounds], dtype=np.float64)
+
 
 def smoothed(curve: Doubles) -> Doubles:
     """Return each round's mean with its neighbours: a tenth of the curve's length to either side.
@@ -83,9 +89,9 @@ def smoothed(curve: Doubles) -> Doubles:
 class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
-    Without validation data, and where rounds are `converging`, the last round is the best. `read` makes ranking scores
-    of what boosting adds up, where they are not the same. `validation_start` are the scores of the validation
-    documents before the first round: they are then to be beaten too, and where no round does, the best is 0.
+    Without validation data, and where rounds are `converging`, the last round is the best. `read` makes ranking
+    scores of what boosting adds up, where they are not the same. `validation_start` are the validation documents'
+    scores before the first round: they are then to be beaten too, and where no round does, the best is 0.
     """
 
     def __init__(
@@ -116,26 +122,27 @@ class Monitor:
         """The rounds so far."""
         return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
 
-    def observe(self, member: Member, scores: Doubles) -> bool:
+    def observe(self, member: Member, scores: Doubles, facts: Mapping[str, float] | None = None) -> bool:
         """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
         if self._validation is not None:
             outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
-        return self._note(float(member.weight), scores)
+        return self._note(float(member.weight), scores, facts or {})
 
     def observe_model(self, model: Scorer, scores: Doubles) -> bool:
         """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
         if self._validation is not None:
             self._validation_scores = model.predict(self._validation, n_threads=self._n_threads)
-        return self._note(1.0, scores)
+        return self._note(1.0, scores, {})
 
-    def _note(self, weight: float, scores: Doubles) -> bool:
+    def _note(self, weight: float, scores: Doubles, facts: Mapping[str, float]) -> bool:
         this = Round(
             len(self._rounds) + 1,
             weight,
             None if self._train is None else self._mean(self._train, self._read(scores)),
             self._validated(),
+            facts,
         )
         self._rounds.append(this)
         if self._converging or this.validation is None or not this.validation <= self._to_beat:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
     from numpy.typing import NDArray
 
     Doubles = NDArray[np.float64]
 
 Signal = TypeVar("Signal")
+Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
 
 
 class Rule(Protocol[Signal]):
@@ -24,3 +27,11 @@ class Rule(Protocol[Signal]):
 
     def step(self, signal: Signal, outputs: Doubles) -> float | None:
         """Return the weight of a weak model with these outputs, None if it is not worth adding."""
+
+
+@runtime_checkable
+class TellsFacts(Protocol[Seen]):
+    """A rule that has more to tell of a round than its weight, such as a bound that its paper proves."""
+
+    def facts(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
+        """Return numbers by name: of a weak model with these outputs and weight, and the signals around it."""

@@ -126,7 +126,12 @@ def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, 
         raise InputError(f"--set takes name=value, not {setting!r}.")
     if name not in defaults:
         raise InputError(f"The ranker {ranker} has no parameter {name!r}{nearest(name, defaults)}")
-    return name, parse(text) if isinstance(defaults[name], Metric) else _plain_value(text)
+    from rankwright.boosting import Distance, parse_distance  # comes with the ranker
+
+    for kind, reader in ((Metric, parse), (Distance, parse_distance)):
+        if isinstance(defaults[name], kind):
+            return name, reader(text)
+    return name, _plain_value(text)
 
 
 def _plain_value(text: str) -> Any:

@@ -31,8 +31,8 @@ def show_text(text: str) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON object; JSON has no NaN, so a mean over no queries is null."""
-    show_text(json.dumps(_without_nan(value), indent=2, allow_nan=False) + "\n")
+    """Print one JSON object. A mean over no queries is null, and what JSON has no form for is spelled."""
+    show_text(json.dumps(_without_nan(value), indent=2, allow_nan=False, default=str) + "\n")
 
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

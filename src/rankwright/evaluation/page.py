@@ -32,7 +32,8 @@ svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: #5c6773; }
 .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }
 .better { fill: #2a7f62; } .worse { fill: #b5483a; }
 polyline { fill: none; stroke-width: 2; } .training { stroke: #d08a2e; } .validation { stroke: #2458a6; }
-b.training { color: #a8660f; } b.validation { color: #2458a6; }
+.misordered { stroke: #b5483a; } .bound { stroke: #5c6773; stroke-dasharray: 6 4; }
+b.training { color: #a8660f; } b.validation { color: #2458a6; } b.misordered { color: #b5483a; }
 b.better { color: #2a7f62; } b.worse { color: #b5483a; }
 """
 
@@ -41,7 +42,11 @@ def write_page(
     report: Report, path: str | os.PathLike[str], *, histories: Mapping[str, History] | None = None
 ) -> None:
     """Write a report as an HTML page: means with intervals, the first system against others, learning curves."""
-    curves = [_learning_curve(name, history) for name, history in (histories or {}).items() if len(history)]
+    curves = [
+        _learning_curve(name, history) + _bound_curve(name, history)
+        for name, history in (histories or {}).items()
+        if len(history)
+    ]
     page = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>rankwright report</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -115,6 +120,28 @@ def _learning_curve(name: str, history: History) -> str:
     kinds = " and ".join(f'<b class="{kind}">{kind}</b>' for kind in curves)
     legend = f"The metric on {kinds} queries; round {history.best_round} of {len(history)} was kept (dashed)."
     return f"<h2>Learning curve of {escape(name)}</h2>{chart.drawn(marks)}{_note(legend)}"
+
+
+def _bound_curve(name: str, history: History) -> str:
+    """Return what a ranker's paper bounds, and the bound: misordered pairs from above or the metric from below."""
+    bound, misordered = history.curve("bound"), history.curve("misordered")
+    if not np.isfinite(bound).all():
+        return ""
+    above = bool(np.isfinite(misordered).all())
+    kind, words = (
+        ("misordered", "share of misordered pairs") if above else ("training", "metric on training queries")
+    )
+    bounded = misordered if above else np.array([one.train for one in history], dtype=np.float64)
+    if not np.isfinite(bounded).all():  # nobody watched
+        return ""
+    shown = bound if above else np.maximum(bound, -1.0)  # no metric that is bounded from below is lower
+    values = [*shown, *bounded]
+    chart = Chart((1, len(history)), (min(0.0, *values), max(values)), "round", words)
+    lines = [
+        chart.line(one, list(enumerate(curve, start=1))) for one, curve in ((kind, bounded), ("bound", shown))
+    ]
+    legend = f'The <b class="{kind}">{words}</b> and its {"upper" if above else "lower"} bound (dashed).'
+    return f"<h2>Bound of {escape(name)}</h2>{chart.drawn(lines)}{_note(legend)}"
 
 
 def _note(html: str) -> str:

@@ -2,19 +2,29 @@
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
 from rankwright.learners.class_trees import ClassTreeLearner, TreePerClass
+from rankwright.learners.drawn import DrawnTrees, DrawnVotes
+from rankwright.learners.pairs import Pairs, PairSignal
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
+from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 __all__ = [
     "BestFeature",
     "ClassTreeLearner",
+    "DrawnTrees",
+    "DrawnVotes",
     "Gradients",
     "LeastLossFeature",
+    "MetricVoteLearner",
+    "PairSignal",
+    "Pairs",
     "QueryWeights",
+    "StumpLearner",
     "TreeLearner",
     "TreeLimits",
     "TreePerClass",
     "TreeSampling",
+    "VoteLearner",
     "Weak",
     "WeakLearner",
     "WeakModel",

@@ -37,6 +37,9 @@ class BestFeature:
         What a missing value of each feature counts as.
     directions
         1 lets a feature rank as it is, -1 reversed.
+    repeats
+        What may be chosen again: any feature (`"allow"`), none (`"once"`), or one that still lowers the ensemble's
+        loss (`"aside"`).
     n_threads
         Threads to use.
     """
@@ -48,11 +51,14 @@ class BestFeature:
         *,
         missing: Doubles,
         directions: tuple[int, ...] = (1,),
+        repeats: str = "allow",
         n_threads: int,
     ) -> None:
         self.train = train
         self.metric = metric
+        self.repeats = repeats
         self.n_threads = n_threads
+        self._taken: set[int] = set()
         self._candidates = [
             FeatureScorer(feature, direction, n_features=train.n_features, missing=missing[feature])
             for feature in range(train.n_features)
@@ -61,7 +67,19 @@ class BestFeature:
 
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature that does best on the queries with weight."""
-        return self._weak(int(np.argmax(signal.mean(self.quality))))
+        best_first = np.argsort(-self._worth(signal), kind="stable")
+        chosen = next((one for one in best_first if self._may_be_taken(one, signal)), best_first[0])
+        self._taken.add(self._candidates[chosen].feature)
+        return self._weak(int(chosen))
+
+    def _worth(self, signal: QueryWeights) -> Doubles:
+        """Return what the choice maximises, of every candidate."""
+        return np.asarray(signal.mean(self.quality))
+
+    def _may_be_taken(self, candidate: int, signal: QueryWeights) -> bool:
+        if self.repeats == "allow" or self._candidates[candidate].feature not in self._taken:
+            return True
+        return self.repeats == "aside" and self._loss_with(signal)[candidate] < signal.loss
 
     @cached_property
     def quality(self) -> Doubles:
@@ -71,6 +89,17 @@ class BestFeature:
     def _measure(self, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
         return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
+
+    def _loss_with(self, signal: QueryWeights) -> Doubles:
+        """Return the ensemble's loss with each candidate in it."""
+        steps = signal.half_log_odds(self.quality)
+        return np.array([self._loss(signal, *pair) for pair in zip(steps, self._candidates, strict=True)])
+
+    def _loss(self, signal: QueryWeights, step: float, candidate: FeatureScorer) -> float:
+        if step <= 0.0:
+            return np.inf
+        quality = self._measure(signal.scores + step * candidate.predict(self.train))
+        return fsum(np.exp(-quality))
 
     def _weak(self, candidate: int) -> Weak:
         model = self._candidates[candidate]
@@ -84,14 +113,5 @@ class LeastLossFeature(BestFeature):
     by a factor of e at the most, it soon chooses the same feature again and again.
     """
 
-    def fit(self, signal: QueryWeights) -> Weak:
-        """Return the feature that the ensemble gains most from."""
-        steps = signal.half_log_odds(self.quality)
-        losses = [self._loss(signal, *pair) for pair in zip(steps, self._candidates, strict=True)]
-        return self._weak(int(np.argmin(losses)))
-
-    def _loss(self, signal: QueryWeights, step: float, candidate: FeatureScorer) -> float:
-        if step <= 0.0:
-            return np.inf
-        quality = self._measure(signal.scores + step * candidate.predict(self.train))
-        return fsum(np.exp(-quality))
+    def _worth(self, signal: QueryWeights) -> Doubles:
+        return -self._loss_with(signal)

@@ -43,22 +43,28 @@ class WeakLearner(Protocol[Signal]):
         """Return the weak model that answers the signal best."""
 
 
+def half_log_odds(agreement: Any) -> Any:
+    """Return half the log-odds of an agreement in [-1, 1], or of each of several: AdaBoost's weight of a model."""
+    most = 1.0 - SMALLEST_ERROR
+    kept = np.clip(agreement, -most, most)
+    return 0.5 * np.log((1.0 + kept) / (1.0 - kept))
+
+
 @dataclass(frozen=True, eq=False)
 class QueryWeights:
-    """A weight for each query, summing to one, and the scores and the loss of the ensemble that left them."""
+    """A weight for each query, summing to one, and the ensemble that left them: its scores, loss and quality."""
 
     weights: Doubles
     scores: Doubles
     loss: float
+    quality: Doubles | float = 0.0
 
     def half_log_odds(self, quality: Doubles) -> Any:
         """Return half the log-odds of the weighted quality, a quality in [-1, 1] a query.
 
         With a row of qualities for each of several weak models, return one number for each.
         """
-        most = 1.0 - SMALLEST_ERROR
-        agreement = np.clip(self.mean(quality), -most, most)
-        return 0.5 * np.log((1.0 + agreement) / (1.0 - agreement))
+        return half_log_odds(self.mean(quality))
 
     def mean(self, quality: Doubles) -> Any:
         """Return the weighted mean of a quality a query, or of each row of several weak models' qualities.

@@ -6,7 +6,9 @@ from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mart import MART
 from rankwright.rankers.mcrank import McRank
+from rankwright.rankers.mpboost import MPBoost
 from rankwright.rankers.permurank import PermuRank
+from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
@@ -18,8 +20,10 @@ __all__ = [
     "LambdaMART",
     "LambdaRank",
     "ListNet",
+    "MPBoost",
     "McRank",
     "PermuRank",
+    "RankBoost",
     "RankNet",
     "RankSVM",
     "Ranker",

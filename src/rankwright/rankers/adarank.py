@@ -3,42 +3,55 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
+from math import exp, fsum, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost
+from rankwright.boosting import Monitor, boost, weighted_trees
 from rankwright.data import Ranking, RankingData
 from rankwright.errors import InputError
-from rankwright.learners import BestFeature, LeastLossFeature, QueryWeights
+from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankwright.boosting import History, Member
+    from rankwright.learners import WeakLearner
+    from rankwright.models import Scorer, TreeEnsemble
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
 
-LEARNERS = {"loss": LeastLossFeature, "measure": BestFeature}
+CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 DIRECTIONS = {"up": (1,), "both": (1, -1)}
+REPEATS = ("allow", "once", "aside")
+WEAK = ("feature", "stump", "tree")
 ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
 
+# Whether the ensemble is worth going on with, by its state before a round and after it.
+STOPS: dict[str, Callable[[QueryWeights, QueryWeights], bool]] = {
+    "loss": lambda before, after: after.loss < before.loss,
+    "measure": lambda before, after: np.mean(after.quality) > np.mean(before.quality),
+    "rounds": lambda _before, _after: True,
+}
 
-@dataclass(frozen=True)
+
+@dataclass
 class AdaRankRule:
     """Weights queries by how badly the ensemble ranks them (figure 1 of the paper)."""
 
     train: RankingData
     metric: Metric
+    improves: Callable[[QueryWeights, QueryWeights], bool]
     n_threads: int
+    shortfall: float = 1.0  # the product in Theorem 1
 
     def first_signal(self, scores: Doubles) -> QueryWeights:
         """P_1(i) = 1 / m."""
@@ -47,46 +60,65 @@ class AdaRankRule:
 
     def signal(self, scores: Doubles) -> QueryWeights:
         """P_t+1(i) = exp(-E(f_t on query i)), over their sum."""
-        losses = np.exp(-self.quality(scores))
+        quality = self.quality(scores)
+        losses = np.exp(-quality)
         loss = fsum(losses)
-        return QueryWeights(losses / loss, scores, loss)
+        return QueryWeights(losses / loss, scores, loss, quality)
 
     def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
 
-        None where the loss of equation 8 no longer falls, which is where the paper's experiments stop.
+        None where it is not positive, or the ensemble no longer improves, which is where the paper's experiments
+        stop.
         """
         alpha = float(signal.half_log_odds(self.quality(outputs)))
-        if alpha <= 0.0 or self._loss(signal.scores + alpha * outputs) >= signal.loss:
+        if alpha <= 0.0 or not self.improves(signal, self.signal(signal.scores + alpha * outputs)):
             return None
         return alpha
+
+    def facts(self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights) -> dict[str, float]:
+        """phi(t), delta_min(t) and Theorem 1's bound: 1 - product of exp(-delta_min(t)) sqrt(1 - phi(t)^2)."""
+        quality = self.quality(outputs)
+        phi = float(before.mean(quality))
+        delta_min = float(np.min(after.quality - before.quality - step * quality))
+        self.shortfall *= exp(-delta_min) * sqrt(max(0.0, 1.0 - phi**2))
+        return {"phi": phi, "delta_min": delta_min, "bound": 1.0 - self.shortfall}
 
     def quality(self, scores: Doubles) -> Doubles:
         """E of every query."""
         ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
         return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
 
-    def _loss(self, scores: Doubles) -> float:
-        """Return the sum over queries of exp(-E)."""
-        return fsum(np.exp(-self.quality(scores)))
-
 
 class AdaRank(Ranker):
     """Boosts single features, each round for the queries that are still ranked badly.
 
-    Its `grid` for tuning: both ways to choose a feature, and whether one may also rank downwards.
+    Its `grid` for tuning: both ways to choose a feature.
 
     Parameters
     ----------
     metric
         The measure E to maximise, in [-1, 1].
     rounds
-        Most weak rankers to add; it stops earlier where the measure no longer improves.
+        Most weak rankers to add.
     choose
         How the next feature is chosen: `"loss"` by the loss of the ensemble with it (equation 8), `"measure"`
         by its own weighted measure (section 3.6), which soon repeats itself.
     directions
         Which way a feature may rank: `"up"` where a higher value is better, as in LETOR, or `"both"`.
+    repeats
+        What becomes of a feature that is chosen again: `"allow"` takes it as the paper does, `"once"` takes each
+        feature at most once, `"aside"` passes it over for the next best unless it still lowers the loss.
+    stop
+        When it ends before all rounds: once training's `"loss"` (equation 6) no longer falls, once its mean
+        `"measure"` no longer rises, or after all `"rounds"`.
+    weak
+        What is boosted: `"feature"`, single features as they are; or, fitted each round on queries drawn by
+        their weights (section 3.2), `"stump"`, a vote by one threshold, or `"tree"`, a regression tree on labels.
+    max_leaves
+        Leaves of such a tree.
+    seed
+        Of the queries that are drawn.
     patience
         Rounds without a better validation value before stopping; None goes on.
     n_threads
@@ -94,7 +126,7 @@ class AdaRank(Ranker):
     """
 
     name: ClassVar[str] = "adarank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure"), "directions": ("up", "both")}
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure")}
 
     def __init__(
         self,
@@ -103,6 +135,11 @@ class AdaRank(Ranker):
         rounds: int = 100,
         choose: str = "loss",
         directions: str = "up",
+        repeats: str = "allow",
+        stop: str = "loss",
+        weak: str = "feature",
+        max_leaves: int = 8,
+        seed: int = 0,
         patience: int | None = None,
         n_threads: int | None = None,
     ) -> None:
@@ -110,14 +147,55 @@ class AdaRank(Ranker):
         self.rounds = rounds
         self.choose = choose
         self.directions = directions
+        self.repeats = repeats
+        self.stop = stop
+        self.weak = weak
+        self.max_leaves = max_leaves
+        self.seed = seed
         self.patience = patience
         self.n_threads = n_threads
 
-    def _fit(self, task: FitTask) -> tuple[LinearScorer, History]:
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
         if task.weights is not None:
             raise InputError("AdaRank takes no weights: it weighs queries itself.")
         judged = _queries_that_count(task.train, self.metric, task.n_threads)
+        return self._fit_features(task, judged) if self.weak == "feature" else self._fit_drawn(task, judged)
+
+    def _fit_features(self, task: FitTask, judged: RankingData) -> tuple[LinearScorer, History]:
+        missing = _lowest_values(task.train)
+        learner = CHOICES[self.choose](
+            judged,
+            self.metric,
+            missing=missing,
+            directions=DIRECTIONS[self.directions],
+            repeats=self.repeats,
+            n_threads=task.n_threads,
+        )
+        _require_unit_range(self.metric, learner.quality)
+        rounds = min(self.rounds, judged.n_features) if self.repeats == "once" else self.rounds
+        members, history = self._boost(task, judged, learner, rounds)
+        if not members:
+            raise InputError(f"There is nothing to learn: no feature alone has {self.metric} above 0.")
+        return _as_linear(members, missing), history
+
+    def _fit_drawn(self, task: FitTask, judged: RankingData) -> tuple[TreeEnsemble, History]:
+        # What is drawn must not depend on the order of rows.
+        ordered = judged.take(judged.canonical_rows)
+        random = np.random.default_rng(self.seed)
+        learner: DrawnVotes | DrawnTrees
+        if self.weak == "stump":
+            learner = DrawnVotes(ordered, DIRECTIONS[self.directions], random, task.n_threads)
+        else:
+            learner = DrawnTrees(ordered, self.max_leaves, random, task.n_threads)
+        members, history = self._boost(task, ordered, learner, self.rounds)
+        if not members:
+            raise InputError(f"There is nothing to learn: no {self.weak} alone has {self.metric} above 0.")
+        return weighted_trees(members), history
+
+    def _boost(
+        self, task: FitTask, judged: RankingData, learner: WeakLearner[QueryWeights], rounds: int
+    ) -> tuple[list[Member], History]:
         monitor = Monitor(
             self.metric,
             judged,
@@ -126,23 +204,20 @@ class AdaRank(Ranker):
             on_round=task.on_round,
             n_threads=task.n_threads,
         )
-        rule = AdaRankRule(judged, self.metric, task.n_threads)
-        missing = _lowest_values(task.train)
-        directions = DIRECTIONS[self.directions]
-        learner = LEARNERS[self.choose](
-            judged, self.metric, missing=missing, directions=directions, n_threads=task.n_threads
-        )
-        _require_unit_range(self.metric, learner.quality)
-        members = boost(rule, learner, start=np.zeros(len(judged)), rounds=self.rounds, monitor=monitor)
-        if not members:
-            raise InputError(f"There is nothing to learn: no feature alone has {self.metric} above 0.")
-        return _as_linear(members, missing), monitor.history
+        rule = AdaRankRule(judged, self.metric, STOPS[self.stop], task.n_threads)
+        members = boost(rule, learner, start=np.zeros(len(judged)), rounds=rounds, monitor=monitor)
+        return members, monitor.history
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)
         require_whole_number("patience", self.patience, least=1, optional=True)
-        require_one_of("choose", self.choose, tuple(LEARNERS))
+        require_one_of("choose", self.choose, tuple(CHOICES))
         require_one_of("directions", self.directions, tuple(DIRECTIONS))
+        require_one_of("repeats", self.repeats, REPEATS)
+        require_one_of("stop", self.stop, tuple(STOPS))
+        require_one_of("weak", self.weak, WEAK)
+        require_whole_number("max_leaves", self.max_leaves, least=2)
+        require_whole_number("seed", self.seed, least=0)
 
 
 def _queries_that_count(train: RankingData, metric: Metric, n_threads: int) -> RankingData:

@@ -85,8 +85,8 @@ class MarginRanker(Ranker):
     scaling: str
     skipped_queries_: int
 
-    def _about(self, train: RankingData, history: History) -> dict[str, Any]:
-        return super()._about(train, history) | {"skipped_queries": self.skipped_queries_}
+    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
+        return super()._about(task, history) | {"skipped_queries": self.skipped_queries_}
 
     def _monitor(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
         """Return what watches the rounds, and take note of the queries that were skipped."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from rankwright.boosting import Monitor, boost
+from rankwright.boosting.loop import weighted_trees
 from rankwright.data import RankingData
 from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
@@ -136,10 +137,8 @@ class TreeRanker(Ranker):
 
     def _model(self, members: Sequence[Member], train: RankingData) -> Scorer:
         """Return F = sum of v times each tree as one ensemble."""
-        trees = [model for _, model in members if isinstance(model, TreeEnsemble)]
-        if not trees:  # nothing was better than the start
-            return TreeEnsemble.empty(train.n_features)
-        return TreeEnsemble.concatenate(trees).scaled([weight for weight, _ in members])
+        # Where nothing was better than the start, there are none.
+        return weighted_trees(members) if members else TreeEnsemble.empty(train.n_features)
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)

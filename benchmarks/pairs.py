@@ -1,0 +1,110 @@
+"""Boosting over queries and pairs: what twice the documents cost, and five folds of OHSUMED.
+
+`python -m benchmarks.pairs` doubles the documents of every query on generated data and times a round, with factors
+and, for comparison, pair by pair. With `--data FOLDER` (Fold1, Fold2, ...) it also times whole fits at fixed
+parameters. Seconds are the processor's (`cpu`), all threads together, and the clock's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+import rankwright as rw
+from rankwright.boosting import Linear
+from rankwright.data import find_folds
+from rankwright.learners import StumpLearner, VoteLearner
+from rankwright.learners.pairs import FactoredPairs, ListedPairs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankwright.learners import Pairs
+
+N_QUERIES, N_FEATURES, N_LABELS = 60, 45, 3
+DOCUMENTS = (160, 320, 640, 1280)
+REPEATS = 7
+RANKERS = {
+    "AdaRank": lambda threads: rw.AdaRank(n_threads=threads),
+    "RankBoost, 300 rounds": lambda threads: rw.RankBoost(rounds=300, n_threads=threads),
+    "MPBoost, 300 rounds": lambda threads: rw.MPBoost(rounds=300, n_threads=threads),
+}
+
+
+class Seconds(NamedTuple):
+    """What a piece of work took."""
+
+    cpu: float
+    clock: float
+
+
+def timed(work: Callable[[], object]) -> Seconds:
+    """Return the seconds of one call."""
+    cpu, clock = time.process_time(), time.perf_counter()
+    work()
+    return Seconds(time.process_time() - cpu, time.perf_counter() - clock)
+
+
+def round_seconds(kind: type[Pairs], learner: str, n_documents: int, repeats: int = REPEATS) -> float:
+    """Return the least processor seconds of a round: the pairs' signal, and the weak ranker that answers it."""
+    random = np.random.default_rng(1)
+    n_rows = N_QUERIES * n_documents
+    X = random.normal(size=(n_rows, N_FEATURES)).astype(np.float32)
+    y = random.integers(0, N_LABELS, n_rows).astype(np.float64)
+    data = rw.RankingData(X, y, np.repeat(np.arange(N_QUERIES), n_documents))
+    pairs = kind(data.canonical, Linear(0.5).between, np.ones(n_rows), 1)
+    binned, scores = data.binned(255, 1), random.normal(size=n_rows)
+    one = {
+        "RankBoost": VoteLearner(binned, directions=(1,), n_threads=1),
+        "MPBoost": StumpLearner(binned, newton=False, n_threads=1),
+    }[learner]
+    one.fit(pairs.signal(scores))  # sorts what is sorted once
+    return min(timed(lambda: one.fit(pairs.signal(scores))).cpu for _ in range(repeats))
+
+
+def main() -> None:
+    """Print the tables."""
+    options = _options()
+    print(f"A round: {N_QUERIES} queries, {N_FEATURES} features, {N_LABELS} labels, one thread, ms of cpu")
+    _show_doubling("RankBoost, factors", FactoredPairs, "RankBoost", DOCUMENTS)
+    _show_doubling("MPBoost, factors", FactoredPairs, "MPBoost", DOCUMENTS)
+    _show_doubling("MPBoost, pair by pair", ListedPairs, "MPBoost", DOCUMENTS[:2], repeats=1)
+    if options.data:
+        _show_folds(options.data, options.threads)
+
+
+def _show_doubling(
+    name: str, kind: type[Pairs], learner: str, documents: tuple[int, ...], repeats: int = REPEATS
+) -> None:
+    seconds = [round_seconds(kind, learner, n, repeats) for n in documents]
+    ratios = [f"{later / earlier:.2f}" for earlier, later in pairwise(seconds)]
+    times = ", ".join(f"{n}: {1e3 * one:.2f}" for n, one in zip(documents, seconds, strict=True))
+    print(f"{name:<24}{times}   ratios {' '.join(ratios)}")
+
+
+def _show_folds(folder: str, threads: int) -> None:
+    folds = [rw.read_fold(path) for path in find_folds(folder)]
+    print(f"{len(folds)} folds of {folder} at defaults, {threads} threads")
+    for name, make in RANKERS.items():
+        make(threads).fit(folds[0][0], validation=folds[0][1])  # bins what is binned once
+        times = [timed(partial(make(threads).fit, fold[0], validation=fold[1])) for fold in folds]
+        print(
+            f"{name:<24}{sum(one.cpu for one in times):>8.2f} s cpu{sum(one.clock for one in times):>8.2f} s clock"
+        )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", help="A folder with Fold1, Fold2, ...")
+    parser.add_argument("--threads", type=int, default=2)
+    return parser.parse_args([] if "pairs" in sys.argv[1:] else None)
+
+
+if __name__ == "__main__":
+    main()

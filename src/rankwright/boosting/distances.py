@@ -1,0 +1,165 @@
+"""Directed distances between labels: how far one document should stand above another (Zhu et al. 2009)."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+LABELS_CHECKED = 300  # of more there are, as many are looked at, evenly spread
+ROUNDING = 1e-9
+CLOSE_TO_ONE = (0.5, 1.5)  # where the largest distance should lie: condition 9
+
+
+@dataclass(frozen=True)
+class Distance(ABC):
+    """The impetus of placing a document with one label before a document with another.
+
+    One of your own is a frozen dataclass that derives from this and defines `between`; MPBoost checks on the
+    labels at hand that it is a directed distance.
+    """
+
+    proven: ClassVar[bool] = False  # whether requirements 3 and 4 need no checking
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value = getattr(self, one.name)
+            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not number or not 0.0 < float(value) < np.inf:
+                raise InputError(f"{one.name} must be a number above 0, not {value!r}.")
+
+    @abstractmethod
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the distance from the first label to the second, of each of several pairs."""
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{getattr(self, one.name):g}" for one in fields(self))
+        return type(self).__name__.lower() + (f"({values})" if values else "")
+
+
+@dataclass(frozen=True)
+class Linear(Distance):
+    """Equation 6: alpha (r_i - r_j)."""
+
+    proven: ClassVar[bool] = True
+    alpha: float = 0.5
+
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return alpha times the difference."""
+        return np.asarray(self.alpha * (first - second))
+
+
+@dataclass(frozen=True)
+class Logarithmic(Distance):
+    """Equation 7: log(1 + lambda |r_i - r_j|) with the sign of r_i - r_j; for wide ranges of labels."""
+
+    proven: ClassVar[bool] = True
+    lambda_: float = 1.0
+
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the logarithm with the difference's sign."""
+        difference = first - second
+        return np.asarray(np.sign(difference) * np.log1p(self.lambda_ * np.abs(difference)))
+
+
+@dataclass(frozen=True)
+class Logistic(Distance):
+    """Equation 8: 1 / (1 + exp(-beta |r_i - r_j|)) with the sign of r_i - r_j; always between 1/2 and 1."""
+
+    proven: ClassVar[bool] = True
+    beta: float = 1.0
+
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the logistic function with the difference's sign."""
+        difference = first - second
+        return np.asarray(np.sign(difference) / (1.0 + np.exp(-self.beta * np.abs(difference))))
+
+
+@dataclass(frozen=True)
+class Binary(Distance):
+    """Equation 2: the sign of r_i - r_j, which preserves no magnitude; the paper's baseline."""
+
+    proven: ClassVar[bool] = True
+
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the difference's sign."""
+        return np.asarray(np.sign(first - second))
+
+
+KINDS = {one.__name__.lower(): one for one in (Linear, Logarithmic, Logistic, Binary)}
+
+
+def parse_distance(text: str) -> Distance:
+    """Return the distance of that name, with its parameter if there is one: `linear(0.5)`."""
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text)
+    if match is None or match[1].lower() not in KINDS:
+        raise InputError(f"A distance is one of {', '.join(KINDS)}, such as linear(0.5), not {text!r}.")
+    try:
+        return KINDS[match[1].lower()](*map(float, filter(None, [match[2]])))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{text!r} is no distance: {match[1].lower()} takes one number, binary none.") from None
+
+
+def require_directed(distance: Distance, labels: Doubles) -> None:
+    """Refuse a distance that is not directed on the labels at hand.
+
+    Its sign must be that of the difference (requirement 3), a greater difference must be farther (requirement 4),
+    and the way back as far as the way there.
+    """
+    values = np.unique(labels)
+    if len(values) > LABELS_CHECKED:
+        values = values[np.linspace(0, len(values) - 1, LABELS_CHECKED).astype(int)]
+    first, second = (one.ravel() for one in np.meshgrid(values, values, indexing="ij"))
+    far = np.asarray(distance.between(first, second), dtype=np.float64)
+    if far.shape != first.shape or not np.isfinite(far).all():
+        raise InputError(f"{distance} must give one finite number for every two labels.")
+    _require_sign(distance, first, second, far)
+    back = distance.between(second, first)
+    wrong = ~np.isclose(back, -far, rtol=ROUNDING, atol=0.0)
+    if wrong.any():
+        a, b = _first(wrong, first, second)
+        raise InputError(f"{distance} must be as far from {a:g} to {b:g} as from {b:g} to {a:g}, the other way.")
+    _require_order(distance, np.abs(first - second), np.abs(far))
+
+
+def _require_sign(distance: Distance, first: Doubles, second: Doubles, far: Doubles) -> None:
+    wrong = np.sign(far) != np.sign(first - second)
+    if wrong.any():
+        (a, b), value = _first(wrong, first, second), far[wrong][0]
+        raise InputError(
+            f"{distance} is {value:g} from label {a:g} to {b:g}; its sign must be that of their difference "
+            "(requirement 3)."
+        )
+
+
+def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
+    """Refuse a distance where any smaller difference is as far as a greater one."""
+    order = np.argsort(gaps)
+    gaps, far = gaps[order], far[order]
+    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # differences that are equal but for rounding
+    highest_so_far = np.maximum.accumulate(far)
+    lowest_from_here = np.minimum.accumulate(far[::-1])[::-1]
+    wrong = new[highest_so_far[new - 1] >= lowest_from_here[new]]
+    if len(wrong):
+        place = int(wrong[0])
+        raise InputError(
+            f"{distance} is {lowest_from_here[place]:g} for labels {gaps[place]:g} or more apart, but "
+            f"{highest_so_far[place - 1]:g} for some that are closer; farther labels must be farther "
+            "(requirement 4)."
+        )
+
+
+def _first(wrong: NDArray[np.bool_], first: Doubles, second: Doubles) -> tuple[float, float]:
+    return float(first[wrong][0]), float(second[wrong][0])

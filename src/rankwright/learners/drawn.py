@@ -1,0 +1,87 @@
+"""Weak rankers fitted on queries drawn by their weights (Xu & Li 2007, section 3.2)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.data.binning import MOST_BINS
+from rankwright.learners.pairs import Pairs, equal_strength, pair_weight_of_query
+from rankwright.learners.signal import Gradients, QueryWeights, Weak
+from rankwright.learners.stump import VoteLearner
+from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data import RankingData
+
+    Doubles = NDArray[np.float64]
+
+MIN_DOCUMENTS = 5  # of a leaf
+
+
+class DrawnQueries(ABC):
+    """Draws as many queries as there are, with replacement, and fits another learner to what came up.
+
+    Parameters
+    ----------
+    train
+        The documents to rank, in canonical order.
+    random
+        What draws.
+    """
+
+    def __init__(self, train: RankingData, random: np.random.Generator) -> None:
+        self.train, self.random = train, random
+
+    def fit(self, signal: QueryWeights) -> Weak:
+        """Return a weak model of the queries drawn."""
+        drawn = self.random.multinomial(len(self.train.groups), signal.weights / signal.weights.sum())
+        return self._fit_to(drawn[self.train.groups.query_of_row].astype(np.float64))
+
+    @abstractmethod
+    def _fit_to(self, times: Doubles) -> Weak:
+        """Fit to documents whose queries came up so many times."""
+
+
+class DrawnVotes(DrawnQueries):
+    """RankBoost's vote: the threshold that orders most of the drawn queries' pairs."""
+
+    def __init__(
+        self, train: RankingData, directions: tuple[int, ...], random: np.random.Generator, n_threads: int
+    ) -> None:
+        super().__init__(train, random)
+        self.n_threads = n_threads
+        pairs = pair_weight_of_query(train.canonical, np.ones(len(train)))
+        self._alike = 1.0 / pairs[train.groups.query_of_row]
+        self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
+
+    def _fit_to(self, times: Doubles) -> Weak:
+        pairs = Pairs.of(
+            self.train.canonical, equal_strength, weights=times * self._alike, n_threads=self.n_threads
+        )
+        return self._learner.fit(pairs.signal(np.zeros(len(times))))
+
+
+class DrawnTrees(DrawnQueries):
+    """A regression tree on labels, taken as differences from their query's mean."""
+
+    def __init__(self, train: RankingData, max_leaves: int, random: np.random.Generator, n_threads: int) -> None:
+        super().__init__(train, random)
+        query, sizes = train.groups.query_of_row, train.groups.sizes
+        self._targets = train.y - (np.bincount(query, train.y) / sizes)[query]
+        self._learner = TreeLearner(
+            train.binned(MOST_BINS, n_threads),
+            train.groups,
+            limits=TreeLimits(max_leaves, MIN_DOCUMENTS, min_hessian=1.0, l2=1.0),
+            sampling=TreeSampling(1.0, "documents", 1.0),
+            monotone=np.zeros(0, dtype=np.int8),
+            random=random,
+            n_threads=n_threads,
+        )
+
+    def _fit_to(self, times: Doubles) -> Weak:
+        return self._learner.fit(Gradients(times * self._targets, times))

@@ -1,0 +1,288 @@
+"""Pairs of a query's documents under the exponential loss of RankBoost and MPBoost; none is ever stored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.data import Ranking
+from rankwright.errors import InputError
+from rankwright.learners.signal import Gradients
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankwright.data.binning import BinnedFeatures
+    from rankwright.data.dataset import Judged
+
+    Doubles = NDArray[np.float64]
+
+    # How strongly a document of the first label should stand above one of the second, lower label.
+    Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]
+
+CODES = 256  # columns of a sum by code; the last is for missing values
+HIGHEST_POWER = 700.0  # whose exponential is still finite
+PAIRS_AT_ONCE = 2**20  # looked at together where labels are too many for factors
+
+
+@dataclass(frozen=True, eq=False)
+class PairSignal(Gradients):
+    """What pairs ask of each document, the scores they look at, and the logarithm of their summed loss."""
+
+    scores: Doubles
+    log_loss: float
+    pairs: Pairs
+
+    def facts(self, before: PairSignal) -> dict[str, float]:
+        """Return Z, by which the loss changed, the product of all Z so far, and the misordered share it bounds."""
+        powers = {"Z": self.log_loss - before.log_loss, "bound": self.log_loss - self.pairs.log_loss_at_first}
+        bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}
+        return bounds | {"misordered": self.pairs.misordered(self.scores)}
+
+
+class Pairs(ABC):
+    """All pairs of a query's documents with different labels.
+
+    With document i labelled higher than j, and their scores F, a pair weighs
+
+        w_ij = s_i s_j exp(-strength (F_i - F_j)), divided by the sum over all pairs of all queries.
+
+    Parameters
+    ----------
+    judged
+        Labels and queries, the rows of a query standing together.
+    strength
+        Of a pair's higher and lower label.
+    shares
+        s, one a document: what a pair weighs before there are scores.
+    n_threads
+        Threads to use.
+    """
+
+    def __init__(self, judged: Judged, strength: Strength, shares: Doubles, n_threads: int) -> None:
+        self.labels, self.groups = judged
+        self.strength, self.shares, self.n_threads = strength, shares, n_threads
+
+    @classmethod
+    def of(
+        cls,
+        judged: Judged,
+        strength: Strength,
+        *,
+        weights: Doubles | None = None,
+        by_query: bool = False,
+        n_threads: int,
+    ) -> Pairs:
+        """Return the pairs, in linear time where labels are few and one block after another where they are many.
+
+        Parameters
+        ----------
+        judged, strength, n_threads
+            As above.
+        weights
+            One a document; a pair counts the geometric mean of its two.
+        by_query
+            Whether the pairs of every query weigh as much together, rather than every pair alike.
+        """
+        shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
+        if by_query:
+            shares = shares / np.sqrt(pair_weight_of_query(judged, shares))[judged.groups.query_of_row]
+        few = len(np.unique(judged.y)) <= _native.MOST_LABELS
+        pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
+        if pairs.log_loss_at_first == -np.inf:
+            raise InputError("There is nothing to learn: no two documents of different labels have a weight.")
+        return pairs
+
+    @cached_property
+    def log_loss_at_first(self) -> float:
+        """The logarithm of the loss before there are scores."""
+        return self.signal(np.zeros(len(self.labels))).log_loss
+
+    @abstractmethod
+    def signal(self, scores: Doubles) -> PairSignal:
+        """Return what the pairs ask of each document, with d the strength of each pair.
+
+        gradient_i = sum of w_ij d over worse documents j, less the same over better ones,
+        hessian_i  = sum of w_ij d^2 over both.
+        """
+
+    @abstractmethod
+    def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
+        """Return sums by feature and code; a code and all above sum to the weight of the pairs that cross it.
+
+        A pair crosses if one value has the code or a higher one, and the other has not, or is missing. `squared`
+        multiplies each weight by the square of the pair's strength.
+        """
+
+    @abstractmethod
+    def misordered(self, scores: Doubles) -> float:
+        """Return the share of pairs, by s_i s_j, whose better document has no higher score."""
+
+
+class FactoredPairs(Pairs):
+    """Few labels: a pair's weight is a product of two documents' factors, for each pair of labels.
+
+    Time is documents x labels, and documents x features x labels for crossing weights.
+    """
+
+    def __init__(self, judged: Judged, strength: Strength, shares: Doubles, n_threads: int) -> None:
+        super().__init__(judged, strength, shares, n_threads)
+        values, codes = np.unique(judged.y, return_inverse=True)
+        self._codes = codes.astype(np.uint8)
+        self._strengths = np.zeros((len(values), len(values)))
+        better, worse = np.tril_indices(len(values), -1)
+        self._strengths[better, worse] = strength(values[better], values[worse])
+        self._sorted: tuple[BinnedFeatures, _native.SortedCodes] | None = None
+
+    def signal(self, scores: Doubles) -> PairSignal:
+        """Return gradients and hessians from sums of factors."""
+        gradient, hessian, log_loss = _native.pair_gradients(
+            self.groups.offsets, self._codes, self._strengths, self.shares, scores, self.n_threads
+        )
+        return PairSignal(gradient, hessian, scores, log_loss, self)
+
+    def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
+        """Sweep every feature's documents, query by query, from the highest code to the lowest."""
+        if self._sorted is None or self._sorted[0] is not binned:
+            codes = _native.SortedCodes(binned.matrix, self.groups.offsets, self.n_threads)
+            self._sorted = binned, codes
+        return _native.crossing_weights(
+            self._sorted[1],
+            self._codes,
+            self._strengths,
+            self.shares,
+            signal.scores,
+            signal.log_loss,
+            squared,
+            self.n_threads,
+        )
+
+    def misordered(self, scores: Doubles) -> float:
+        """Count down each query's ranking."""
+        order = Ranking.of(scores, self.groups, n_threads=self.n_threads).order
+        return _native.misordered_share(
+            self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
+        )
+
+
+class Block(NamedTuple):
+    """Pairs of some rows with all rows of their queries: both rows of each, strength, exponent."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    strength: Doubles
+    power: Doubles
+
+
+class ListedPairs(Pairs):
+    """Many labels: pairs are listed from both their ends, a block of rows after another.
+
+    Time is that of all pairs, and pairs x features for crossing weights; memory is one block's.
+    """
+
+    def signal(self, scores: Doubles) -> PairSignal:
+        """Sum over blocks, each relative to its own largest weight."""
+        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        largest, sums = [], []
+        for rows in self._blocks():
+            block = self._block(rows, scores)
+            largest.append(block.power.max())
+            weights = self._weights(block, max(largest[-1], -np.finfo(float).max))
+            sums.append(fsum(weights) / 2.0)
+            gradient[rows], hessian[rows] = (
+                np.add.reduceat(weights * factor, _starts(self.groups.sizes[self._query_of(rows)]))
+                for factor in (np.sign(self._difference(block)) * block.strength, block.strength**2)
+            )
+        top = max(largest)
+        if top == -np.inf:
+            return PairSignal(gradient, hessian, scores, top, self)
+        total = fsum(one * np.exp(power - top) for one, power in zip(sums, largest, strict=True))
+        for rows, power in zip(self._blocks(), largest, strict=True):
+            gradient[rows] *= np.exp(power - top) / total
+            hessian[rows] *= np.exp(power - top) / total
+        return PairSignal(gradient, hessian, scores, float(top + np.log(total)), self)
+
+    def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
+        """Add up what each block's pairs weigh."""
+        sums = np.zeros((binned.n_features, CODES))
+        for rows in self._blocks():
+            block = self._block(rows, signal.scores)
+            weights = self._weights(block, signal.log_loss) * (block.strength**2 if squared else 1.0)
+            queries = self._query_of(rows)
+            begins, ends = self.groups.offsets[queries], self.groups.offsets[queries + 1]
+            numbers = np.arange(rows.start, rows.stop)
+            sums += _native.crossing_of_pairs(binned.matrix, numbers, begins, ends, weights, self.n_threads)
+        return sums
+
+    def misordered(self, scores: Doubles) -> float:
+        """Look at every pair."""
+        wrong, total = [], []
+        for rows in self._blocks():
+            block = self._block(rows, scores)
+            shares = self.shares[block.left] * self.shares[block.right] * (self._difference(block) > 0)
+            total.append(fsum(shares))
+            wrong.append(fsum(shares * (scores[block.left] <= scores[block.right])))
+        return fsum(wrong) / fsum(total)
+
+    def _blocks(self) -> Iterator[slice]:
+        """Yield runs of rows that have so many pairs together, one row at the least."""
+        ends = np.cumsum(self.groups.sizes[self.groups.query_of_row])
+        first, n_rows = 0, len(ends)
+        while first < n_rows:
+            before = ends[first - 1] if first else 0
+            last = max(first + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, side="right")))
+            yield slice(first, last)
+            first = last
+
+    def _block(self, rows: slice, scores: Doubles) -> Block:
+        queries = self._query_of(rows)
+        sizes = self.groups.sizes[queries]
+        left = np.repeat(np.arange(rows.start, rows.stop), sizes)
+        right = np.arange(len(left)) - np.repeat(_starts(sizes) - self.groups.offsets[queries], sizes)
+        one, other = self.labels[left], self.labels[right]
+        strength = np.where(one == other, 0.0, self.strength(np.maximum(one, other), np.minimum(one, other)))
+        gap = np.sign(one - other) * (scores[left] - scores[right])
+        power = np.where(
+            (one == other) | (self.shares[left] * self.shares[right] == 0.0), -np.inf, -strength * gap
+        )
+        return Block(left, right, strength, power)
+
+    def _weights(self, block: Block, log_scale: float) -> Doubles:
+        weights: Doubles = self.shares[block.left] * self.shares[block.right] * np.exp(block.power - log_scale)
+        return weights
+
+    def _difference(self, block: Block) -> Doubles:
+        return np.asarray(self.labels[block.left] - self.labels[block.right])
+
+    def _query_of(self, rows: slice) -> NDArray[np.int64]:
+        return self.groups.query_of_row[rows]
+
+
+def equal_strength(better: Doubles, _worse: Doubles) -> Doubles:
+    """Return 1 for every pair: RankBoost's strength."""
+    return np.ones_like(better)
+
+
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each of several runs begins."""
+    return np.asarray(np.cumsum(sizes) - sizes)
+
+
+def pair_weight_of_query(judged: Judged, shares: Doubles) -> Doubles:
+    """Return the sum of s_i s_j over each query's pairs, 1 where there are none: half of all less the equal."""
+    n_queries, query = len(judged.groups), judged.groups.query_of_row
+    values, codes = np.unique(judged.y, return_inverse=True)
+    kinds, kind_of_row = np.unique(query * len(values) + codes, return_inverse=True)
+    of_kind = np.bincount(kind_of_row, shares)
+    equal = np.bincount(kinds // len(values), of_kind**2, minlength=n_queries)
+    all_pairs = np.bincount(query, shares, minlength=n_queries) ** 2
+    different = (all_pairs - equal) / 2.0
+    return np.where(different > 1e-12 * all_pairs, different, 1.0)

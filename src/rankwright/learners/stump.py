@@ -1,0 +1,218 @@
+"""Thresholds on single features as weak rankers: RankBoost's votes and MPBoost's stumps.
+
+Thresholds are minus infinity, above which are all values but missing ones, and the edges of binned features: all
+there are where a feature has at most 255 values, quantiles of them otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.data import Ranking
+from rankwright.learners.signal import Weak, half_log_odds
+from rankwright.metrics import mean_over_queries
+from rankwright.models import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.binning import BinnedFeatures
+    from rankwright.data.dataset import Judged
+    from rankwright.learners.pairs import PairSignal
+    from rankwright.metrics import Metric
+
+    Doubles = NDArray[np.float64]
+
+MISSING = 255  # the code of a missing value
+NOTHING = 1e-12  # of all pairs' weights; less is nothing but rounding
+HIGHEST_VALUE = float(np.finfo(np.float32).max)
+LOWEST_VALUE = float(np.nextafter(np.finfo(np.float32).min, np.float32(0.0)))  # no value of any use lies below
+
+
+class Threshold(NamedTuple):
+    """Between the values of one feature with this code or more, and those below."""
+
+    feature: int
+    code: int
+
+
+class StumpLearner:
+    """MPBoost's weak ranker (equation 17): a above a threshold, 0 below it or where the value is missing.
+
+    For every feature and threshold, with pairs of w_ij and d that cross it,
+
+        a = sum of w_ij d (up: the better document above) - sum of w_ij d (down), over sum of w_ij (times d^2)
+
+    is the exact minimum of the weighted squared error; that with the least error is taken.
+
+    Parameters
+    ----------
+    binned
+        The features, rows in the pairs' order.
+    newton
+        Whether to divide by the sum of w_ij d^2, the loss's second derivative, rather than w_ij as the paper
+        does, which takes d^2 for 1.
+    n_threads
+        Threads to use.
+    """
+
+    def __init__(self, binned: BinnedFeatures, *, newton: bool, n_threads: int) -> None:
+        self.binned, self.newton, self.n_threads = binned, newton, n_threads
+        self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
+
+    def fit(self, signal: PairSignal) -> Weak:
+        """Return the stump with the least weighted squared error."""
+        pull = _above(_native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads))
+        weight = _above(signal.pairs.crossing_weights(self.binned, signal, squared=self.newton))
+        crosses = weight > NOTHING
+        gains = np.divide(pull**2, weight, out=np.zeros_like(pull), where=crosses)
+        best = _at_highest(gains)
+        value = pull[best] / weight[best] if crosses[best] else 0.0
+        return self._stump(best, value, gains[best])
+
+    def _stump(self, threshold: Threshold, value: float, gain: float) -> Weak:
+        if value == 0.0:
+            return _nothing(self.binned)
+        high = _is_high(self.binned, threshold)
+        model = TreeEnsemble(
+            splits=np.array([0, 1]),
+            feature=np.array([threshold.feature]),
+            threshold=np.array([self._thresholds[threshold.feature][threshold.code]]),
+            missing_left=np.array([1]),
+            left=np.array([-1]),
+            right=np.array([-2]),
+            leaf_value=np.array([0.0, value]),
+            gain=np.array([gain]),
+            cover=np.array([len(high) - high.sum(), high.sum()]),
+            n_features=self.binned.n_features,
+        )
+        return Weak(model, np.where(high, value, 0.0))
+
+
+class VoteLearner:
+    """RankBoost's weak ranker: 1/2 above a threshold, -1/2 below it, 0 where the value is missing.
+
+    That is the paper's 1 and 0, half a step lower, and an abstention that favours neither. The one with the
+    largest r = sum over documents of gradient x vote is taken, which the third method for alpha calls for.
+
+    Parameters
+    ----------
+    binned
+        The features, rows in the pairs' order.
+    directions
+        1 lets higher values be better, -1 lower ones.
+    n_threads
+        Threads to use.
+    """
+
+    def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
+        self.binned, self.directions, self.n_threads = binned, directions, n_threads
+        self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
+
+    def fit(self, signal: PairSignal) -> Weak:
+        """Return the vote with the largest r."""
+        r = self._agreement(signal)
+        best = _at_highest(self._worth(r))
+        return self._vote(best, r[best])
+
+    def _agreement(self, signal: PairSignal) -> Doubles:
+        """Return r of every feature and threshold: half of what votes above pull, less half of those below."""
+        pull = _native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads)
+        above = _above(pull)
+        there_is = np.arange(MISSING) < np.array([[len(one)] for one in self._thresholds])
+        return np.where(there_is, above - above[:, :1] / 2.0, 0.0)
+
+    def _worth(self, r: Doubles) -> Doubles:
+        return np.asarray(np.max([direction * r for direction in self.directions], axis=0))
+
+    def _vote(self, threshold: Threshold, r: float) -> Weak:
+        if self._worth(np.array([r]))[0] <= NOTHING:
+            return _nothing(self.binned)
+        vote = 0.5 if r > 0.0 else -0.5
+        codes = _native.column_codes(self.binned.matrix, threshold.feature)
+        missing, high = codes == MISSING, _is_high(self.binned, threshold)
+        # The second split tells only whether there is a value at all.
+        model = TreeEnsemble(
+            splits=np.array([0, 2]),
+            feature=np.array([threshold.feature] * 2),
+            threshold=np.array([self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE]),
+            missing_left=np.array([1, 0]),
+            left=np.array([1, -2]),
+            right=np.array([-1, -3]),
+            leaf_value=np.array([vote, -vote, 0.0]),
+            gain=np.array([abs(r), 0.0]),
+            cover=np.array([high.sum(), len(codes) - high.sum() - missing.sum(), missing.sum()]),
+            n_features=self.binned.n_features,
+        )
+        return Weak(model, np.where(missing, 0.0, np.where(high, vote, -vote)))
+
+
+class MetricVoteLearner(VoteLearner):
+    """The vote whose addition leaves the best metric, among each feature's vote with the largest r.
+
+    Parameters
+    ----------
+    judged, metric
+        What to measure, rows in the pairs' order.
+    """
+
+    def __init__(
+        self,
+        binned: BinnedFeatures,
+        judged: Judged,
+        metric: Metric,
+        *,
+        directions: tuple[int, ...],
+        n_threads: int,
+    ) -> None:
+        super().__init__(binned, directions=directions, n_threads=n_threads)
+        self.judged, self.metric = judged, metric
+
+    def fit(self, signal: PairSignal) -> Weak:
+        """Return the vote that the ensemble gains most from."""
+        r = self._agreement(signal)
+        worth = self._worth(r)
+        thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(worth)]
+        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if worth[one] > NOTHING]
+        if not votes:
+            return _nothing(self.binned)
+        scores = [signal.scores + half_log_odds(agreement) * vote.outputs for vote, agreement in votes]
+        return votes[int(np.argmax([self._measure(one) for one in scores]))][0]
+
+    def _measure(self, scores: Doubles) -> float:
+        ranking = Ranking.of(scores, self.judged.groups, n_threads=self.n_threads)
+        return mean_over_queries(self.metric.per_query(self.judged.y, ranking, n_threads=self.n_threads))
+
+
+def _above(sums: Doubles) -> Doubles:
+    """Return for every feature and code the sum over it and all higher ones; a missing value is above none."""
+    return np.cumsum(sums[:, MISSING - 1 :: -1], axis=1)[:, ::-1]
+
+
+def _at_highest(worth: Doubles) -> Threshold:
+    """Return the threshold of the highest worth, the first of equals."""
+    return Threshold(*map(int, divmod(int(np.argmax(worth)), worth.shape[1])))
+
+
+def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:
+    codes = _native.column_codes(binned.matrix, threshold.feature)
+    return np.asarray((codes >= threshold.code) & (codes != MISSING))
+
+
+def _nothing(binned: BinnedFeatures) -> Weak:
+    """Return a weak model that says nothing of any document."""
+    none, one = np.zeros(0, dtype=np.float32), np.zeros(1)
+    integers = dict.fromkeys(("feature", "missing_left", "left", "right"), np.zeros(0, dtype=np.int32))
+    model = TreeEnsemble(
+        splits=np.array([0, 0]),
+        threshold=none,
+        leaf_value=one,
+        gain=np.zeros(0),
+        cover=one + binned.n_rows,
+        n_features=binned.n_features,
+        **integers,  # type: ignore[arg-type]
+    )
+    return Weak(model, np.zeros(binned.n_rows))

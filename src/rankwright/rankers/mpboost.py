@@ -1,0 +1,198 @@
+"""MPBoost (Zhu, Chen, Zhu, Wang, Wang & Chen, CIKM 2009): boosting that preserves how far labels are apart."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankwright.boosting import (
+    Binary,
+    Distance,
+    Linear,
+    Logarithmic,
+    Logistic,
+    Monitor,
+    boost,
+    weighted_trees,
+)
+from rankwright.boosting.distances import CLOSE_TO_ONE, require_directed
+from rankwright.errors import InputError
+from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
+from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History
+    from rankwright.models import TreeEnsemble
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+
+TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pairs from dividing by zero
+
+
+@dataclass(frozen=True)
+class MPBoostRule:
+    """Weighs pairs by the exponential loss with directed distances (Algorithm 1 of the paper)."""
+
+    pairs: Pairs
+    learning_rate: float
+
+    def first_signal(self, scores: Doubles) -> PairSignal:
+        """w_ij(1) = 1 / |I|, or as much for every query together."""
+        return self.pairs.signal(scores)
+
+    def signal(self, scores: Doubles) -> PairSignal:
+        """w_ij(t + 1) = w_ij(t) exp(-dist(r_i, r_j) (f_t(x_i) - f_t(x_j))) / Z_t."""
+        return self.pairs.signal(scores)
+
+    def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
+        """Return the learning rate, 1 in the paper; None where no weak ranker lowers the squared error."""
+        return self.learning_rate if np.ptp(outputs) > 0.0 else None
+
+    def facts(self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
+        """Z_t, the bound of Theorem 1 (the product of all Z so far) and the share of misordered pairs."""
+        return after.facts(before)
+
+
+class MPBoost(Ranker):
+    """Boosts stumps over pairs of documents, each pair the more urgent the farther apart its labels are.
+
+    Its `grid` for tuning: the paper's three distances, and both ways to weigh pairs.
+
+    Parameters
+    ----------
+    metric
+        What the validation part judges rounds by.
+    distance
+        The directed distance between labels: `Linear(alpha)`, `Logarithmic(lambda_)`, `Logistic(beta)`,
+        `Binary()` or one of your own.
+    rounds
+        Most weak rankers to add.
+    learning_rate
+        The shrinkage of every weak ranker; 1 is the paper's.
+    newton
+        Whether a stump's value divides by the sum of w dist^2, the exact second derivative, rather than by the
+        sum of w, as the paper does where |dist| is about 1.
+    pair_weights
+        What pairs weigh at first: `"uniform"` as much for every pair, `"query"` as much for every query.
+    max_leaves
+        None boosts the paper's stumps. A number boosts trees of so many leaves, a step beyond it: each leaf takes
+        the Newton step of its documents' gradients and second derivatives.
+    min_documents
+        What every leaf of such a tree must hold at least.
+    max_bins
+        Codes a feature's values are binned to, at most 255; thresholds lie between them.
+    patience
+        Rounds without a better validation value before stopping; None goes on.
+    n_threads
+        Threads to use, None for all that this process may; the model does not depend on it.
+    """
+
+    name: ClassVar[str] = "mpboost"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
+        "distance": (Logistic(1.0), Linear(0.5), Logarithmic(1.0)),
+        "pair_weights": ("uniform", "query"),
+    }
+
+    def __init__(
+        self,
+        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+        *,
+        distance: Distance = Logistic(),  # noqa: B008  # a frozen value
+        rounds: int = 300,
+        learning_rate: float = 0.1,
+        newton: bool = False,
+        pair_weights: str = "uniform",
+        max_leaves: int | None = None,
+        min_documents: int = 10,
+        max_bins: int = 255,
+        patience: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.distance = distance
+        self.rounds = rounds
+        self.learning_rate = learning_rate
+        self.newton = newton
+        self.pair_weights = pair_weights
+        self.max_leaves = max_leaves
+        self.min_documents = min_documents
+        self.max_bins = max_bins
+        self.patience = patience
+        self.n_threads = n_threads
+
+    def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:
+        self._check_parameters()
+        train = task.train
+        _check_distance(self.distance, train.y)
+        monitor = Monitor(
+            self.metric,
+            train.canonical,
+            task.validation,
+            patience=self.patience,
+            on_round=task.on_round,
+            n_threads=task.n_threads,
+        )
+        pairs = Pairs.of(
+            train.canonical,
+            self.distance.between,
+            weights=None if task.weights is None else task.weights[train.canonical_rows],
+            by_query=self.pair_weights == "query",
+            n_threads=task.n_threads,
+        )
+        rule, start = MPBoostRule(pairs, self.learning_rate), np.zeros(len(train))
+        members = boost(rule, self._learner(task), start=start, rounds=self.rounds, monitor=monitor)
+        if not members:
+            raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
+        return weighted_trees(members), monitor.history
+
+    def _learner(self, task: FitTask) -> StumpLearner | TreeLearner:
+        train, n_threads = task.train, task.n_threads
+        binned = train.binned(self.max_bins, n_threads)
+        if self.max_leaves is None:
+            return StumpLearner(binned, newton=self.newton, n_threads=n_threads)
+        return TreeLearner(
+            binned,
+            train.canonical.groups,
+            limits=TreeLimits(self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY),
+            sampling=TreeSampling(1.0, "documents", 1.0),
+            monotone=np.zeros(0, dtype=np.int8),
+            random=np.random.default_rng(0),  # never drawn from
+            n_threads=n_threads,
+        )
+
+    def _check_parameters(self) -> None:
+        require_whole_number("rounds", self.rounds, least=1)
+        require_number("learning_rate", self.learning_rate, above=0.0)
+        if not isinstance(self.newton, bool):
+            raise InputError(f"newton must be True or False, not {self.newton!r}.")
+        require_one_of("pair_weights", self.pair_weights, ("query", "uniform"))
+        require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
+        require_whole_number("min_documents", self.min_documents, least=1)
+        require_whole_number("patience", self.patience, least=1, optional=True)
+
+
+def _check_distance(distance: Distance, labels: Doubles) -> None:
+    """Refuse what is no directed distance; warn where the paper's condition 9, |dist| about 1, is far off."""
+    if not isinstance(distance, Distance):
+        raise InputError(f"distance must be a Distance such as Linear(alpha=0.5), not {distance!r}.")
+    if not distance.proven:
+        require_directed(distance, labels)
+    farthest = float(distance.between(labels.max(), labels.min()))
+    low, high = CLOSE_TO_ONE
+    if not isinstance(distance, Binary) and not low <= farthest <= high:
+        warnings.warn(
+            f"{distance} is {farthest:.2g} between the lowest and the highest label; MPBoost takes it for about 1 "
+            "(condition 9). Choose a parameter that brings it there, and small steps by learning_rate.",
+            stacklevel=4,
+        )

@@ -1,0 +1,175 @@
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rankwright as rw
+from learners.test_pairs import DISTANCES, states
+from rankers.test_rankboost import noisy, scores_by_round
+from rankwright import MPBoost
+from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG, KendallTau
+from reference import pairs as slow
+from shared_data import SHARED, needs_shared_data
+
+OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
+
+
+@pytest.mark.filterwarnings("ignore:.*condition 9")
+@settings(max_examples=60)
+@given(
+    state=states(),
+    distance=DISTANCES,
+    by_query=st.booleans(),
+    newton=st.booleans(),
+    learning_rate=st.sampled_from([1.0, 0.2]),
+)
+def test_every_round_takes_the_stump_of_brute_force(state, distance, by_query, newton, learning_rate):
+    X, y, qid, *_ = state
+    ranker = MPBoost(
+        KendallTau(),  # labels may be negative
+        distance=distance,
+        rounds=4,
+        pair_weights="query" if by_query else "uniform",
+        newton=newton,
+        learning_rate=learning_rate,
+        n_threads=1,
+    )
+    pairs = slow.pairs_of(y.tolist(), qid.tolist(), distance.between, by_query=by_query)
+    try:
+        ranker.fit(X, y, qid)
+    except InputError:
+        nothing = slow.squared_error(pairs, np.zeros(len(y)), newton=newton)
+        assert slow.least_error(pairs, X, newton=newton) == pytest.approx(nothing, abs=slow.CLOSE)
+        return
+    before = np.zeros(len(y))
+    for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):
+        weighed = slow.reweighted(pairs, before)
+        f = (scores - before) / learning_rate
+        least = slow.least_error(weighed, X, newton=newton)
+        assert slow.squared_error(weighed, f, newton=newton) == pytest.approx(least, abs=1e-6)
+        assert this.facts["Z"] == pytest.approx(slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6)
+        assert this.facts["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
+        assert this.facts["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
+        before = scores
+
+
+@pytest.mark.parametrize("distance", OWN, ids=str)
+@pytest.mark.parametrize("learning_rate", [1.0, 0.1])
+@pytest.mark.parametrize("max_leaves", [None, 4])
+def test_the_bound_of_theorem_1_holds_every_round(distance, learning_rate, max_leaves):
+    ranker = MPBoost(distance=distance, learning_rate=learning_rate, rounds=40, max_leaves=max_leaves)
+    history = ranker.fit(*noisy(missing=0.1)).history_
+    assert len(history) == 40
+    assert (history.curve("misordered") <= history.curve("bound") + 1e-12).all()
+    np.testing.assert_allclose(np.cumprod(history.curve("Z")), history.curve("bound"))
+    assert history.curve("bound")[-1] < 0.9
+
+
+def test_a_stump_is_a_tree_of_one_split():
+    model = MPBoost(rounds=7).fit(*noisy()).model_
+    assert model.n_trees == len(model.feature) == 7
+
+
+def test_trees_see_what_stumps_cannot():
+    random = np.random.default_rng(1)
+    X = random.integers(0, 2, (400, 2)).astype(float)
+    y, qid = (X[:, 0] != X[:, 1]).astype(float), np.repeat(np.arange(40), 10)
+    parameters = {"rounds": 20, "learning_rate": 0.5}
+    assert MPBoost(**parameters, max_leaves=4, min_documents=1).fit(X, y, qid).score(X, y, qid) > 0.99
+    assert MPBoost(**parameters).fit(X, y, qid).score(X, y, qid) < 0.9
+
+
+def test_the_farther_apart_labels_are_the_more_a_pair_counts():
+    # The first feature orders two pairs of neighbours, the second one pair of extremes.
+    X = np.array([[0, 1], [1, 0], [0, 0], [1, 0], [0, 0], [0, 1], [0, 0]])
+    y, qid = [1, 2, 1, 2, 1, 4, 0], [1, 1, 1, 2, 2, 3, 3]
+    by_sign, by_magnitude = (
+        MPBoost(distance=distance, rounds=1, pair_weights="uniform").fit(X, y, qid).model_.used_features
+        for distance in (Binary(), Linear(0.25))
+    )
+    assert by_sign.tolist() == [0]
+    assert by_magnitude.tolist() == [1]
+
+
+@dataclass(frozen=True)
+class Root(Distance):
+    """A user's own."""
+
+    scale: float = 0.5
+
+    def between(self, first, second):
+        return self.scale * np.sign(first - second) * np.sqrt(np.abs(first - second))
+
+
+@dataclass(frozen=True)
+class Downhill(Distance):
+    def between(self, first, second):
+        return second - first
+
+
+def test_a_distance_of_ones_own_trains_and_is_checked():
+    data = noisy()
+    ranker = MPBoost(distance=Root(), rounds=20).fit(*data)
+    assert ranker.score(*data) > NDCG(k=10)(data[1], np.zeros(len(data[1])), data[2]) + 0.1
+    assert ranker.model_.about["parameters"]["distance"] == "root(0.5)"
+    with pytest.raises(InputError, match="requirement 3"):
+        MPBoost(distance=Downhill()).fit(*data)
+
+
+@pytest.mark.parametrize("distance", [Linear(0.05), Linear(1.0), Logarithmic(30.0)], ids=str)
+def test_distances_far_from_1_are_warned_of(distance):
+    with pytest.warns(UserWarning, match=r"between the lowest and the highest label; .* \(condition 9\)"):
+        MPBoost(distance=distance, rounds=1).fit(*noisy())
+
+
+@pytest.mark.parametrize("distance", [Binary(), Linear(1 / 3), Logarithmic(1.0), Logistic(5.0)], ids=str)
+def test_distances_close_to_1_are_not(distance):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MPBoost(distance=distance, rounds=1).fit(*noisy())
+
+
+def test_real_labels_in_any_number_train():
+    X, y, qid = noisy()
+    real = y + np.random.default_rng(2).random(len(y)) / 2
+    ranker = MPBoost(distance=Linear(0.3), rounds=20).fit(X, real, qid)
+    assert (ranker.history_.curve("misordered") <= ranker.history_.curve("bound")).all()
+    assert ranker.score(X, real, qid) > NDCG(k=10)(real, np.zeros(len(y)), qid) + 0.1
+
+
+def test_steps_that_diverge_do_not_overflow():
+    X, y, qid = noisy()
+    with pytest.warns(UserWarning, match="condition 9"):
+        ranker = MPBoost(distance=Linear(50.0), rounds=200, learning_rate=1.0).fit(X, y, qid)
+    assert np.isfinite(ranker.predict(X)).all()
+    assert np.isfinite(ranker.history_.curve("bound")).all()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"distance": "linear"}, r"distance must be a Distance such as Linear\(alpha=0.5\), not 'linear'."),
+        ({"learning_rate": 0}, "learning_rate must be a number above 0, not 0."),
+        ({"newton": 1}, "newton must be True or False, not 1."),
+        ({"pair_weights": None}, "pair_weights must be one of 'query', 'uniform', not None."),
+        ({"max_leaves": 1}, "max_leaves must be None or a whole number from 2, not 1."),
+        ({"min_documents": 0}, "min_documents must be a whole number from 1, not 0."),
+    ],
+)
+def test_wrong_parameters_are_told(parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        MPBoost(**parameters).fit(*noisy())
+
+
+@needs_shared_data
+@pytest.mark.parametrize("collection", ["OHSUMED", "MQ2008"])
+@pytest.mark.parametrize("distance", [Binary(), Linear(0.5), Logarithmic(1.0), Logistic(1.0)], ids=str)
+def test_the_bound_holds_on_real_folds(collection, distance):
+    train, valid, _ = rw.read_fold(SHARED / "letor" / collection / "Fold1")
+    history = MPBoost(distance=distance, rounds=60, learning_rate=1.0).fit(train, validation=valid).history_
+    assert (history.curve("misordered") <= history.curve("bound")).all()
