@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost
-from rankwright.boosting.loop import weighted_trees
+from rankwright.boosting import Monitor, boost, weighted_trees
 from rankwright.data import RankingData
 from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
