@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("reading", "metrics", "training", "scoring", "blending", "pairs")
+NAMES = ("reading", "metrics", "training", "growth", "scoring", "blending", "pairs")
 
 if __name__ == "__main__":  # some benchmarks start processes of their own
     for name in sys.argv[1:] or NAMES:

@@ -37,10 +37,11 @@ def run(
     leaves: int = LEAVES,
     threads: tuple[int, ...] = (1, 2),
     systems: tuple[str, ...] = SYSTEMS,
+    features: int | None = None,
 ) -> list[dict[str, Any]]:
     """Train every system on the same documents, one after another, and measure it on queries held out."""
     with tempfile.TemporaryDirectory() as folder:
-        _write_collection(Path(folder), queries)
+        _write_collection(Path(folder), queries, features)
         jobs = [(system, n) for n in threads for system in systems]
         return [_in_own_process(Path(folder), *job, rounds, leaves) for job in jobs if _is_there(job[0])]
 
@@ -95,12 +96,12 @@ def _is_there(system: str) -> bool:
     return False
 
 
-def _write_collection(folder: Path, queries: int) -> None:
+def _write_collection(folder: Path, queries: int, features: int | None = None) -> None:
     from benchmarks.collection import web_search
 
     for name, n_queries, seed in (("train", queries, 1), ("test", N_TEST_QUERIES, 2)):
-        data = web_search(n_queries, seed=seed)
-        for part, values in zip(("X", "y", "qid"), data, strict=True):
+        X, y, qid = web_search(n_queries, seed=seed)
+        for part, values in (("X", np.ascontiguousarray(X[:, :features])), ("y", y), ("qid", qid)):
             np.save(folder / f"{name}-{part}.npy", values)
 
 
