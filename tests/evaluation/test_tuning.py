@@ -13,7 +13,7 @@ from rankwright.evaluation import count_fits, cross_validate, evaluate
 from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
-from rankwright.rankers import AdaRank, LambdaMART, PermuRank, RankSVM, SVMmap
+from rankwright.rankers import AdaRank, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
 
 TUNES = ("validation", "out-of-fold")
 GRID = {"max_leaves": (2, 4), "learning_rate": (0.1, 0.3)}
@@ -43,8 +43,8 @@ def test_settings_are_the_product_of_the_grid():
 
 
 def test_what_is_set_is_not_tuned():
-    assert {*settings_of(AdaRank())[0]} == {"choose", "directions"}
-    assert settings_of(AdaRank(directions="both")) == [{"choose": "loss"}, {"choose": "measure"}]
+    assert {*settings_of(RankBoost())[0]} == {"pair_weights", "directions"}
+    assert settings_of(RankBoost(directions="both")) == [{"pair_weights": "uniform"}, {"pair_weights": "query"}]
 
 
 @pytest.mark.parametrize("ranker", [AdaRank(), LambdaMART(), PermuRank(), RankSVM(), SVMmap()])
