@@ -13,7 +13,8 @@ from rankwright.models import load
 scorer = load(sys.argv[1])
 scorer.rank([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]], ["a", "a"])
 unwanted = {"sklearn", "scipy", "pandas", "matplotlib", "typer", "rich"}
-unwanted |= {f"rankwright.{part}" for part in ("learners", "boosting", "rankers", "evaluation", "cli")}
+parts = ("learners", "boosting", "combination", "rankers", "evaluation", "cli")
+unwanted |= {f"rankwright.{part}" for part in parts}
 sys.exit(" ".join(sorted(unwanted & sys.modules.keys())) or 0)
 """
 
