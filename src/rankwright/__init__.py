@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaRank, LambdaMART
+    from rankwright.rankers import AdaBoostMH, AdaRank, LambdaMART
 
 _HOMES = {
     "rankwright.data": (
@@ -52,13 +52,14 @@ _HOMES = {
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaRank", "LambdaMART"),
+    "rankwright.rankers": ("AdaBoostMH", "AdaRank", "LambdaMART"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
     "metrics",
+    "AdaBoostMH",
     "AdaRank",
     "InputError",
     "LambdaMART",

@@ -10,15 +10,14 @@ if TYPE_CHECKING:
 
     from rankwright.boosting.monitor import Monitor
     from rankwright.boosting.rule import Rule, Signal
-    from rankwright.learners import WeakLearner
-    from rankwright.models import Scorer
+    from rankwright.learners import WeakLearner, WeakModel
 
 
 class Member(NamedTuple):
     """A weak model and its weight in the ensemble."""
 
     weight: float
-    model: Scorer
+    model: WeakModel
 
 
 def boost(

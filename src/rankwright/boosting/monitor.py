@@ -78,7 +78,9 @@ def smoothed(curve: Doubles) -> Doubles:
 class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
-    Without validation data the last round is the best.
+    Without validation data the last round is the best. `read` makes ranking scores of what boosting adds up, where
+    they are not the same. `validation_start` are the scores of the validation documents before the first round; that
+    start is then to be beaten too, and where nothing does, the best round is 0.
     """
 
     def __init__(
@@ -90,13 +92,18 @@ class Monitor:
         patience: int | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
+        read: Callable[[Doubles], Doubles] = lambda scores: scores,
+        validation_start: Doubles | None = None,
     ) -> None:
         self._rounds: list[Round] = []
         self.best_round = 0
+        self.total_weight = 0.0  # of the rounds so far
         self._interrupted = False
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
-        self._validation_scores = np.zeros(0 if validation is None else len(validation))
+        self._read, self._validation_scores, self._to_beat = read, validation_start, -np.inf
+        if validation is not None and validation_start is not None:
+            self._to_beat = self._mean(validation, validation_start)
 
     @property
     def history(self) -> History:
@@ -105,31 +112,28 @@ class Monitor:
 
     def observe(self, member: Member, scores: Doubles) -> bool:
         """Take note of a round; return whether the fit should stop."""
+        self.total_weight += member.weight
         this = Round(
             len(self._rounds) + 1,
             float(member.weight),
-            None if self._train is None else self._mean(self._train, scores),
+            None if self._train is None else self._mean(self._train, self._read(scores)),
             self._validate(member),
         )
         self._rounds.append(this)
-        if self._is_best(this):
+        if this.validation is None or not this.validation <= self._to_beat:
             self.best_round = this.number
+            self._to_beat = -np.inf if this.validation is None else this.validation
         if self._on_round is not None:
             self._on_round(this)
         return self._patience is not None and this.number - self.best_round >= self._patience
 
-    def _is_best(self, this: Round) -> bool:
-        if this.validation is None or self.best_round == 0:
-            return True
-        best = self._rounds[self.best_round - 1].validation
-        return best is None or this.validation > best
-
     def _validate(self, member: Member) -> float | None:
         if self._validation is None:
             return None
-        outputs = member.model.predict(self._validation, n_threads=self._n_threads)
-        self._validation_scores += member.weight * outputs
-        return self._mean(self._validation, self._validation_scores)
+        outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
+        so_far = self._validation_scores
+        self._validation_scores = outputs if so_far is None else so_far + outputs
+        return self._mean(self._validation, self._read(self._validation_scores))
 
     def _mean(self, data: RankingData | Judged, scores: Doubles) -> float:
         ranking = Ranking.of(scores, data.groups, n_threads=self._n_threads)

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.models import Scorer
+    from rankwright.data import RankingData
 
     Doubles = NDArray[np.float64]
 
@@ -21,11 +21,18 @@ Signal = TypeVar("Signal", contravariant=True)
 SMALLEST_ERROR = 1e-12
 
 
+class WeakModel(Protocol):
+    """A scorer, or something else whose outputs boosting adds up: trees that score classes."""
+
+    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> Doubles:
+        """Return what it says of documents."""
+
+
 @dataclass(frozen=True, eq=False)
 class Weak:
     """A weak model and what it says of the training documents."""
 
-    model: Scorer
+    model: WeakModel
     outputs: Doubles
 
 
@@ -63,7 +70,10 @@ class QueryWeights:
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """How each document's score should move to improve the ranking, and how fast that wears off."""
+    """How each document's score should move to improve the ranking, and how fast that wears off.
+
+    Where documents have a score for each class, a row for each class.
+    """
 
     gradient: Doubles
     hessian: Doubles

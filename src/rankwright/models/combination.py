@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -54,6 +54,18 @@ class Combination(Scorer):
     def depth(self) -> int:
         """One more than the deepest member."""
         return 1 + max(member.depth for member in self.members)
+
+    @property
+    def n_rounds(self) -> int:
+        """The most that any member has."""
+        return max(member.n_rounds for member in self.members)
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the combination with every member cut that has more rounds; one without rounds stays whole."""
+        if not self.n_rounds:
+            return super().first(n_rounds)
+        members = tuple(one.first(n_rounds) if one.n_rounds > n_rounds else one for one in self.members)
+        return replace(self, members=members)
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         scores = np.zeros(len(X))

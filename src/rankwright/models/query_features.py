@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -53,6 +53,15 @@ class QueryFeatureScorer(Scorer):
     def depth(self) -> int:
         """One more than the inner scorer's."""
         return 1 + self.inner.depth
+
+    @property
+    def n_rounds(self) -> int:
+        """Those of the inner scorer."""
+        return self.inner.n_rounds
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the scorer whose inner one is cut."""
+        return replace(self, inner=self.inner.first(n_rounds))
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         return self.inner._score(with_query_features(X, groups, self.columns), groups, n_threads)

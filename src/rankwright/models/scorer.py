@@ -82,6 +82,15 @@ class Scorer(ABC):
         """How many scorers deep this one is; 1 if it is made of no others."""
         return 1
 
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds of boosting `first` may keep; 0 if it is not made of rounds."""
+        return 0
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the model of its first rounds alone."""
+        raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so that it has no first {n_rounds}.")
+
     def predict(
         self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
     ) -> NDArray[np.float64]:
@@ -99,6 +108,10 @@ class Scorer(ABC):
         """
         features, groups = self._checked(X, qid)
         return self._finite_scores(features, groups, resolve_threads(n_threads))
+
+    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> NDArray[np.float64]:
+        """Return what boosting adds up where this is a weak model: its scores."""
+        return self.predict(data, n_threads=n_threads)
 
     def rank(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> NDArray[np.int64]:
         """Return each document's rank within its query, from 1; takes what `predict` takes."""

@@ -109,6 +109,11 @@ class TreeEnsemble(Scorer):
         """Number of trees."""
         return len(self.splits) - 1
 
+    @property
+    def n_rounds(self) -> int:
+        """Number of trees."""
+        return self.n_trees
+
     def first(self, n_trees: int) -> Self:
         """Return the model of the first trees alone."""
         n_trees = checked_integer("n_trees", n_trees)
@@ -118,6 +123,16 @@ class TreeEnsemble(Scorer):
         cut = dict.fromkeys(A_SPLIT, n_splits) | dict.fromkeys(A_LEAF, n_splits + n_trees)
         parts = {name: getattr(self, name)[:size] for name, size in cut.items()}
         return replace(self, splits=self.splits[: n_trees + 1], **parts)
+
+    def take(self, trees: Sequence[int]) -> Self:
+        """Return the model of the trees listed, which must ascend."""
+        wanted = np.zeros(self.n_trees, dtype=bool)
+        wanted[np.asarray(trees, dtype=np.int64)] = True
+        sizes = np.diff(self.splits)
+        of_split, of_leaf = np.repeat(wanted, sizes), np.repeat(wanted, sizes + 1)
+        parts = {name: getattr(self, name)[of_split] for name in A_SPLIT}
+        parts |= {name: getattr(self, name)[of_leaf] for name in A_LEAF}
+        return replace(self, splits=np.concatenate([[0], np.cumsum(sizes[wanted])]), **parts)
 
     def scaled(self, factor: float | list[float]) -> Self:
         """Return the model whose every leaf is multiplied by the factor, or by its tree's own factor."""

@@ -1,7 +1,8 @@
 """The methods of the papers, a file each."""
 
+from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.ranker import Ranker
 
-__all__ = ["AdaRank", "LambdaMART", "Ranker"]
+__all__ = ["AdaBoostMH", "AdaRank", "LambdaMART", "Ranker"]

@@ -1,0 +1,226 @@
+"""Trees that score classes of relevance, and the relevance to be expected of the classes' scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, checked_integer, frozen_numbers, shown
+from rankwright.models.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data import RankingData
+    from rankwright.data.groups import QueryGroups
+
+    Doubles = NDArray[np.float64]
+
+MOST_CLASSES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrees:
+    """An ensemble with a score for each class.
+
+    Either every leaf has a value for each class, or there is one tree a class in turn, with one value a leaf:
+    column `c` of the leaves of tree `t` belongs to class `(t * n_columns + c) % n_classes`.
+
+    Parameters
+    ----------
+    trees
+        The splits; what the leaves are worth there counts for nothing.
+    values
+        A row a leaf, with one column or `n_classes` of them.
+    n_classes
+        Number of classes.
+    """
+
+    trees: TreeEnsemble
+    values: Doubles
+    n_classes: int
+
+    def __post_init__(self) -> None:
+        n_classes = checked_integer("n_classes", self.n_classes)
+        if not 1 <= n_classes <= MOST_CLASSES:
+            raise InputError(f"n_classes must be from 1 to {MOST_CLASSES}, not {shown(n_classes)}.")
+        if not isinstance(self.trees, TreeEnsemble):
+            raise InputError("The trees of classes must be an ensemble of trees.")
+        values = np.asarray(self.values)
+        n_columns = values.shape[1] if values.ndim == 2 and values.shape[1] in (1, n_classes) else n_classes
+        shape = (len(self.trees.leaf_value), n_columns)
+        object.__setattr__(self, "values", frozen_numbers("values", values, shape))
+        object.__setattr__(self, "n_classes", n_classes)
+        object.__setattr__(self, "trees", replace(self.trees.bare(), leaf_value=np.zeros(shape[0])))
+        if self.trees.n_trees % self.trees_a_round:
+            raise InputError(f"{self.trees.n_trees} trees cannot be one for each of {n_classes} classes.")
+
+    @classmethod
+    def of_each(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
+        """Return the classes that one tree each scores."""
+        trees = TreeEnsemble.concatenate(ensembles)
+        return cls(trees, trees.leaf_value[:, None], len(ensembles))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ClassTrees], weights: Sequence[float]) -> Self:
+        """Return the weighted sum of several; they must have the same classes and columns."""
+        values = [weight * one.values for weight, one in zip(weights, parts, strict=True)]
+        trees = TreeEnsemble.concatenate([one.trees for one in parts])
+        return cls(trees, np.concatenate(values), parts[0].n_classes)
+
+    @property
+    def trees_a_round(self) -> int:
+        """Trees that together score every class once."""
+        return self.n_classes // self.values.shape[1]
+
+    @property
+    def n_rounds(self) -> int:
+        """How often every class is scored."""
+        return self.trees.n_trees // self.trees_a_round
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the model of the first rounds alone."""
+        trees = self.trees.first(n_rounds * self.trees_a_round)
+        return replace(self, trees=trees, values=self.values[: len(trees.leaf_value)])
+
+    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> Doubles:
+        """Return a row of scores for each class, a column a document."""
+        return np.stack([one.predict(data, n_threads=n_threads) for one in self._by_class])
+
+    def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
+        return np.stack([one._score(X, groups, n_threads) for one in self._by_class])
+
+    @cached_property
+    def _by_class(self) -> tuple[TreeEnsemble, ...]:
+        """Each class's own trees and leaf values: made when first needed, never saved."""
+        if self.trees_a_round == 1:
+            return tuple(replace(self.trees, leaf_value=column) for column in self.values.T)
+        whole = replace(self.trees, leaf_value=self.values[:, 0])
+        return tuple(whole.take(range(k, self.trees.n_trees, self.n_classes)) for k in range(self.n_classes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_by_class"}
+
+
+class ClassLink(Enum):
+    """How scores of classes become shares of probability, and these the relevance to be expected.
+
+    `MULTICLASS`: a score for each level of relevance; its share is the softmax. `ORDINAL`: a score for each level
+    but the lowest; its share, the logistic function, is the probability of that level or a higher one.
+    """
+
+    MULTICLASS = "multiclass"
+    ORDINAL = "ordinal"
+
+    def n_classes(self, n_levels: int) -> int:
+        """Return the number of scores for so many levels."""
+        return n_levels if self is ClassLink.MULTICLASS else n_levels - 1
+
+    def shares(self, scores: Doubles) -> Doubles:
+        """Return the share of each class (row) for every document (column)."""
+        if self is ClassLink.MULTICLASS:
+            raised = np.exp(scores - scores.max(axis=0))
+            return raised / raised.sum(axis=0)
+        falling = np.exp(-np.abs(scores))  # never too large
+        return np.where(scores < 0, falling, 1.0) / (1.0 + falling)
+
+    def relevance(self, scores: Doubles, levels: Doubles) -> Doubles:
+        """Return the expected level of every document.
+
+        Added up class by class: a matrix product's sums might depend on the documents beside.
+        """
+        if self is ClassLink.MULTICLASS:
+            start, steps = 0.0, levels
+        else:
+            start, steps = float(levels[0]), np.diff(levels)
+        expected = np.full(scores.shape[1], start)
+        for step, share in zip(steps, self.shares(scores), strict=True):
+            expected += step * share
+        return expected
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedRelevance(Scorer):
+    """The expected relevance of a document whose classes are scored by trees (Li, Burges & Wu 2007).
+
+    Parameters
+    ----------
+    classes
+        The trees that score each class.
+    levels
+        What each level of relevance is worth, ascending.
+    link
+        How the classes' scores become probabilities of levels.
+    """
+
+    kind: ClassVar[str] = "expected_relevance"
+    classes: ClassTrees
+    levels: Doubles
+    link: ClassLink
+
+    def __post_init__(self) -> None:
+        self._set("levels", frozen_numbers("levels", self.levels))
+        if len(self.levels) < 2 or not (np.diff(self.levels) > 0).all():
+            raise InputError("levels must be two or more numbers that ascend.")
+        if self.link.n_classes(len(self.levels)) != self.classes.n_classes:
+            raise InputError(f"{len(self.levels)} levels cannot have {self.classes.n_classes} classes.")
+        self._set("n_features", self.classes.trees.n_features)
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        return f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
+
+    @property
+    def n_rounds(self) -> int:
+        """How often every class is scored."""
+        return self.classes.n_rounds
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the model of the first rounds alone."""
+        return replace(self, classes=self.classes.first(n_rounds))
+
+    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
+        """Return a row a document: the probability of each level. Takes what `predict` takes."""
+        features, groups = self._checked(X, qid)
+        shares = self.link.shares(self.classes._scores(features, groups, n_threads or 1))
+        if self.link is ClassLink.ORDINAL:  # of a level or a higher one: they may cross, and then one has none
+            above = np.vstack([np.ones(shares.shape[1]), np.minimum.accumulate(shares), np.zeros(shares.shape[1])])
+            shares = -np.diff(above, axis=0)
+        return np.ascontiguousarray(shares.T)
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that any split looks at."""
+        return self.classes.trees.used_features
+
+    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+        return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
+
+    def state(self) -> State:
+        """Return the trees, the values of their leaves, the levels and the link."""
+        return State(
+            fields={"link": self.link.value, "n_classes": self.classes.n_classes},
+            arrays={"values": self.classes.values, "levels": self.levels},
+            children={"trees": self.classes.trees},
+        )
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a scorer from its trees, the values of their leaves, the levels and the link."""
+        name, known = state.fields.get("link"), {one.value: one for one in ClassLink}
+        if not isinstance(name, str) or name not in known:
+            raise InputError(f"link must be one of {', '.join(known)}, not {shown(name)}.")
+        trees = state.child("trees")
+        if not isinstance(trees, TreeEnsemble):
+            raise InputError(f"The trees must be of kind {TreeEnsemble.kind!r}, not {trees.kind!r}.")
+        values = state.array("values", np.float64, n_dimensions=2)
+        classes = ClassTrees(trees, values, state.integer("n_classes"))
+        return cls(classes, state.array("levels", np.float64), known[name])
