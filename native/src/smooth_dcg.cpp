@@ -17,23 +17,22 @@ struct Document {
 };
 
 double value_of(const std::vector<Document>& ranked, double sigma) {
-    double value = 0.0;
-    std::size_t first = 0;
+    std::vector<double> near(ranked.size(), 1.0), gain;  // each document is near itself
+    for (const Document& document : ranked) gain.push_back(document.gain);
     for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
-        const auto far = [&](std::size_t other) {
-            const double distance = ranked[other].score - ranked[rank].score;
-            return distance * distance > kFar * sigma;
-        };
-        while (far(first)) ++first;
-        double near = 0.0, gain = 0.0;
-        for (std::size_t other = first; other < ranked.size() && !far(other); ++other) {
-            const double distance = ranked[other].score - ranked[rank].score;
+        for (std::size_t other = rank + 1; other < ranked.size(); ++other) {
+            const double distance = ranked[rank].score - ranked[other].score;
+            if (distance * distance > kFar * sigma) break;
             const double closeness = std::exp(-distance * distance / sigma);
-            near += closeness;
-            gain += closeness * ranked[other].gain;
+            near[rank] += closeness;
+            near[other] += closeness;
+            gain[rank] += closeness * ranked[other].gain;
+            gain[other] += closeness * ranked[rank].gain;
         }
-        value += gain / near / std::log2(2.0 + static_cast<double>(rank));
     }
+    double value = 0.0;
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank)
+        value += gain[rank] / near[rank] / std::log2(2.0 + static_cast<double>(rank));
     return value;
 }
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaBoostMH, AdaRank, LambdaMART
+    from rankwright.rankers import AdaBoostMH, AdaRank, CalibratedAdaBoost, LambdaMART
 
 _HOMES = {
     "rankwright.data": (
@@ -52,7 +52,7 @@ _HOMES = {
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaBoostMH", "AdaRank", "LambdaMART"),
+    "rankwright.rankers": ("AdaBoostMH", "AdaRank", "CalibratedAdaBoost", "LambdaMART"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -61,6 +61,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "metrics",
     "AdaBoostMH",
     "AdaRank",
+    "CalibratedAdaBoost",
     "InputError",
     "LambdaMART",
     "MissingPackageError",

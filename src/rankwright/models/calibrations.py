@@ -284,14 +284,16 @@ def _weighted_sum(X: NDArray[np.floating], weights: Doubles) -> Doubles:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RadialBasis(Scorer):
-    """The mean of a Gaussian process: intercept + sum of weight x exp(-|x - centre|^2 / 2).
+    """The mean of a Gaussian process: intercept + sum of weight x exp(-|x - centre|^2 / (2 length_scale^2)).
 
     Parameters
     ----------
     centres
-        A row a centre, in units of the length scale.
+        A row a centre.
     weights
         One a centre.
+    length_scale
+        How far a centre's influence goes.
     intercept
         What every score starts from.
     """
@@ -299,6 +301,7 @@ class RadialBasis(Scorer):
     kind: ClassVar[str] = "radial_basis"
     centres: Doubles
     weights: Doubles
+    length_scale: float
     intercept: float
 
     def __post_init__(self) -> None:
@@ -307,8 +310,11 @@ class RadialBasis(Scorer):
             raise InputError("centres must be a matrix, a row a centre, a column a feature.")
         self._set("centres", frozen_numbers("centres", self.centres, shape))
         self._set("weights", frozen_numbers("weights", self.weights, (shape[0],)))
+        self._set("length_scale", checked_number("length_scale", self.length_scale))
         self._set("intercept", checked_number("intercept", self.intercept))
         self._set("n_features", shape[1])
+        if not self.length_scale > 0:
+            raise InputError(f"length_scale must be above 0, not {self.length_scale!r}.")
         super().__post_init__()
 
     def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
@@ -317,20 +323,20 @@ class RadialBasis(Scorer):
         for weight, centre in zip(self.weights, self.centres, strict=True):
             distance = np.zeros(len(X))
             for column, place in zip(columns, centre, strict=True):
-                distance += (column - place) ** 2
+                distance += ((column - place) / self.length_scale) ** 2
             values += weight * np.exp(-0.5 * distance)
         return values
 
     def state(self) -> State:
-        """Return the centres, their weights and the intercept."""
-        arrays = {"centres": self.centres, "weights": self.weights}
-        return State(fields={"intercept": self.intercept}, arrays=arrays)
+        """Return the centres, their weights and the two numbers."""
+        fields = {"length_scale": self.length_scale, "intercept": self.intercept}
+        return State(fields=fields, arrays={"centres": self.centres, "weights": self.weights})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from the centres, their weights and the intercept."""
-        centres = state.array("centres", np.float64, n_dimensions=2)
-        return cls(centres, state.array("weights", np.float64), state.number("intercept"))
+        """Make a scorer from the centres, their weights and the two numbers."""
+        centres, weights = state.array("centres", np.float64, n_dimensions=2), state.array("weights", np.float64)
+        return cls(centres, weights, state.number("length_scale"), state.number("intercept"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,8 @@
 
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.ranker import Ranker
 
-__all__ = ["AdaBoostMH", "AdaRank", "LambdaMART", "Ranker"]
+__all__ = ["AdaBoostMH", "AdaRank", "CalibratedAdaBoost", "LambdaMART", "Ranker"]
