@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "rankwright/binning.hpp"
 #include "rankwright/grow.hpp"
+#include "rankwright/grow_vector.hpp"
 #include "rankwright/hashing.hpp"
 #include "rankwright/vectors.hpp"
 
@@ -107,6 +108,19 @@ struct GuardedWorkspace : GrowthWorkspace {
     std::mutex turn;
 };
 
+nb::dict arrays_of(const GrownTree& tree) {
+    nb::dict arrays;
+    arrays["feature"] = copied(tree.feature);
+    arrays["threshold"] = copied(tree.threshold);
+    arrays["missing_left"] = copied(tree.missing_left);
+    arrays["left"] = copied(tree.left);
+    arrays["right"] = copied(tree.right);
+    arrays["leaf_value"] = copied(tree.leaf_value);
+    arrays["gain"] = copied(tree.gain);
+    arrays["cover"] = copied(tree.cover);
+    return arrays;
+}
+
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
                 Vector<double> split_gradient, Vector<double> split_weight, Vector<std::uint32_t> sample,
                 Vector<std::uint32_t> rest, Vector<std::uint32_t> features, Vector<std::int8_t> monotone,
@@ -138,16 +152,48 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
         nb::gil_scoped_release release;
         tree = grow_tree(binned, task, limits, n_threads, workspace, outputs.span());
     }
-    nb::dict arrays;
-    arrays["feature"] = copied(tree.feature);
-    arrays["threshold"] = copied(tree.threshold);
-    arrays["missing_left"] = copied(tree.missing_left);
-    arrays["left"] = copied(tree.left);
-    arrays["right"] = copied(tree.right);
-    arrays["leaf_value"] = copied(tree.leaf_value);
-    arrays["gain"] = copied(tree.gain);
-    arrays["cover"] = copied(tree.cover);
-    return nb::make_tuple(arrays, outputs.numpy());
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
+}
+
+struct GuardedVectorWorkspace : VectorWorkspace {
+    std::mutex turn;
+};
+
+nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
+                       Matrix<double> split_gradient, Matrix<double> split_weight, Vector<std::uint32_t> sample,
+                       Vector<std::uint32_t> rest, Vector<std::uint32_t> features, std::int32_t max_leaves,
+                       std::int64_t min_documents, double min_weight, double l2, double min_gain,
+                       std::int32_t levels, int n_threads, GuardedVectorWorkspace& workspace) {
+    const std::size_t n_classes = gradient.shape(0);
+    require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
+    for (const Matrix<double>& values : {gradient, hessian, split_gradient, split_weight}) {
+        require(values.shape(0) == n_classes, "there must be a row of numbers for every class");
+        check_finite({values.data(), values.size()}, n_classes * binned.n_rows,
+                     "there must be finite numbers, one a row and class");
+    }
+    const VectorGrowthTask task{n_classes,
+                                {gradient.data(), gradient.size()},
+                                {hessian.data(), hessian.size()},
+                                {split_gradient.data(), split_gradient.size()},
+                                {split_weight.data(), split_weight.size()},
+                                view(sample),
+                                view(rest),
+                                checked_subset(features, binned.n_features, "features must ascend and exist")};
+    require(std::ranges::none_of(task.split_weight, [](double weight) { return weight < 0.0; }),
+            "weights must not be negative");
+    check_parts(task.sample, task.rest, binned.n_rows);
+    require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
+    require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
+    const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
+    std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
+    Output<double, 2> outputs({n_classes, binned.n_rows});
+    GrownTree tree;
+    {
+        nb::gil_scoped_release release;
+        tree = grow_vector_tree(binned, task, limits, n_threads, workspace, outputs.span());
+    }
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
 }
 
 }  // namespace
@@ -169,6 +215,11 @@ void bind_growth(nb::module_& m) {
           nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
           nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"),
           nb::arg("workspace"));
+    nb::class_<GuardedVectorWorkspace>(m, "VectorWorkspace").def(nb::init<>());
+    m.def("grow_vector_tree", &grown_vector, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
+          nb::arg("split_gradient"), nb::arg("split_weight"), nb::arg("sample"), nb::arg("rest"),
+          nb::arg("features"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"),
+          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings

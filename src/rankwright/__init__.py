@@ -28,9 +28,16 @@ if TYPE_CHECKING:
         write_run,
     )
     from rankwright.errors import InputError, MissingPackageError
-    from rankwright.evaluation import Report, compare, cross_validate, evaluate, permutation_importance
+    from rankwright.evaluation import (
+        Report,
+        compare,
+        cross_validate,
+        evaluate,
+        evaluate_rounds,
+        permutation_importance,
+    )
     from rankwright.models import Scorer, load, save
-    from rankwright.rankers import AdaBoostMH, AdaRank, CalibratedAdaBoost, LambdaMART
+    from rankwright.rankers import MART, AdaBoostMH, AdaRank, CalibratedAdaBoost, LambdaMART, McRank
 
 _HOMES = {
     "rankwright.data": (
@@ -50,9 +57,16 @@ _HOMES = {
         "write_run",
     ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
-    "rankwright.evaluation": ("Report", "compare", "cross_validate", "evaluate", "permutation_importance"),
+    "rankwright.evaluation": (
+        "Report",
+        "compare",
+        "cross_validate",
+        "evaluate",
+        "evaluate_rounds",
+        "permutation_importance",
+    ),
     "rankwright.models": ("Scorer", "load", "save"),
-    "rankwright.rankers": ("AdaBoostMH", "AdaRank", "CalibratedAdaBoost", "LambdaMART"),
+    "rankwright.rankers": ("AdaBoostMH", "AdaRank", "CalibratedAdaBoost", "LambdaMART", "MART", "McRank"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -64,6 +78,8 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "CalibratedAdaBoost",
     "InputError",
     "LambdaMART",
+    "MART",
+    "McRank",
     "MissingPackageError",
     "QueryGroups",
     "RankingData",
@@ -72,6 +88,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "compare",
     "cross_validate",
     "evaluate",
+    "evaluate_rounds",
     "from_arrow",
     "from_pandas",
     "from_polars",

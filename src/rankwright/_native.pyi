@@ -247,6 +247,29 @@ def smooth_dcg(
     n_threads: int,
 ) -> NDArray[np.float64]: ...
 
+class VectorWorkspace:
+    def __init__(self) -> None: ...
+
+# As grow_tree, with a row of gradients for each class; leaf values come leaf by leaf, a number for each class.
+def grow_vector_tree(
+    binned: BinnedMatrix,
+    gradient: NDArray[np.float64],
+    hessian: NDArray[np.float64],
+    split_gradient: NDArray[np.float64],
+    split_weight: NDArray[np.float64],
+    sample: NDArray[np.uint32],
+    rest: NDArray[np.uint32],
+    features: NDArray[np.uint32],
+    max_leaves: int,
+    min_documents: int,
+    min_weight: float,
+    l2: float,
+    min_gain: float,
+    levels: int,
+    n_threads: int,
+    workspace: VectorWorkspace,
+) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
+
 class TreeScorer:
     def __init__(
         self,

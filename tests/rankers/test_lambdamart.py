@@ -10,7 +10,7 @@ from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, Gain, KendallTau, Metric, Precision, Ties
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.models.format import encode
-from rankwright.rankers.lambdamart import leaves_for, min_documents_for
+from rankwright.rankers.tree_ranker import leaves_for, min_documents_for
 from shared_data import SHARED, needs_shared_data
 
 

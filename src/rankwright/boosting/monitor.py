@@ -79,8 +79,8 @@ class Monitor:
     """Watches rounds; a round that beats all before it on the validation part is the best so far.
 
     Without validation data the last round is the best. `read` makes ranking scores of what boosting adds up, where
-    they are not the same. `validation_start` are the scores of the validation documents before the first round; that
-    start is then to be beaten too, and where nothing does, the best round is 0.
+    they are not the same. `validation_start` are the scores of the validation documents before the first round:
+    they are then to be beaten too, and where no round does, the best is 0.
     """
 
     def __init__(

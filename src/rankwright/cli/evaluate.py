@@ -13,16 +13,19 @@ from rankwright.cli.inputs import (
     JsonFlag,
     MetricsOption,
     ThreadsOption,
+    checked_output,
     read_data_for,
 )
 from rankwright.cli.output import note, show_json, show_table
+from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.evaluation import evaluate as measure
+from rankwright.evaluation import evaluate_rounds
 from rankwright.metrics import parse_metrics
 from rankwright.models import load
 
 if TYPE_CHECKING:
-    from rankwright.evaluation import Report
+    from rankwright.evaluation import Report, RoundsReport
 
 
 def evaluate(
@@ -32,6 +35,13 @@ def evaluate(
     ],
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
+    rounds: Annotated[
+        str | None,
+        typer.Option("--rounds", metavar="LIST", help="Cut models to their first 50,100,200 rounds, say."),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="With --rounds: draw the first metric as SVG.")
+    ] = None,
     per_query: Annotated[bool, typer.Option("--per-query", help="With --json: every query's value too.")] = False,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
@@ -42,12 +52,24 @@ def evaluate(
     Example:
 
         rankwright evaluate model.rw --data test.txt --metrics ndcg@10,map,mrr
+
+        rankwright evaluate model.rw --data test.txt --rounds 50,100,200 --plot curve.svg
     """
+    if plot is not None:
+        if rounds is None:
+            raise InputError("--plot draws what --rounds measures; say --rounds 50,100,200, for example.")
+        checked_output(plot, inputs=(data, *models))
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
         raise InputError(f"The model {_repeated(models)} is named twice.")
     judged = read_data_for(systems.values(), data, n_features=features, n_threads=threads)
-    report = measure(systems, judged, metrics=parse_metrics(metrics), convention=convention, n_threads=threads)
+    asked = parse_metrics(metrics)
+    if rounds is not None:
+        cuts = _numbers(rounds)
+        found = evaluate_rounds(systems, judged, cuts, metrics=asked, convention=convention, n_threads=threads)
+        _show_rounds(found, plot, json)
+        return
+    report = measure(systems, judged, metrics=asked, convention=convention, n_threads=threads)
     if json:
         show_json(report.to_dict() | ({"per_query": _per_query(report)} if per_query else {}))
         return
@@ -60,6 +82,30 @@ def evaluate(
 
 def _repeated(models: list[Path]) -> Path:
     return next(path for place, path in enumerate(models) if path in models[:place])
+
+
+def _numbers(rounds: str) -> list[int]:
+    try:
+        return [int(number) for number in rounds.split(",")]
+    except ValueError:
+        raise InputError(f"--rounds takes whole numbers with commas between, not {rounds!r}.") from None
+
+
+def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
+    metrics = found.report.metrics
+    if plot is not None:
+        with write_whole(plot) as file:
+            file.write(found.drawn(metrics[0]).encode())
+    if as_json:
+        show_json(found.to_dict())
+        return
+    rows = [
+        (system, f"{number:,}", *(f"{found.mean(system, number, metric):.4f}" for metric in metrics))
+        for system in found.systems
+        for number in found.rounds
+    ]
+    show_table(("model", "rounds", *metrics), rows)
+    note(found.report.footnote() + ("" if plot is None else f"; wrote {plot}"))
 
 
 def _per_query(report: Report) -> dict[str, dict[str, dict[str, float]]]:

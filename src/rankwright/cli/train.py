@@ -20,11 +20,12 @@ from rankwright.cli.inputs import (
     read_data,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
-from rankwright.models import save
+from rankwright.models import load, save
 
 if TYPE_CHECKING:
     from rankwright.boosting import Round
     from rankwright.data import RankingData
+    from rankwright.models import Scorer
     from rankwright.rankers import Ranker
 
 
@@ -38,6 +39,10 @@ def train(
         Path | None,
         typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best round."),
     ] = None,
+    start: Annotated[
+        Path | None,
+        typer.Option("--start", metavar="MODEL", help="A model to improve on, of a larger market, say."),
+    ] = None,
     settings: SetOption = None,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
@@ -48,13 +53,16 @@ def train(
     Example:
 
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
+
+        rankwright train lambdamart --train small.txt --start large.rw --model adapted.rw
     """
     chosen = make_ranker(ranker, settings or [], threads)
-    checked_output(model, inputs=(train, valid))
+    checked_output(model, inputs=(train, valid, start))
+    submodel = None if start is None else load(start)
     judged = read_data(train, n_features=features, n_threads=threads)
     validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_threads=threads)
     started = time.perf_counter()
-    fit_with_progress(chosen, judged, validation)
+    fit_with_progress(chosen, judged, validation, submodel)
     seconds = time.perf_counter() - started
     save(chosen, model)
     facts = _facts(chosen, judged, seconds) | {"model": str(model)}
@@ -65,12 +73,14 @@ def train(
     note(f"{describe(judged)}, {seconds:.2f} s; wrote {model}")
 
 
-def fit_with_progress(ranker: Ranker, judged: RankingData, validation: RankingData | None) -> None:
+def fit_with_progress(
+    ranker: Ranker, judged: RankingData, validation: RankingData | None, start: Scorer | None = None
+) -> None:
     """Fit a ranker, with a bar and the metric after each round on a terminal."""
     rounds = ranker.get_params(deep=False).get("rounds")
     total = rounds if isinstance(rounds, int) else None  # fit refuses what is no number, and says so better
     with progress(f"training {ranker.name}", total) as step:
-        ranker.fit(judged, validation=validation, on_round=lambda one: step(_remark(ranker, one)))
+        ranker.fit(judged, validation=validation, start=start, on_round=lambda one: step(_remark(ranker, one)))
 
 
 def _remark(ranker: Ranker, one: Round) -> str:
@@ -99,6 +109,8 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
 
 
 def _sentence(facts: dict[str, Any]) -> str:
+    if not facts["best_round"]:
+        return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
     validation = "" if facts["validation"] is None else f", {facts['validation']:.4f} on validation"
     return (
         f"{facts['metric']}: {facts['train']:.4f} on training{validation} "

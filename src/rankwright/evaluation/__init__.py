@@ -5,15 +5,18 @@ from rankwright.evaluation.importance import PermutationImportance, permutation_
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.protocol import CrossValidation, count_fits, cross_validate
 from rankwright.evaluation.report import Report
+from rankwright.evaluation.rounds import RoundsReport, evaluate_rounds
 
 __all__ = [
     "Comparison",
     "CrossValidation",
     "PermutationImportance",
     "Report",
+    "RoundsReport",
     "compare",
     "count_fits",
     "cross_validate",
     "evaluate",
+    "evaluate_rounds",
     "permutation_importance",
 ]

@@ -8,7 +8,7 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 WIDTH, HEIGHT = 720, 260
 LEFT, RIGHT, TOP, BOTTOM = 56, 16, 24, 40  # room for the labels of the axes
@@ -85,3 +85,27 @@ def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * (1 - 1e-9))
     digits = max(0, -floor(log10(step)))
     return [round(step * place, digits) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+COLOURS = ("#2458a6", "#d08a2e", "#2a7f62", "#b5483a", "#6b4c9a", "#5c6773")
+LINE_STYLE = (
+    "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .grid, .zero { stroke: #e3e7ec; }"
+    " polyline { fill: none; stroke-width: 2; }"
+)
+
+
+def line_chart(curves: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
+    """Return an SVG file of its own: a line through each curve's points, and its name in the same colour."""
+    points = [point for curve in curves.values() for point in curve]
+    x_range, y_range = ((min(values), max(values)) for values in zip(*points, strict=True))
+    chart = Chart(x_range, y_range, x_label, y_label)
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(curves))]
+    styles = "".join(f" .line{place} {{ stroke: {colour}; }}" for place, colour in enumerate(colours))
+    marks = [f"<style>{LINE_STYLE}{styles}</style>", '<rect width="100%" height="100%" fill="#fff"/>']
+    for place, (name, curve) in enumerate(curves.items()):
+        marks.append(chart.line(f"line{place}", curve))
+        height = HEIGHT - BOTTOM - 8 - 16 * (len(curves) - 1 - place)
+        text = f'<text x="{WIDTH - RIGHT - 6}" y="{height}" text-anchor="end" style="fill: {colours[place]}">'
+        marks.append(f"{text}{escape(name)}</text>")
+    size = f'xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+    return chart.drawn(marks).replace("<svg ", f"<svg {size} ", 1) + "\n"

@@ -1,6 +1,7 @@
 """Weak learners: each is bound to one training set and turns a signal into a weak model."""
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
+from rankwright.learners.class_trees import ClassTreeLearner, TreePerClass
 from rankwright.learners.classes import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
@@ -8,6 +9,7 @@ from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 __all__ = [
     "BestFeature",
     "ClassLearner",
+    "ClassTreeLearner",
     "ClassWeights",
     "DecisionProduct",
     "Gradients",
@@ -16,6 +18,7 @@ __all__ = [
     "QueryWeights",
     "TreeLearner",
     "TreeLimits",
+    "TreePerClass",
     "TreeSampling",
     "Weak",
     "WeakLearner",

@@ -73,8 +73,7 @@ class TreeLearner:
         if not len(tree["feature"]) and self._draws:
             # What was drawn shows no split; that does not say that there is none.
             tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
-        splits = np.array([0, len(tree["feature"])])
-        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
+        return self._weak(tree, outputs)
 
     @property
     def _draws(self) -> bool:
@@ -83,7 +82,7 @@ class TreeLearner:
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        split_gradient, split_hessian = _weighted(signal, sample)
+        split_gradient, split_hessian = weighted(signal, sample)
         return _native.grow_tree(
             self.binned.matrix,
             signal.gradient,
@@ -104,13 +103,17 @@ class TreeLearner:
             self._workspace,
         )
 
+    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+        splits = np.array([0, len(tree["feature"])])
+        return Weak(TreeEnsemble(splits, **tree, n_features=self.binned.n_features), outputs)
+
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
         if share >= 1.0:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
             # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
-            return draw_by_size(np.hypot(signal.gradient, signal.hessian), share, self.random)
+            return draw_by_size(_sizes(signal), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
@@ -126,11 +129,17 @@ class TreeLearner:
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
 
 
-def _weighted(signal: Gradients, sample: Sample) -> tuple[Doubles, Doubles]:
+def _sizes(signal: Gradients) -> Doubles:
+    """Return how large each document's gradient and hessian are, those of all classes together."""
+    sizes: Doubles = np.hypot.reduce(np.vstack([signal.gradient, signal.hessian]))
+    return sizes
+
+
+def weighted(signal: Gradients, sample: Sample) -> tuple[Doubles, Doubles]:
     """Return gradients and hessians with every drawn document standing for those like it."""
     if sample.weights is None:
         return signal.gradient, signal.hessian
     gradient, hessian = np.zeros_like(signal.gradient), np.zeros_like(signal.hessian)
-    gradient[sample.rows] = signal.gradient[sample.rows] * sample.weights
-    hessian[sample.rows] = signal.hessian[sample.rows] * sample.weights
+    gradient[..., sample.rows] = signal.gradient[..., sample.rows] * sample.weights
+    hessian[..., sample.rows] = signal.hessian[..., sample.rows] * sample.weights
     return gradient, hessian

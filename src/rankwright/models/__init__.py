@@ -12,6 +12,7 @@ from rankwright.models.calibrations import (
 )
 from rankwright.models.class_trees import ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.models.combination import Combination
+from rankwright.models.correction import Correction
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
 from rankwright.models.query_features import QueryFeatureScorer
@@ -24,6 +25,7 @@ __all__ = [
     "ClassLink",
     "ClassTrees",
     "Combination",
+    "Correction",
     "ExpectedRelevance",
     "FeatureScorer",
     "HiddenLayer",

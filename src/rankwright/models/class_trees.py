@@ -79,7 +79,7 @@ class ClassTrees:
     @property
     def trees_a_round(self) -> int:
         """Trees that together score every class once."""
-        return self.n_classes // self.values.shape[1]
+        return self.n_classes // int(self.values.shape[1])
 
     @property
     def n_rounds(self) -> int:
@@ -127,10 +127,11 @@ class ClassLink(Enum):
     def shares(self, scores: Doubles) -> Doubles:
         """Return the share of each class (row) for every document (column)."""
         if self is ClassLink.MULTICLASS:
-            raised = np.exp(scores - scores.max(axis=0))
-            return raised / raised.sum(axis=0)
+            raised: Doubles = np.exp(scores - scores.max(axis=0))
+            return raised / sum(raised)
         falling = np.exp(-np.abs(scores))  # never too large
-        return np.where(scores < 0, falling, 1.0) / (1.0 + falling)
+        shares: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
+        return shares
 
     def relevance(self, scores: Doubles, levels: Doubles) -> Doubles:
         """Return the expected level of every document.
@@ -176,7 +177,9 @@ class ExpectedRelevance(Scorer):
         super().__post_init__()
 
     def __repr__(self) -> str:
-        return f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
+        return (
+            f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
+        )
 
     @property
     def n_rounds(self) -> int:

@@ -144,6 +144,12 @@ class TreeEnsemble(Scorer):
             return replace(self, leaf_value=self.leaf_value * factors)
 
     @classmethod
+    def empty(cls, n_features: int) -> Self:
+        """Return the model of no trees, whose scores are all 0."""
+        nothing: dict[str, Any] = {name: np.zeros(0, DTYPES[name]) for name in A_SPLIT + A_LEAF}
+        return cls(np.zeros(1, np.int64), **nothing, n_features=n_features)
+
+    @classmethod
     def concatenate(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
         """Return one model of all the trees, in order; the ensembles must have the same features."""
         if not ensembles:

@@ -14,6 +14,8 @@ from rankwright.data import RankingData
 from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
 from rankwright.metrics import Metric
+from rankwright.models import Correction
+from rankwright.rankers.start import checked_start
 from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
@@ -24,19 +26,24 @@ if TYPE_CHECKING:
 
     from rankwright.boosting import History, Round
     from rankwright.models import Scorer
+    from rankwright.rankers.start import Start
 
     Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FitTask:
-    """What a ranker learns from, checked: data, validation data, a weight a document, whom to tell, threads."""
+    """What a ranker learns from, checked: data, validation data, a weight a document, whom to tell, threads.
+
+    `start` is what it is to improve on, if that is not nothing.
+    """
 
     train: RankingData
     validation: RankingData | None
     weights: Doubles | None
     on_round: Callable[[Round], None] | None
     n_threads: int
+    start: Start | None = None
 
 
 class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -49,6 +56,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
 
     name: ClassVar[str]
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    takes_start: ClassVar[bool] = False
     metric: Metric
     n_threads: int | None
     model_: Scorer
@@ -67,6 +75,8 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         validation: RankingData | Sequence[Any] | None = None,
         document_weights: ArrayLike | None = None,
         query_weights: ArrayLike | None = None,
+        start: Any = None,
+        validation_start: ArrayLike | None = None,
         on_round: Callable[[Round], None] | None = None,
     ) -> Self:
         """Learn from judged documents.
@@ -80,6 +90,11 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             Other judged documents, as `RankingData` or `(X, y, qid)`; they choose the best round.
         document_weights, query_weights
             How much each document, and each query in the order of first appearance, counts.
+        start
+            What to improve on: a fitted ranker or a scorer, which the model then holds; another library's model
+            with `predict`, or a column of scores, which the model does not hold and must be given again.
+        validation_start
+            The scores of the validation documents, where `start` is a column.
         on_round
             Called with each round as it ends, to show progress.
         """
@@ -88,24 +103,46 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         train = _checked_train(_as_data(X, y, qid))
         valid = None if validation is None else _checked_validation(validation, train)
         weights = _checked_weights(train, document_weights, query_weights)
-        model, history = self._fit(FitTask(train, valid, weights, on_round, resolve_threads(self.n_threads)))
+        threads = resolve_threads(self.n_threads)
+        begun = self._start(start, validation_start, train, valid, threads)
+        task = FitTask(train, valid, weights, on_round, threads, begun)
+        model, history = self._fit(task)
         self.n_features_in_ = train.n_features
         self.history_ = history
-        self.model_ = model.described(feature_names=train.feature_names, about=self._about(train, history))
+        self.model_ = model.described(feature_names=train.feature_names, about=self._about(task, history))
         return self
+
+    def _start(
+        self, start: Any, validation_start: Any, train: RankingData, valid: RankingData | None, n_threads: int
+    ) -> Start | None:
+        if start is None and validation_start is None:
+            return None
+        if not self.takes_start:
+            raise InputError(f"{type(self).__name__} takes no start: it cannot improve on another model.")
+        return checked_start(start, validation_start, train, valid, n_threads)
 
     @abstractmethod
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Return the scorer learned from checked data, and the rounds it took."""
 
-    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
-        """Return a score for each document, in the order of the input."""
-        threads = self.n_threads if n_threads is None else n_threads
-        return self._fitted().predict(X, qid, n_threads=threads)
+    def predict(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        start: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Return a score for each document, in the order of the input.
 
-    def rank(self, X: Any, qid: ArrayLike | None = None) -> NDArray[np.int64]:
-        """Return each document's rank within its query, from 1."""
-        return self._fitted().rank(X, qid, n_threads=self.n_threads)
+        A model that was started from scores that it does not hold needs those of these documents as `start`.
+        """
+        threads = self.n_threads if n_threads is None else n_threads
+        return self._fitted().predict(X, qid, n_threads=threads, **self._needed(start))
+
+    def rank(self, X: Any, qid: ArrayLike | None = None, *, start: ArrayLike | None = None) -> NDArray[np.int64]:
+        """Return each document's rank within its query, from 1; takes what `predict` takes."""
+        return self._fitted().rank(X, qid, n_threads=self.n_threads, **self._needed(start))
 
     def score(self, X: Any, y: ArrayLike, qid: ArrayLike) -> float:
         """Return the mean of the ranker's metric over queries."""
@@ -116,7 +153,15 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 
-    def _about(self, train: RankingData, history: History) -> dict[str, Any]:
+    def _needed(self, start: ArrayLike | None) -> dict[str, ArrayLike | None]:
+        """Return the scores that the model starts from, if it does not hold them."""
+        if isinstance(self._fitted(), Correction):
+            return {"start": start}
+        if start is not None:
+            raise InputError("This model scores alone: give predict no start.")
+        return {}
+
+    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts that travel with the model; it owes nothing to the number of threads."""
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
         del parameters["n_threads"]
@@ -124,9 +169,10 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             "ranker": type(self).__name__,
             "parameters": parameters,
             "rankwright": __version__,
-            "documents": len(train),
-            "queries": len(train.groups),
+            "documents": len(task.train),
+            "queries": len(task.train.groups),
             "rounds": history.best_round,
+            **({} if task.start is None else {"start": task.start.name}),
         }
 
 

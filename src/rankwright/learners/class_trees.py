@@ -1,0 +1,77 @@
+"""Regression trees that score several classes at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.learners.signal import Gradients, Weak
+from rankwright.learners.tree import LEVELS, TreeLearner, weighted
+from rankwright.models import ClassTrees, TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.sampling import Sample
+
+    Doubles = NDArray[np.float64]
+
+
+class ClassTreeLearner(TreeLearner):
+    """Grows one tree for all classes; a leaf has a Newton value for each of them.
+
+    A split counts for what it gains over all classes, from histograms of all their gradients at once.
+    """
+
+    _vector_workspace: _native.VectorWorkspace | None = None
+
+    def _grow(
+        self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
+    ) -> tuple[dict[str, Any], Doubles]:
+        split_gradient, split_hessian = weighted(signal, sample)
+        self._vector_workspace = self._vector_workspace or _native.VectorWorkspace()
+        return _native.grow_vector_tree(
+            self.binned.matrix,
+            signal.gradient,
+            signal.hessian,
+            split_gradient,
+            split_hessian,
+            sample.rows,
+            sample.rest,
+            features,
+            self.limits.max_leaves,
+            self.limits.min_documents,
+            self.limits.min_hessian,
+            self.limits.l2,
+            self.limits.min_gain,
+            LEVELS,
+            self.n_threads,
+            self._vector_workspace,
+        )
+
+    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+        n_splits, n_classes = len(tree["feature"]), len(outputs)
+        values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
+        trees = TreeEnsemble(
+            np.array([0, n_splits]),
+            **tree,
+            leaf_value=np.zeros(n_splits + 1),
+            n_features=self.binned.n_features,
+        )
+        return Weak(ClassTrees(trees, values, n_classes), outputs)
+
+
+class TreePerClass:
+    """Grows a tree of its own for each class, one after another."""
+
+    def __init__(self, learner: TreeLearner) -> None:
+        self.learner = learner
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return the trees that follow each class's gradients best, and what they say of every document."""
+        pairs = zip(signal.gradient, signal.hessian, strict=True)
+        each = [self.learner.fit(Gradients(gradient, hessian)) for gradient, hessian in pairs]
+        trees = [weak.model for weak in each if isinstance(weak.model, TreeEnsemble)]
+        return Weak(ClassTrees.of_each(trees), np.stack([weak.outputs for weak in each]))

@@ -1,0 +1,116 @@
+"""What is added to the scores of a model that no file of ours can hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, frozen_numbers
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.data.groups import QueryGroups
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Correction(Scorer):
+    """Another scorer's scores added to those that training started from, which every prediction must be given.
+
+    Parameters
+    ----------
+    inner
+        What was learned on top of the scores given.
+    """
+
+    kind: ClassVar[str] = "correction"
+    inner: Scorer
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner, Scorer) or isinstance(self.inner, Correction):
+            raise InputError("What a correction adds must be a scorer that scores alone.")
+        self._set("inner", self.inner.bare())
+        self._set("n_features", self.inner.n_features)
+        super().__post_init__()
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether what is added does."""
+        return self.inner.needs_queries
+
+    @property
+    def depth(self) -> int:
+        """One more than the inner scorer's."""
+        return 1 + self.inner.depth
+
+    @property
+    def n_rounds(self) -> int:
+        """Those of what is added."""
+        return self.inner.n_rounds
+
+    def first(self, n_rounds: int) -> Self:
+        """Return the correction by the first rounds alone."""
+        return replace(self, inner=self.inner.first(n_rounds))
+
+    def predict(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        start: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Return a score for each document: what it starts from, and the correction."""
+        features, groups = self._checked(X, qid)
+        scores = self._started(start, features.shape[0])
+        return scores + self.inner._finite_scores(features, groups, resolve_threads(n_threads))
+
+    def rank(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        start: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        """Return each document's rank within its query, from 1; takes what `predict` takes."""
+        _, groups = self._checked(X, qid)
+        scores = self.predict(X, qid, start=start, n_threads=n_threads)
+        return Ranking.of(scores, groups, n_threads=n_threads).ranks()
+
+    def _started(self, start: ArrayLike | None, n_rows: int) -> Doubles:
+        if start is None:
+            self._refuse()
+        return frozen_numbers("start", start, (n_rows,))
+
+    def _refuse(self) -> NoReturn:
+        raise InputError(
+            "This model corrects the scores of another, which it does not hold: "
+            "give predict those scores, one a document, as start."
+        )
+
+    def _score(self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+        self._refuse()
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """Those that what is added uses."""
+        return self.inner.used_features
+
+    def state(self) -> State:
+        """Return what is added."""
+        return State(children={"inner": self.inner})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make a correction from what is added."""
+        return cls(state.child("inner"))

@@ -1,0 +1,94 @@
+"""What boosting starts from: the submodel of LambdaSMART (Wu, Burges, Svore & Gao 2010, step 2 of Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.models import Combination, Correction, QueryFeatureScorer, Scorer, TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data import RankingData
+
+    Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """The documents' scores before the first round, and the scorer that gave them, if a model can hold it."""
+
+    name: str
+    train: Doubles
+    validation: Doubles | None
+    scorer: Scorer | None
+
+    def plus(self, trees: Scorer) -> Scorer:
+        """Return the model that adds what was learned to what was there."""
+        return Correction(trees) if self.scorer is None else _sum_of(self.scorer, trees)
+
+
+def checked_start(
+    start: Any, validation_start: Any, train: RankingData, validation: RankingData | None, n_threads: int
+) -> Start:
+    """Return what a model, or columns of scores, say of training and validation documents."""
+    own = start if isinstance(start, Scorer) else getattr(start, "model_", None)
+    if not hasattr(start, "predict"):
+        return _columns(start, validation_start, train, validation)
+    if validation_start is not None:
+        raise InputError("validation_start goes with a column of scores; this start is a model.")
+    scorer = own if isinstance(own, Scorer) else None
+    of_train = _predicted(start, scorer, train, "training", n_threads)
+    of_validation = None
+    if validation is not None:
+        of_validation = _predicted(start, scorer, validation, "validation", n_threads)
+    return Start(type(start).__name__, of_train, of_validation, scorer)
+
+
+def _columns(start: Any, validation_start: Any, train: RankingData, validation: RankingData | None) -> Start:
+    if (validation is None) != (validation_start is None):
+        raise InputError(
+            "Where start is a column of scores, the validation part needs one too, as validation_start, "
+            "and only that."
+        )
+    of_validation = None
+    if validation is not None:
+        of_validation = _checked_scores("validation_start", validation_start, len(validation))
+    return Start("scores", _checked_scores("start", start, len(train)), of_validation, None)
+
+
+def _predicted(start: Any, scorer: Scorer | None, data: RankingData, part: str, n_threads: int) -> Doubles:
+    """Return a model's scores; what another library says against it becomes one sentence."""
+    try:
+        scores = start.predict(data.X) if scorer is None else scorer.predict(data, n_threads=n_threads)
+    except Exception as error:
+        kind = type(start).__name__
+        raise InputError(f"start, a {kind}, cannot score the {part} documents: {error}") from error
+    return _checked_scores(f"What start says of the {part} documents", scores, len(data))
+
+
+def _checked_scores(name: str, scores: Any, length: int) -> Doubles:
+    try:
+        numbers = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be scores, or a model that predicts them, not {scores!r:.60}.") from None
+    if numbers.shape != (length,):
+        raise InputError(f"{name} must be {length} scores, one a document, not shape {numbers.shape}.")
+    if not np.isfinite(numbers).all():
+        row = int((~np.isfinite(numbers)).argmax())
+        raise InputError(f"{name} must be finite scores, but that of row {row} is {numbers[row]}.")
+    return numbers
+
+
+def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
+    """Return both as one scorer: one ensemble where both are trees of the same columns."""
+    match start, trees:
+        case TreeEnsemble(), TreeEnsemble():
+            return TreeEnsemble.concatenate([start.bare(), trees])
+        case QueryFeatureScorer(), QueryFeatureScorer() if start.columns == trees.columns:
+            return QueryFeatureScorer(_sum_of(start.inner, trees.inner), trees.columns)
+    return Combination((start.bare(), trees), np.ones(2))

@@ -1,0 +1,163 @@
+"""What rankers that boost trees share: what trees see, how far they grow, what they start from."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+import numpy as np
+
+from rankwright.boosting import Monitor, boost
+from rankwright.data import RankingData
+from rankwright.data.query_features import checked_query_features
+from rankwright.errors import InputError
+from rankwright.learners import TreeLearner, TreeLimits, TreeSampling
+from rankwright.models import QueryFeatureScorer, TreeEnsemble
+from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History, Member, Rule
+    from rankwright.data.query_features import QueryFeature
+    from rankwright.learners import Gradients, WeakLearner
+    from rankwright.models import Scorer
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+# On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
+WATCHED_DOCUMENTS = 100_000
+
+Data = TypeVar("Data", RankingData, RankingData | None)
+
+
+class TreeRanker(Ranker):
+    """Boosts regression trees; a subclass gives the rule, and has these parameters."""
+
+    takes_start: ClassVar[bool] = True
+    rounds: int
+    learning_rate: float
+    max_leaves: int | None
+    min_documents: int | None
+    min_hessian: float
+    l2: float
+    subsample: float
+    subsample_by: str
+    feature_fraction: float
+    query_features: Sequence[str]
+    monotone: Mapping[int | str, int] | None = None
+    max_bins: int
+    patience: int | None
+    seed: int
+
+    @abstractmethod
+    def _rule(self, train: RankingData, task: FitTask) -> Rule[Gradients]:
+        """Return the rule for documents in canonical order."""
+
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        self._check_parameters()
+        columns = checked_query_features(self.query_features)
+        train, validation = _widened(task.train, columns), _widened(task.validation, columns)
+        monitor = Monitor(
+            self.metric,
+            train.canonical if task.on_round or len(train) <= WATCHED_DOCUMENTS else None,
+            validation,
+            patience=self.patience,
+            on_round=task.on_round,
+            n_threads=task.n_threads,
+            **self._watched(task),
+        )
+        rule, learner = self._rule(train, task), self._learner(train, task)
+        start = self._first_scores(train, task)
+        members = boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
+        if not members and task.start is None:
+            raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
+        model = self._model(members, train)
+        learned = QueryFeatureScorer(model, columns) if columns else model
+        return learned if task.start is None else task.start.plus(learned), monitor.history
+
+    def _first_scores(self, train: RankingData, task: FitTask) -> Doubles:
+        """Return F_0: zeros, or what the submodel says."""
+        return np.zeros(len(train)) if task.start is None else task.start.train[train.canonical_rows]
+
+    def _watched(self, task: FitTask) -> dict[str, Any]:
+        """Return what else the monitor is to know."""
+        return {} if task.start is None else {"validation_start": task.start.validation}
+
+    def _learner(self, train: RankingData, task: FitTask) -> WeakLearner[Gradients]:
+        return self._tree_learner(TreeLearner, train, task)
+
+    def _tree_learner(self, kind: type[TreeLearner], train: RankingData, task: FitTask) -> TreeLearner:
+        leaves = self.max_leaves or leaves_for(len(train))
+        documents = self.min_documents or min_documents_for(len(train))
+        return kind(
+            train.binned(self.max_bins, task.n_threads),
+            train.canonical.groups,
+            limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
+            sampling=TreeSampling(self.subsample, self.subsample_by, self.feature_fraction),
+            monotone=_directions(self.monotone, task.train, train.n_features),
+            random=np.random.default_rng(self.seed),
+            n_threads=task.n_threads,
+        )
+
+    def _model(self, members: Sequence[Member], train: RankingData) -> Scorer:
+        """Return F = sum of v times each tree as one ensemble."""
+        trees = [model for _, model in members if isinstance(model, TreeEnsemble)]
+        if not trees:  # nothing was better than the start
+            return TreeEnsemble.empty(train.n_features)
+        return TreeEnsemble.concatenate(trees).scaled([weight for weight, _ in members])
+
+    def _check_parameters(self) -> None:
+        require_whole_number("rounds", self.rounds, least=1)
+        require_number("learning_rate", self.learning_rate, above=0.0)
+        require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
+        require_whole_number("min_documents", self.min_documents, least=1, optional=True)
+        require_number("min_hessian", self.min_hessian, least=0.0)
+        require_number("l2", self.l2, least=0.0)
+        require_share("subsample", self.subsample)
+        require_one_of("subsample_by", self.subsample_by, ("documents", "queries", "gradient"))
+        require_share("feature_fraction", self.feature_fraction)
+        require_whole_number("patience", self.patience, least=1, optional=True)
+        require_whole_number("seed", self.seed, least=0)
+
+
+def leaves_for(n_documents: int) -> int:
+    """Return the leaves of a tree that so many documents bear: 8 up to 20,000, 31 from 200,000."""
+    return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
+
+
+def min_documents_for(n_documents: int) -> int:
+    """Return the documents every leaf should hold: a five-hundredth of all, from 1 to 20."""
+    return int(np.clip(n_documents // 500, 1, 20))
+
+
+def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
+    """Return the data with the columns made within the query."""
+    return data if data is None or not columns else data.widened(columns)
+
+
+def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_columns: int) -> NDArray[np.int8]:
+    """Return +1, 0 or -1 for every column; those made within the query follow their feature."""
+    if monotone is None:
+        return np.zeros(0, dtype=np.int8)
+    if not isinstance(monotone, Mapping):
+        raise InputError(f"monotone must be None or give -1, 0 or 1 by feature, not {monotone!r}.")
+    directions = np.zeros(train.n_features, dtype=np.int8)
+    for feature, direction in monotone.items():
+        if direction not in (-1, 0, 1):
+            raise InputError(f"monotone takes -1, 0 or 1 for a feature, not {direction!r}.")
+        directions[_feature_number(feature, train)] = direction
+    return np.tile(directions, n_columns // train.n_features)
+
+
+def _feature_number(feature: int | str, train: RankingData) -> int:
+    if isinstance(feature, str) and train.feature_names and feature in train.feature_names:
+        return train.feature_names.index(feature)
+    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < train.n_features:
+        return int(feature)
+    raise InputError(f"monotone names the feature {feature!r}, which the data do not have.")
