@@ -8,7 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
-from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, TreeEnsemble, save
+from rankwright.models import (
+    Calibrated,
+    ClassTrees,
+    Combination,
+    FeatureScorer,
+    HiddenLayer,
+    LinearScorer,
+    LogisticCalibration,
+    Polynomial,
+    RadialBasis,
+    Rescaled,
+    Scorer,
+    SigmoidCalibration,
+    StandardCalibration,
+    TreeEnsemble,
+    save,
+)
 from rankwright.models.format import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
@@ -34,8 +50,34 @@ def models() -> dict[str, Scorer]:
         cover=[3, 9, 2, 1, 15, 8, 7],
         n_features=3,
     )
-    made = {"feature": feature, "linear": linear, "combination": combination, "trees": trees}
+    votes = np.array([[0.1, -0.3, 0.2], [-0.1, 0.3, 0.1], [0.7, -0.7, 0.4], [0.0, 0.5, -0.9]] * 2)[:7]
+    calibrated = Calibrated(ClassTrees(trees, votes, 3), calibrations())
+    made = {
+        "feature": feature,
+        "linear": linear,
+        "combination": combination,
+        "trees": trees,
+        "calibrated": calibrated,
+    }
     return {kind: one.described(feature_names=NAMES, about={"made_as": kind}) for kind, one in made.items()}
+
+
+def calibrations() -> Scorer:
+    """Return every kind of calibration of three classes, mixed."""
+    gains, centre, scale = [0.0, 1 / 3, 1.0], [0.1, -0.2, 0.0], [0.5, 1.5, 1.0]
+    weights = [[0.5, -0.5, 0.1], [0.0, 1.0, -1.0], [-0.7, 0.2, 0.9]]
+    regressions = [
+        Polynomial([[0, 0, 0], [1, 0, 0], [0, 2, 1]], [0.4, -0.2, 0.1]),
+        HiddenLayer(np.transpose(weights)[:, :2], [0.1, -0.4], [0.6, -0.8], 0.3),
+        RadialBasis([[0.0, 1.0, 0.0], [0.5, -0.5, 1.0]], [0.4, -0.6], 0.8, 0.2),
+    ]
+    members = [
+        StandardCalibration(gains, 2.5),
+        SigmoidCalibration(gains, 3.0, -0.1),
+        LogisticCalibration(gains, weights, [0.0, -0.1, 0.2]),
+        *(Rescaled(one, centre, scale, -1.0, 1.5) for one in regressions),
+    ]
+    return Combination(members, [0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
 
 
 def make(kind: str, model: Scorer) -> None:

@@ -129,11 +129,11 @@ def test_a_target_function_is_the_papers(name):
 def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):
     one = task(6, seed=seed)
     target = CALIBRATIONS[name].target
-    spread, mean = one.scores.std(), one.scores.mean()
+    (low, first), (high, last) = calibration.SIGMOID_GRID[0], calibration.SIGMOID_GRID[-1]
     grid = [
-        target(one.log_probabilities(slope / spread, mean + middle * spread), one)
-        for slope in np.geomspace(calibration.SLOPES[0], calibration.SLOPES[-1], 60)
-        for middle in np.linspace(calibration.MIDDLES[0], calibration.MIDDLES[-1], 60)
+        target(one.log_probabilities(*one.sigmoid_at(np.array([log_slope, middle]))), one)
+        for log_slope in np.linspace(low, high, 60)
+        for middle in np.linspace(first, last, 60)
     ]
     fitted = CALIBRATIONS[name].fit(one)
     found = target(one.log_probabilities(fitted.slope, fitted.middle), one)

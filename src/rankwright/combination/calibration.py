@@ -11,7 +11,7 @@ import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from math import fsum
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -40,9 +40,13 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
-# In units of the spread of the scores: flatter says nothing, steeper is one-hot and ties most documents.
-SLOPES = np.geomspace(0.1, 30.0, 12)
-MIDDLES = np.linspace(-4.0, 4.0, 13)  # from the mean
+# The logarithm of a sigmoid's slope, and its middle from the mean, both in units of the spread of the scores.
+# Flatter says nothing; steeper is one-hot and ties most documents.
+LOG_SLOPES = np.linspace(np.log(0.1), np.log(30.0), 12)
+MIDDLES = np.linspace(-4.0, 4.0, 13)
+SIGMOID_GRID = np.array([(log_slope, middle) for log_slope in LOG_SLOPES for middle in MIDDLES])
+GRID_STEPS = np.array([LOG_SLOPES[1] - LOG_SLOPES[0], MIDDLES[1] - MIDDLES[0]])
+MOST_VALLEYS = 4
 UNLIKELY = -30.0  # the log-odds of a class that no calibration document has
 
 
@@ -94,12 +98,15 @@ class CalibrationTask:
         """Whether there are documents of different classes and scores."""
         return len(np.unique(self.own)) > 1 and bool(np.ptp(self.scores, axis=0).any())
 
-    @cached_property
-    def log_sigmoid_grid(self) -> list[tuple[tuple[float, float], Doubles]]:
-        """Slopes and middles to start from, with the logarithms of the probabilities they give."""
+    def sigmoid_at(self, point: Doubles) -> tuple[float, float]:
+        """Return slope and middle of the sigmoid at a point of the grid, or between."""
         mean, spread = float(self.scores.mean()), float(self.scores.std())
-        points = [(slope / spread, mean + middle * spread) for slope in SLOPES for middle in MIDDLES]
-        return [(point, self.log_probabilities(*point)) for point in points]
+        return float(np.exp(point[0])) / spread, mean + float(point[1]) * spread
+
+    @cached_property
+    def log_probability_grid(self) -> list[Doubles]:
+        """The logarithms of probabilities at each point of the grid: the same for all target functions."""
+        return [self.log_probabilities(*self.sigmoid_at(point)) for point in SIGMOID_GRID]
 
     def log_probabilities(self, slope: float, middle: float) -> Doubles:
         """Return the logarithms of equation 4's probabilities."""
@@ -161,7 +168,7 @@ def smooth_dcg_loss(logs: Doubles, task: CalibrationTask, *, sigma: float = 0.01
 class Sigmoid:
     """Class probability calibration: slope and middle of a sigmoid, by a target function.
 
-    The best point of a grid is followed downhill within the grid's bounds: some targets keep falling as the slope
+    The lowest points of a grid are followed downhill within the grid's bounds: some targets keep falling as the slope
     grows, until all probabilities are 0 or 1.
     """
 
@@ -173,21 +180,32 @@ class Sigmoid:
 
         if not task.tells_classes_apart:
             return None
-        losses = [self.target(logs, task) for _, logs in task.log_sigmoid_grid]
-        slope, middle = task.log_sigmoid_grid[int(np.argmin(losses))][0]
-        mean, spread = float(task.scores.mean()), float(task.scores.std())
 
         def loss(point: Doubles) -> float:
-            return self.target(task.log_probabilities(np.exp(point[0]) / spread, mean + point[1] * spread), task)
+            return self.target(task.log_probabilities(*task.sigmoid_at(point)), task)
 
-        start = [np.log(slope * spread), (middle - mean) / spread]
-        bounds = [(np.log(SLOPES[0]), np.log(SLOPES[-1])), (MIDDLES[0], MIDDLES[-1])]
-        options = {"maxfev": 80, "xatol": 1e-3, "fatol": 1e-6 * (abs(min(losses)) or 1.0)}
-        found = minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options)
-        best = found.x if found.fun <= min(losses) else np.array(start)
-        return SigmoidCalibration(
-            task.classes.gains, float(np.exp(best[0])) / spread, mean + float(best[1]) * spread
-        )
+        losses = np.array([self.target(logs, task) for logs in task.log_probability_grid])
+        bounds = list(zip(SIGMOID_GRID[0], SIGMOID_GRID[-1], strict=True))
+        found = []
+        for start in SIGMOID_GRID[_valleys(losses)]:
+            step = np.where(start < SIGMOID_GRID.mean(axis=0), GRID_STEPS, -GRID_STEPS)  # within the bounds
+            options = {
+                "initial_simplex": start + np.array([[0.0, 0.0], [step[0], 0.0], [0.0, step[1]]]),
+                "maxfev": 80,
+                "xatol": 1e-3,
+                "fatol": 1e-6 * (abs(losses.min()) or 1.0),
+            }
+            found.append(minimize(loss, start, method="Nelder-Mead", bounds=bounds, options=options))
+        best = min(found, key=lambda one: one.fun)
+        return SigmoidCalibration(task.classes.gains, *task.sigmoid_at(best.x))
+
+
+def _valleys(losses: Doubles) -> NDArray[np.int64]:
+    """Return the grid's deepest points that no neighbour is below, at most `MOST_VALLEYS`."""
+    table = np.pad(losses.reshape(len(LOG_SLOPES), len(MIDDLES)), 1, constant_values=np.inf)
+    around = [np.roll(table, shift, axis=(0, 1)) for shift in product((-1, 0, 1), repeat=2)]
+    lowest = np.flatnonzero((table <= np.min(around, axis=0))[1:-1, 1:-1])
+    return lowest[np.argsort(losses[lowest], kind="stable")[:MOST_VALLEYS]]
 
 
 # Regression-based calibration
