@@ -55,7 +55,9 @@ def test_a_power_below_1_is_refused():
 
 def test_diversity_is_scipys():
     rng = np.random.default_rng(1)
-    scores = {name: [rng.normal(size=30) + shift for _ in range(5)] for name, shift in (("a", 0), ("b", 0.3), ("c", 0))}
+    scores = {
+        name: [rng.normal(size=30) + shift for _ in range(5)] for name, shift in (("a", 0), ("b", 0.3), ("c", 0))
+    }
     found = calibration_diversity(scores)
     assert list(found) == [("a", "b"), ("a", "c"), ("b", "c")]
     for (one, other), p in found.items():

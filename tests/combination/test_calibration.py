@@ -64,7 +64,9 @@ def test_any_labels_will_do(name, labels):
 def test_a_label_that_the_calibration_part_lacks(name):
     one = task()
     rows = np.flatnonzero(one.labels < 2)
-    lacking = CalibrationTask(one.scores[rows], 5.0, one.labels[rows], QueryGroups.of_sizes([len(rows)]), one.classes)
+    lacking = CalibrationTask(
+        one.scores[rows], 5.0, one.labels[rows], QueryGroups.of_sizes([len(rows)]), one.classes
+    )
     assert np.isfinite(scored(CALIBRATIONS[name].fit(lacking), one)).all()
 
 
@@ -102,24 +104,24 @@ def smooth_dcg(one, probabilities, sigma):
     return total
 
 
-LITERAL = {
-    "ls": lambda p, own, labels, truth: -np.log(p[np.arange(len(p)), own]).sum(),
-    "ewls": lambda p, own, labels, truth: (
-        -np.log(p[np.arange(len(p)), own]) * ((-p * np.log(p)).sum(axis=1) ** 2)
-    ).sum(),
-    "el": lambda p, own, labels, truth: ((labels - truth[:, None]) ** 2 * p).sum(),
-    "ell": lambda p, own, labels, truth: ((p @ labels - truth) ** 2).sum(),
-}
+def literal_target(name, p, one):
+    """The target functions of section 4.2, literally."""
+    own, labels = p[np.arange(len(p)), one.own], one.classes.labels
+    if name == "ls":
+        return -np.log(own).sum()
+    if name == "ewls":
+        return (-np.log(own) * (-p * np.log(p)).sum(axis=1) ** 2).sum()
+    if name == "el":
+        return ((labels - one.labels[:, None]) ** 2 * p).sum()
+    if name == "ell":
+        return ((p @ labels - one.labels) ** 2).sum()
+    return -smooth_dcg(one, p, 0.01)
 
 
 @pytest.mark.parametrize("name", CLASS_PROBABILITY)
 def test_a_target_function_is_the_papers(name):
     one = task()
-    probabilities = sigmoid_probabilities(one, 1.7, 0.3)
-    if name == "sn":
-        expected = -smooth_dcg(one, probabilities, 0.01)
-    else:
-        expected = LITERAL[name](probabilities, one.own, one.classes.labels, one.labels)
+    expected = literal_target(name, sigmoid_probabilities(one, 1.7, 0.3), one)
     found = CALIBRATIONS[name].target(one.log_probabilities(1.7, 0.3), one)
     assert found == pytest.approx(expected, rel=1e-9)
 
@@ -141,7 +143,9 @@ def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):
 
 
 @settings(deadline=None, max_examples=100)
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**32), st.sampled_from([1e-3, 0.01, 1.0]))
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**32), st.sampled_from([1e-3, 0.01, 1.0])
+)
 def test_the_kernel_of_soft_ranks_is_its_twin(sizes, seed, sigma):
     rng = np.random.default_rng(seed)
     groups = QueryGroups.of_sizes(sizes)
@@ -169,6 +173,12 @@ def test_the_kernel_of_soft_ranks_is_its_twin(sizes, seed, sigma):
     ],
 )
 def test_the_kernel_of_soft_ranks_refuses_what_is_wrong(changes, sentence):
-    right = {"offsets": np.array([0, 2]), "scores": np.zeros(2), "gains": np.zeros(2), "sigma": 1.0, "n_threads": 1}
+    right = {
+        "offsets": np.array([0, 2]),
+        "scores": np.zeros(2),
+        "gains": np.zeros(2),
+        "sigma": 1.0,
+        "n_threads": 1,
+    }
     with pytest.raises(ValueError, match=sentence):
         _native.smooth_dcg(**(right | changes))

@@ -47,7 +47,9 @@ def test_a_mixture_beats_its_members_where_they_differ():
 
 def test_the_exponent_is_the_best_of_those_tried():
     data, metric = judged(), NDCG(k=10)
-    values = {c: mix_exponentially(POOL, data, exponents=[c], kept_weight=1.0).about["value"] for c in (0, 20, 200)}
+    values = {
+        c: mix_exponentially(POOL, data, exponents=[c], kept_weight=1.0).about["value"] for c in (0, 20, 200)
+    }
     chosen = mix_exponentially(POOL, data, exponents=[200, 0, 20], kept_weight=1.0)
     assert chosen.about["value"] == max(values.values())
     assert values[chosen.about["exponent"]] == max(values.values())

@@ -12,7 +12,9 @@ ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
 
 
 def test_every_kind_has_an_artefact():
-    assert {"feature-1", "linear-1", "combination-1", "trees-1", "calibrated-1"} <= {path.stem for path in ARTEFACTS}
+    assert {"feature-1", "linear-1", "combination-1", "trees-1", "calibrated-1"} <= {
+        path.stem for path in ARTEFACTS
+    }
 
 
 @pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)
@@ -25,4 +27,6 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
     X = np.array(expected["X"], dtype=np.float32)
     scores = scorer.predict(X).tolist()
     # Exponentials may come out a bit different on another processor.
-    assert scores == (pytest.approx(expected["scores"], rel=1e-12) if scorer.kind == "calibrated" else expected["scores"])
+    assert scores == (
+        pytest.approx(expected["scores"], rel=1e-12) if scorer.kind == "calibrated" else expected["scores"]
+    )

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_every_round_multiplies_the_loss_by_the_root_of_1_less_the_squared_edge(
         expected.append(expected[-1] * np.sqrt(1 - edge**2))
         assert 0 < edge < 1
     np.testing.assert_allclose(losses, expected, rtol=1e-9)
-    assert all(later < before for before, later in zip(losses, losses[1:], strict=False))
+    assert all(later < before for before, later in pairwise(losses))
 
 
 def test_a_classifier_no_better_than_chance_ends_the_fit():

@@ -34,7 +34,11 @@ def best_stump(codes, n_bins, rows, signed, opposite):
         for code in range(bins - 1):
             for missing_left in (False, True):
                 stump = Stump(0, [], [], feature, code, missing_left)
-                side = [row for row in rows if (missing_left if codes[row][feature] == MISSING else codes[row][feature] <= code)]
+                side = [
+                    row
+                    for row in rows
+                    if (missing_left if codes[row][feature] == MISSING else codes[row][feature] <= code)
+                ]
                 left = totals(side, signed)
                 right = [whole - part for whole, part in zip(totals(rows, signed), left, strict=True)]
                 if opposite:

@@ -22,9 +22,7 @@ class DCGLoss(NamedTuple):
     corollary: float
 
 
-def dcg_loss(
-    estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: float = 2.0
-) -> DCGLoss:
+def dcg_loss(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: float = 2.0) -> DCGLoss:
     """Return the expected DCG lost by ranking one query by estimated instead of true class probabilities, bounded.
 
     Ranks are by expected gain. With 1/p + 1/q = 1, the loss is at most

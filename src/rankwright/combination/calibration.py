@@ -1,8 +1,8 @@
 """Calibrations of a classifier's scores (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 4).
 
 Each is a small value with a `fit`, which looks at documents the classifier has not learned from and gives a scorer
-whose features are the scores of the classes: from them, the gain to be expected, from 0 to 1. A fit gives None where
-its documents cannot tell anything, all of one class say.
+whose features are the scores of the classes: from them, the gain to be expected, from 0 to 1. A fit gives None
+where its documents cannot tell anything, all of one class say.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from math import fsum
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class CalibrationTask:
     @cached_property
     def centre(self) -> Doubles:
         """The mean score of each class."""
-        return self.scores.mean(axis=0)
+        return np.asarray(self.scores.mean(axis=0))
 
     @cached_property
     def scale(self) -> Doubles:
@@ -168,8 +168,8 @@ def smooth_dcg_loss(logs: Doubles, task: CalibrationTask, *, sigma: float = 0.01
 class Sigmoid:
     """Class probability calibration: slope and middle of a sigmoid, by a target function.
 
-    The lowest points of a grid are followed downhill within the grid's bounds: some targets keep falling as the slope
-    grows, until all probabilities are 0 or 1.
+    The lowest points of a grid are followed downhill within the grid's bounds: some targets keep falling as the
+    slope grows, until all probabilities are 0 or 1.
     """
 
     target: Callable[[Doubles, CalibrationTask], float]
@@ -189,7 +189,7 @@ class Sigmoid:
         found = []
         for start in SIGMOID_GRID[_valleys(losses)]:
             step = np.where(start < SIGMOID_GRID.mean(axis=0), GRID_STEPS, -GRID_STEPS)  # within the bounds
-            options = {
+            options: Any = {
                 "initial_simplex": start + np.array([[0.0, 0.0], [step[0], 0.0], [0.0, step[1]]]),
                 "maxfev": 80,
                 "xatol": 1e-3,
@@ -239,7 +239,7 @@ class PolynomialRegression:
             return None
         design = np.stack([monomial(task.standardised, one) for one in powers], axis=1)
         coefficients = np.linalg.lstsq(design, task.classes.gains[task.own], rcond=1e-10)[0]
-        return _rescaled(Polynomial(powers, coefficients), task)
+        return _rescaled(Polynomial(powers, coefficients.astype(np.float64)), task)
 
 
 @dataclass(frozen=True)
@@ -290,7 +290,7 @@ class NetworkRegression:
 
 @dataclass(frozen=True)
 class GaussianProcess:
-    """Gaussian process regression on a few of the documents, evenly spaced: its cost is the cube of their number."""
+    """Gaussian process regression on some documents, evenly spaced: its cost is the cube of their number."""
 
     most_documents: int = 200
     floor: ClassVar[float] = 1e-3

@@ -38,7 +38,7 @@ def exponential_weights(qualities: ArrayLike, exponent: float) -> Doubles:
 
 
 def without_negligible(weights: Doubles, kept_weight: float = KEPT_WEIGHT) -> Doubles:
-    """Return the weights with the lightest set to 0, as long as the others have this share; they sum to 1 again."""
+    """Return the weights with the lightest set to 0 while the others keep this share; they sum to 1 again."""
     heaviest = np.argsort(-weights, kind="stable")
     n_kept = 1 + int(np.searchsorted(np.cumsum(weights[heaviest]), kept_weight * weights.sum()))
     kept = np.zeros_like(weights)
@@ -123,4 +123,4 @@ def mix_exponentially(
     weights = without_negligible(weighting.weights, kept_weight)
     kept = np.flatnonzero(weights)
     about: dict[str, Any] = {"exponent": weighting.exponent, "metric": str(metric), "value": weighting.value}
-    return Combination(tuple(scorers[place] for place in kept), weights[kept]).described(about=about)
+    return Combination(tuple(scorers[int(place)] for place in kept), weights[kept]).described(about=about)

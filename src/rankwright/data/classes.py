@@ -50,7 +50,7 @@ class LabelClasses:
     def gains(self) -> Doubles:
         """What each class is worth, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
         worth = np.exp2(self.labels - self.labels[-1])
-        return (worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny)
+        return np.asarray((worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny))
 
     @property
     def gain_range(self) -> float:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rankwright.data.binning import BinnedFeatures
 
     Doubles = NDArray[np.float64]
+    Workspace = _native.ClassWorkspace
+    Votes = tuple[dict[str, Any], Doubles, Doubles]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +41,11 @@ class HammingTree:
 
     max_leaves: int
 
-    def fit(self, *task: Any) -> tuple[dict[str, Any], Doubles, Doubles]:
+    def fit(
+        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
+    ) -> Votes:
         """Return the splits, the votes of each leaf and those of each document."""
-        return _native.grow_class_tree(*task[:3], self.max_leaves, *task[3:])
+        return _native.grow_class_tree(binned, signed, opposite, self.max_leaves, n_threads, workspace)
 
 
 @dataclass(frozen=True)
@@ -50,9 +54,11 @@ class DecisionProduct:
 
     max_terms: int
 
-    def fit(self, *task: Any) -> tuple[dict[str, Any], Doubles, Doubles]:
+    def fit(
+        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
+    ) -> Votes:
         """Return the splits, the votes of each leaf and those of each document."""
-        return _native.fit_product(*task[:3], self.max_terms, *task[3:])
+        return _native.fit_product(binned, signed, opposite, self.max_terms, n_threads, workspace)
 
 
 class ClassLearner:
@@ -83,7 +89,7 @@ class ClassLearner:
         """Return the classifier, and its votes on every document."""
         by_document = np.ascontiguousarray(signal.signed.T)
         tree, votes, outputs = self.shape.fit(
-            self.binned.matrix, by_document, self.opposite, self.n_threads, self._workspace
+            self.binned.matrix, by_document, self.opposite, self._workspace, self.n_threads
         )
         splits, nothing = np.array([0, len(tree["feature"])]), np.zeros(len(votes))
         trees = TreeEnsemble(splits, **tree, leaf_value=nothing, n_features=self.binned.n_features)

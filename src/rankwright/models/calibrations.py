@@ -55,7 +55,7 @@ class BayesScorer(Scorer):
         total = np.zeros(len(raised))
         for column in raised.T:
             total += column
-        return raised / total[:, None]
+        return np.asarray(raised / total[:, None])
 
     def expected_gains(self, scores: Doubles) -> Doubles:
         """Return the expected gain of each document, a row of scores each."""

@@ -55,7 +55,7 @@ class AdaBoostMHRule:
     def of(
         cls, labels: Doubles, classes: LabelClasses, document_weights: Doubles | None, learning_rate: float
     ) -> AdaBoostMHRule:
-        """w = 2^label for the document's own class, 2^label / (K - 1) for each of the others, over their sum."""
+        """W = 2^label for the document's own class, 2^label / (K - 1) for each of the others, over their sum."""
         targets = np.ascontiguousarray(classes.targets(labels).T)
         weights = np.exp2(labels - classes.labels[-1]) * np.where(targets > 0, 1.0, 1.0 / (len(classes) - 1))
         if document_weights is not None:
@@ -67,13 +67,13 @@ class AdaBoostMHRule:
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> ClassWeights:
-        """w exp(-z f(x)), over their sum, signed by z."""
+        """W exp(-z f(x)), over their sum, signed by z."""
         exponents = -self.targets * scores
         weights = self.weights * np.exp(exponents - exponents.max())
         return ClassWeights(self.targets * (weights / weights.sum()))
 
     def step(self, signal: ClassWeights, outputs: Doubles) -> float | None:
-        """alpha = 1/2 ln((1 + edge) / (1 - edge)); None where the edge is no better than chance."""
+        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None where the edge is no better than chance."""
         edge = min(signal.edge(outputs), 1.0 - SMALLEST_ERROR)
         if edge < SMALLEST_ERROR:
             return None

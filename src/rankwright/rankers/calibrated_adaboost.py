@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwright.boosting import History, Monitor, Round
 from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.combination.exponential import EXPONENTS, KEPT_WEIGHT, Judge, weigh, without_negligible
+from rankwright.combination.exponential import KEPT_WEIGHT, Judge, weigh, without_negligible
 from rankwright.data.classes import LabelClasses
 from rankwright.data.sampling import split_queries
 from rankwright.errors import InputError
@@ -24,7 +24,7 @@ from rankwright.rankers.parameters import require_number, require_one_of, requir
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
 VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part
 POOLS = ("one", "all")
+# Those that a few hundred calibration documents determine.
+ROBUST = ("standard", "ls", "ell", "sn", "linear", "logistic", "polynomial-2", "polynomial-3")
 
 
 class Split(NamedTuple):
@@ -79,8 +81,8 @@ class CalibratedAdaBoost(Ranker):
 
     Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
     the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
-    part, which also chooses c and the number of rounds. Without a validation part a fifth of the training queries
-    is one.
+    part, which also chooses c and the number of rounds where there is a choice. Without a validation part a fifth
+    of the training queries is one. The defaults are not the paper's: see the documentation for those.
 
     Parameters
     ----------
@@ -116,13 +118,13 @@ class CalibratedAdaBoost(Ranker):
         self,
         metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
         *,
-        leaves: Sequence[int] = (5, 10, 15, 20, 25, 30, 35, 40, 45),
-        terms: Sequence[int] = (2, 3, 4, 5, 6, 7, 8, 9, 10),
-        rounds_tried: Sequence[int] = (10, 20, 50, 100),
-        pool_rounds: str = "one",
-        calibrations: Sequence[str] = tuple(name for name in CALIBRATIONS if name != "standard"),
-        splits: int = 1,
-        exponents: Sequence[float] = EXPONENTS,
+        leaves: Sequence[int] = (5, 15, 30),
+        terms: Sequence[int] = (),
+        rounds_tried: Sequence[int] = (20, 50, 100),
+        pool_rounds: str = "all",
+        calibrations: Sequence[str] = ROBUST,
+        splits: int = 3,
+        exponents: Sequence[float] = (20.0,),
         kept_weight: float = KEPT_WEIGHT,
         learning_rate: float = 0.1,
         votes: str = "opposite",
@@ -226,7 +228,9 @@ class CalibratedAdaBoost(Ranker):
         if self.pool_rounds == "all":
             pools = [pool]
         else:
-            pools = [[one for one in pool if one.n_rounds == tried] for tried in sorted({one.n_rounds for one in pool})]
+            pools = [
+                [one for one in pool if one.n_rounds == tried] for tried in sorted({one.n_rounds for one in pool})
+            ]
         weightings = [
             weigh(
                 np.stack([one.scores for one in members]),
@@ -262,8 +266,8 @@ class CalibratedAdaBoost(Ranker):
         require_whole_number("seed", self.seed, least=0)
 
 
-def _require_sizes(name: str, sizes: Sequence[int], *, least: int, most: int | None = None) -> None:
-    if isinstance(sizes, str) or not hasattr(sizes, "__len__"):
+def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None) -> None:
+    if not isinstance(sizes, list | tuple | np.ndarray):
         raise InputError(f"{name} must be a list of whole numbers, not {sizes!r}.")
     for size in sizes:
         require_whole_number(name, size, least=least)
@@ -279,8 +283,9 @@ def _as_scorer(members: Sequence[PoolMember], weights: Doubles) -> Scorer:
             by_trees.setdefault(id(member.trees), []).append((member, float(weight)))
     scorers = []
     for own in by_trees.values():
-        calibrations = Combination(tuple(one.calibration for one, _ in own), np.array([weight for _, weight in own]))
-        scorers.append(Calibrated(own[0][0].trees, calibrations))
+        sharing, shares = zip(*own, strict=True)
+        calibrations = Combination(tuple(one.calibration for one in sharing), np.array(shares))
+        scorers.append(Calibrated(sharing[0].trees, calibrations))
     return Combination(tuple(scorers), np.ones(len(scorers)))
 
 
