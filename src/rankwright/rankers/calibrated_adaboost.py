@@ -267,7 +267,7 @@ class CalibratedAdaBoost(Ranker):
 
 
 def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None) -> None:
-    if not isinstance(sizes, list | tuple | np.ndarray):
+    if not isinstance(sizes, list | tuple | range | np.ndarray):
         raise InputError(f"{name} must be a list of whole numbers, not {sizes!r}.")
     for size in sizes:
         require_whole_number(name, size, least=least)
