@@ -85,7 +85,8 @@ def test_validation_labels_that_training_has_not():
 def test_features_that_say_nothing_give_constant_scores_or_a_sentence():
     train = judged()
     constant = RankingData(np.ones_like(train.X), train.y, train.qid)
-    assert np.ptp(CalibratedAdaBoost(**SMALL | {"calibrations": ("standard",)}).fit(*constant).predict(constant)) == 0
+    votes = CalibratedAdaBoost(**SMALL | {"calibrations": ("standard",)}).fit(*constant)
+    assert np.ptp(votes.predict(constant)) == 0
     with pytest.raises(InputError, match="There is nothing to learn"):
         CalibratedAdaBoost(**SMALL).fit(*constant)
 
