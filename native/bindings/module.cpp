@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 namespace rankwright::bindings {
+void bind_classes(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
@@ -16,6 +17,7 @@ void bind_sweep(nanobind::module_& m);
 
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core of rankwright. Arguments are checked here; results are new arrays.";
+    rankwright::bindings::bind_classes(m);
     rankwright::bindings::bind_contributions(m);
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_lambdas(m);

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import (
         MART,
+        AdaBoostMH,
         AdaRank,
+        CalibratedAdaBoost,
         LambdaMART,
         LambdaRank,
         ListNet,
@@ -83,7 +85,9 @@ _HOMES = {
     ),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": (
+        "AdaBoostMH",
         "AdaRank",
+        "CalibratedAdaBoost",
         "LambdaMART",
         "LambdaRank",
         "ListNet",
@@ -104,8 +108,10 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "__version__",
     "bounds",
     "metrics",
+    "AdaBoostMH",
     "AdaRank",
     "Blend",
+    "CalibratedAdaBoost",
     "ExactStep",
     "InputError",
     "LambdaMART",

@@ -267,6 +267,34 @@ def grow_tree(
     workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
+class ClassWorkspace:
+    def __init__(self) -> None: ...
+
+# The tree's arrays by their names in TreeEnsemble but for the leaves' values, each leaf's votes, each row's votes.
+def grow_class_tree(
+    binned: BinnedMatrix,
+    signed_weights: NDArray[np.float64],
+    opposite: bool,
+    max_leaves: int,
+    n_threads: int,
+    workspace: ClassWorkspace,
+) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]: ...
+def fit_product(
+    binned: BinnedMatrix,
+    signed_weights: NDArray[np.float64],
+    opposite: bool,
+    max_terms: int,
+    n_threads: int,
+    workspace: ClassWorkspace,
+) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]: ...
+def smooth_dcg(
+    offsets: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    sigma: float,
+    n_threads: int,
+) -> NDArray[np.float64]: ...
+
 class VectorWorkspace:
     def __init__(self) -> None: ...
 

@@ -10,16 +10,24 @@ import numpy as np
 
 from rankwright.data.query_features import QueryFeature
 from rankwright.models import (
+    Calibrated,
     ClassLink,
     ClassTrees,
     Combination,
     Correction,
     ExpectedRelevance,
     FeatureScorer,
+    HiddenLayer,
     LinearScorer,
+    LogisticCalibration,
     NetworkScorer,
+    Polynomial,
     QueryFeatureScorer,
+    RadialBasis,
+    Rescaled,
     Scorer,
+    SigmoidCalibration,
+    StandardCalibration,
     TreeEnsemble,
     save,
 )
@@ -52,6 +60,8 @@ def models() -> dict[str, Scorer]:
     values = [[0.5, -1.0], [0.25, 1 / 3], [-2.0, 0.0], [1.5, 0.125], [0.0, 1e-3], [-0.75, 2.0], [3.0, -4.0]]
     expected = ExpectedRelevance(ClassTrees(trees, values, 2), [0.0, 1.0, 3.0], ClassLink.ORDINAL)
     wide = LinearScorer(np.arange(-4, 5) / 3, np.arange(9) / 7, intercept=-0.1)
+    votes = np.array([[0.1, -0.3, 0.2], [-0.1, 0.3, 0.1], [0.7, -0.7, 0.4], [0.0, 0.5, -0.9]] * 2)[:7]
+    calibrated = Calibrated(ClassTrees(trees, votes, 3), calibrations())
     made = {
         "feature": feature,
         "linear": linear,
@@ -62,8 +72,27 @@ def models() -> dict[str, Scorer]:
         "network": NetworkScorer([3, 2, 2, 1], np.sin(np.arange(17)) / 3, [0.5, -1.0, 2.0]),
         "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
         "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
+        "calibrated": calibrated,
     }
     return {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
+
+
+def calibrations() -> Scorer:
+    """Return every kind of calibration of three classes, mixed."""
+    gains, centre, scale = [0.0, 1 / 3, 1.0], [0.1, -0.2, 0.0], [0.5, 1.5, 1.0]
+    weights = [[0.5, -0.5, 0.1], [0.0, 1.0, -1.0], [-0.7, 0.2, 0.9]]
+    regressions = [
+        Polynomial([[0, 0, 0], [1, 0, 0], [0, 2, 1]], [0.4, -0.2, 0.1]),
+        HiddenLayer(np.transpose(weights)[:, :2], [0.1, -0.4], [0.6, -0.8], 0.3),
+        RadialBasis([[0.0, 1.0, 0.0], [0.5, -0.5, 1.0]], [0.4, -0.6], 0.8, 0.2),
+    ]
+    members = [
+        StandardCalibration(gains, 2.5),
+        SigmoidCalibration(gains, 3.0, -0.1),
+        LogisticCalibration(gains, weights, [0.0, -0.1, 0.2]),
+        *(Rescaled(one, centre, scale, -1.0, 1.5) for one in regressions),
+    ]
+    return Combination(members, [0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
 
 
 def make(name: str, model: Scorer) -> None:

@@ -22,13 +22,22 @@ from rankwright.models.format import encode
 CLASSES = [one for one in map(vars(rankers).get, rankers.__all__) if not inspect.isabstract(one)]
 WITH_ROUNDS = [one for one in CLASSES if "rounds" in one().get_params()]
 
+SMALL_POOLS = {
+    rankers.CalibratedAdaBoost: {
+        "leaves": (3, 6),
+        "terms": (2,),
+        "rounds_tried": (5, 20),
+        "calibrations": ("ls", "sn", "linear", "logistic"),
+    }
+}
+
 every_ranker = pytest.mark.parametrize("ranker_class", CLASSES, ids=lambda one: one.__name__)
 every_ranker_with_rounds = pytest.mark.parametrize("ranker_class", WITH_ROUNDS, ids=lambda one: one.__name__)
 
 
 def small(ranker_class, **parameters):
     """The ranker as it comes, but quick."""
-    few = {"rounds": 5} if ranker_class in WITH_ROUNDS else {}
+    few = {"rounds": 5} if ranker_class in WITH_ROUNDS else SMALL_POOLS.get(ranker_class, {})
     return ranker_class(**few | parameters)
 
 

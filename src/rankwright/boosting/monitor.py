@@ -110,6 +110,7 @@ class Monitor:
         self._converging = converging
         self._rounds: list[Round] = []
         self.best_round = 0
+        self.total_weight = 0.0  # of the rounds so far
         self._interrupted = False
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
@@ -128,6 +129,7 @@ class Monitor:
             outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
+        self.total_weight += member.weight
         return self._note(float(member.weight), scores, facts or {})
 
     def observe_model(self, model: Scorer, scores: Doubles) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.data.dataset import RankingData
     from rankwright.data.groups import QueryGroups
 
     Doubles = NDArray[np.float64]
@@ -58,6 +59,21 @@ def draw_by_size(values: Doubles, fraction: float, random: np.random.Generator) 
     sample = _split(drawn)
     # A draw of exactly 0 takes any document; it must not stand for infinitely many.
     return Sample(sample.rows, sample.rest, np.clip(mu / size[sample.rows], 1.0, 2.0**53))
+
+
+def split_queries(data: RankingData, share: float, random: np.random.Generator) -> tuple[RankingData, RankingData]:
+    """Return the data without a share of its queries, drawn, and those; of a single query, all of it twice.
+
+    Queries are drawn in canonical order: neither the order of rows nor the names of queries change what is drawn.
+    """
+    n_queries = len(data.groups)
+    if n_queries == 1:
+        return data, data
+    of_row = data.groups.query_of_row[data.canonical_rows]
+    in_order = of_row[np.sort(np.unique(of_row, return_index=True)[1])]
+    drawn = in_order[random.permutation(n_queries)]
+    n_part = min(n_queries - 1, max(1, round(share * n_queries)))
+    return data.take_queries(drawn[n_part:]), data.take_queries(drawn[:n_part])
 
 
 def _split(drawn: NDArray[np.bool_]) -> Sample:

@@ -1,5 +1,15 @@
 """Scorers: pure data that scores documents, saved and loaded without any training code."""
 
+from rankwright.models.calibrated import Calibrated
+from rankwright.models.calibrations import (
+    HiddenLayer,
+    LogisticCalibration,
+    Polynomial,
+    RadialBasis,
+    Rescaled,
+    SigmoidCalibration,
+    StandardCalibration,
+)
 from rankwright.models.class_trees import ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.models.combination import Combination
 from rankwright.models.correction import Correction
@@ -12,16 +22,24 @@ from rankwright.models.store import load, save
 from rankwright.models.trees import TreeEnsemble
 
 __all__ = [
+    "Calibrated",
     "ClassLink",
     "ClassTrees",
     "Combination",
     "Correction",
     "ExpectedRelevance",
     "FeatureScorer",
+    "HiddenLayer",
     "LinearScorer",
+    "LogisticCalibration",
     "NetworkScorer",
+    "Polynomial",
     "QueryFeatureScorer",
+    "RadialBasis",
+    "Rescaled",
     "Scorer",
+    "SigmoidCalibration",
+    "StandardCalibration",
     "TreeEnsemble",
     "load",
     "save",

@@ -1,6 +1,8 @@
 """The methods of the papers, a file each."""
 
+from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
@@ -16,7 +18,9 @@ from rankwright.rankers.svmmap import SVMmap
 
 __all__ = [
     "MART",
+    "AdaBoostMH",
     "AdaRank",
+    "CalibratedAdaBoost",
     "LambdaMART",
     "LambdaRank",
     "ListNet",

@@ -1,0 +1,58 @@
+"""Labels as classes: what a classifier of documents is to tell apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Doubles = NDArray[np.float64]
+
+MOST_CLASSES = 64
+HIGHEST_LABEL = 500.0
+
+
+@dataclass(frozen=True, eq=False)
+class LabelClasses:
+    """The different labels there are, ascending; they need not be consecutive, nor whole."""
+
+    labels: Doubles
+
+    @classmethod
+    def of(cls, labels: Doubles) -> LabelClasses:
+        """Make a class of every different label."""
+        different = np.unique(labels)
+        if len(different) > MOST_CLASSES:
+            raise InputError(f"Labels become classes, at most {MOST_CLASSES}; there are {len(different)} labels.")
+        if np.abs(different).max(initial=0.0) > HIGHEST_LABEL:
+            largest = different[np.abs(different).argmax()]
+            raise InputError(f"The gain of label {largest:g}, 2 to that power, is too large.")
+        return cls(different)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def numbers(self, labels: Doubles) -> NDArray[np.int64]:
+        """Return the number of each label's class, from 0."""
+        return np.searchsorted(self.labels, labels)
+
+    def targets(self, labels: Doubles) -> Doubles:
+        """Return a row a document: +1 for its own class, -1 for the others."""
+        return np.where(labels[:, None] == self.labels, 1.0, -1.0)
+
+    @property
+    def gains(self) -> Doubles:
+        """What each class is worth, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
+        worth = np.exp2(self.labels - self.labels[-1])
+        return np.asarray((worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny))
+
+    @property
+    def gain_range(self) -> float:
+        """How far the gains 2^label of the lowest and the highest class are apart."""
+        return float(np.exp2(self.labels[-1]) - np.exp2(self.labels[0]))

@@ -1,0 +1,96 @@
+"""Weak classifiers for AdaBoost.MH: Hamming trees and decision products (Kégl & Busa-Fekete 2009)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.learners.signal import Weak
+from rankwright.models import ClassTrees, TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.data.binning import BinnedFeatures
+
+    Doubles = NDArray[np.float64]
+    Workspace = _native.ClassWorkspace
+    Votes = tuple[dict[str, Any], Doubles, Doubles]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassWeights:
+    """A row a class: the weight of each document there, negative unless the class is the document's own.
+
+    Their sizes sum to one; then the sum of weight x vote is the edge of a classifier.
+    """
+
+    signed: Doubles
+
+    def edge(self, votes: Doubles) -> float:
+        """Return the edge of a classifier with these votes."""
+        return float((self.signed * votes).sum())
+
+
+@dataclass(frozen=True)
+class HammingTree:
+    """A tree that grows by the stump that adds most to its edge, leaf by leaf."""
+
+    max_leaves: int
+
+    def fit(
+        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
+    ) -> Votes:
+        """Return the splits, the votes of each leaf and those of each document."""
+        return _native.grow_class_tree(binned, signed, opposite, self.max_leaves, n_threads, workspace)
+
+
+@dataclass(frozen=True)
+class DecisionProduct:
+    """Stumps multiplied with each other, fitted in turn until none adds to the edge."""
+
+    max_terms: int
+
+    def fit(
+        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
+    ) -> Votes:
+        """Return the splits, the votes of each leaf and those of each document."""
+        return _native.fit_product(binned, signed, opposite, self.max_terms, n_threads, workspace)
+
+
+class ClassLearner:
+    """Fits what votes +1 or -1 on each class for each document, with the largest edge it finds.
+
+    Parameters
+    ----------
+    binned
+        The training documents.
+    shape
+        What votes: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
+    opposite
+        Whether the two sides of a split must vote against each other on every class.
+    n_threads
+        Threads to use.
+    """
+
+    def __init__(
+        self, binned: BinnedFeatures, *, shape: HammingTree | DecisionProduct, opposite: bool, n_threads: int
+    ) -> None:
+        self.binned = binned
+        self.shape = shape
+        self.opposite = opposite
+        self.n_threads = n_threads
+        self._workspace = _native.ClassWorkspace()
+
+    def fit(self, signal: ClassWeights) -> Weak:
+        """Return the classifier, and its votes on every document."""
+        by_document = np.ascontiguousarray(signal.signed.T)
+        tree, votes, outputs = self.shape.fit(
+            self.binned.matrix, by_document, self.opposite, self._workspace, self.n_threads
+        )
+        splits, nothing = np.array([0, len(tree["feature"])]), np.zeros(len(votes))
+        trees = TreeEnsemble(splits, **tree, leaf_value=nothing, n_features=self.binned.n_features)
+        return Weak(ClassTrees(trees, votes, len(signal.signed)), np.ascontiguousarray(outputs.T))

@@ -1,0 +1,205 @@
+"""AdaBoost.MH (Schapire & Singer 1999) for ranking, as in Busa-Fekete, Kégl, Éltető & Szarvas (ECML 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from rankwright.boosting import Monitor, boost
+from rankwright.data.classes import LabelClasses
+from rankwright.errors import InputError
+from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
+from rankwright.learners.signal import SMALLEST_ERROR
+from rankwright.metrics import NDCG, Metric
+from rankwright.models import Calibrated, ClassTrees, StandardCalibration
+from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.boosting import History, Member
+    from rankwright.data import RankingData
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+LEARNERS = ("tree", "product")
+VOTES = ("opposite", "free")
+MOST_TERMS = 16
+
+
+@dataclass(frozen=True, eq=False)
+class AdaBoostMHRule:
+    """Weighs each document and class by how wrong the ensemble still is about it; a row a class.
+
+    Parameters
+    ----------
+    targets
+        z: +1 where the class is the document's own, -1 where not.
+    weights
+        The weights before the first round, summing to 1.
+    learning_rate
+        What every step is multiplied by; 1 in the paper.
+    """
+
+    targets: Doubles
+    weights: Doubles
+    learning_rate: float
+
+    @classmethod
+    def of(
+        cls, labels: Doubles, classes: LabelClasses, document_weights: Doubles | None, learning_rate: float
+    ) -> AdaBoostMHRule:
+        """W = 2^label for the document's own class, 2^label / (K - 1) for each of the others, over their sum."""
+        targets = np.ascontiguousarray(classes.targets(labels).T)
+        weights = np.exp2(labels - classes.labels[-1]) * np.where(targets > 0, 1.0, 1.0 / (len(classes) - 1))
+        if document_weights is not None:
+            weights = weights * document_weights
+        return cls(targets, weights / weights.sum(), learning_rate)
+
+    def first_signal(self, scores: Doubles) -> ClassWeights:
+        """Return w, signed by z."""
+        return self.signal(scores)
+
+    def signal(self, scores: Doubles) -> ClassWeights:
+        """W exp(-z f(x)), over their sum, signed by z."""
+        exponents = -self.targets * scores
+        weights = self.weights * np.exp(exponents - exponents.max())
+        return ClassWeights(self.targets * (weights / weights.sum()))
+
+    def step(self, signal: ClassWeights, outputs: Doubles) -> float | None:
+        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None where the edge is no better than chance."""
+        edge = min(signal.edge(outputs), 1.0 - SMALLEST_ERROR)
+        if edge < SMALLEST_ERROR:
+            return None
+        return float(self.learning_rate * 0.5 * np.log((1.0 + edge) / (1.0 - edge)))
+
+
+@dataclass(frozen=True)
+class ClassBoosting:
+    """AdaBoost.MH with all its settings: what votes, how, and for how many rounds."""
+
+    shape: HammingTree | DecisionProduct
+    opposite: bool
+    learning_rate: float
+    rounds: int
+    max_bins: int
+    n_threads: int
+
+    def run(
+        self, train: RankingData, classes: LabelClasses, weights: Doubles | None, monitor: Monitor
+    ) -> list[Member]:
+        """Return the rounds up to the best."""
+        binned = train.binned(self.max_bins, self.n_threads)
+        learner = ClassLearner(binned, shape=self.shape, opposite=self.opposite, n_threads=self.n_threads)
+        in_order = None if weights is None else weights[train.canonical_rows]
+        rule = AdaBoostMHRule.of(train.canonical.y, classes, in_order, self.learning_rate)
+        start = np.zeros((len(classes), len(train)))
+        return boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
+
+
+class AdaBoostMH(Ranker):
+    """Boosts classifiers that tell labels apart, and ranks by the gain to be expected.
+
+    Every label is a class, and documents count as much as their gain, 2^label. Its `grid` for tuning: trees of
+    several sizes.
+
+    Parameters
+    ----------
+    metric
+        What judges the rounds on the validation part.
+    rounds
+        Most classifiers to add; with a validation part the best number of them is kept.
+    learning_rate
+        What every step is multiplied by: 1 in the paper, which overfits small sets.
+    learner
+        What votes: a `"tree"`, or a `"product"` of stumps.
+    max_leaves
+        Leaves of a tree.
+    max_terms
+        Stumps of a product.
+    votes
+        How the two sides of a split vote on a class: `"opposite"`, or `"free"` to vote alike.
+    max_bins
+        Codes a feature's values are binned to, at most 255.
+    patience
+        Rounds without a better validation value before stopping; None goes on.
+    n_threads
+        Threads to use, None for all that this process may; the model does not depend on it.
+    """
+
+    name: ClassVar[str] = "adaboost-mh"
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"max_leaves": (5, 10, 20, 45)}
+
+    def __init__(
+        self,
+        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+        *,
+        rounds: int = 200,
+        learning_rate: float = 0.1,
+        learner: str = "tree",
+        max_leaves: int = 20,
+        max_terms: int = 5,
+        votes: str = "opposite",
+        max_bins: int = 255,
+        patience: int | None = None,
+        n_threads: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.rounds = rounds
+        self.learning_rate = learning_rate
+        self.learner = learner
+        self.max_leaves = max_leaves
+        self.max_terms = max_terms
+        self.votes = votes
+        self.max_bins = max_bins
+        self.patience = patience
+        self.n_threads = n_threads
+
+    def _fit(self, task: FitTask) -> tuple[Calibrated, History]:
+        self._check_parameters()
+        classes = LabelClasses.of(task.train.y)
+
+        def expected_gains(scores: Doubles) -> Doubles:
+            return StandardCalibration(classes.gains, monitor.total_weight).expected_gains(scores.T)
+
+        monitor = Monitor(
+            self.metric,
+            task.train.canonical,
+            task.validation,
+            patience=self.patience,
+            on_round=task.on_round,
+            n_threads=task.n_threads,
+            read=expected_gains,
+        )
+        shape = HammingTree(self.max_leaves) if self.learner == "tree" else DecisionProduct(self.max_terms)
+        boosting = ClassBoosting(
+            shape, self.votes == "opposite", self.learning_rate, self.rounds, self.max_bins, task.n_threads
+        )
+        members = boosting.run(task.train, classes, task.weights, monitor)
+        if not members:
+            raise InputError("There is nothing to learn: no feature tells labels apart.")
+        calibration = StandardCalibration(classes.gains, sum(weight for weight, _ in members))
+        return Calibrated(as_class_trees(members), calibration), monitor.history
+
+    def _check_parameters(self) -> None:
+        require_whole_number("rounds", self.rounds, least=1)
+        require_number("learning_rate", self.learning_rate, above=0.0)
+        require_one_of("learner", self.learner, LEARNERS)
+        require_whole_number("max_leaves", self.max_leaves, least=2)
+        require_whole_number("max_terms", self.max_terms, least=1)
+        if self.max_terms > MOST_TERMS:
+            raise InputError(f"max_terms must be at most {MOST_TERMS}, not {self.max_terms!r}.")
+        require_one_of("votes", self.votes, VOTES)
+        require_whole_number("patience", self.patience, least=1, optional=True)
+
+
+def as_class_trees(members: Sequence[Member]) -> ClassTrees:
+    """Return f = sum of alpha h."""
+    trees = [model for _, model in members if isinstance(model, ClassTrees)]
+    return ClassTrees.concatenate(trees, [weight for weight, _ in members])

@@ -1,0 +1,298 @@
+"""Diversely calibrated AdaBoost.MH, exponentially weighted (Busa-Fekete, Kégl, Éltető & Szarvas, ECML 2011)."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from rankwright.boosting import History, Monitor, Round
+from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
+from rankwright.combination.exponential import KEPT_WEIGHT, Judge, weigh, without_negligible
+from rankwright.data.classes import LabelClasses
+from rankwright.data.sampling import split_queries
+from rankwright.errors import InputError
+from rankwright.learners import DecisionProduct, HammingTree
+from rankwright.metrics import NDCG, Metric
+from rankwright.models import Calibrated, Combination
+from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees
+from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
+from rankwright.rankers.ranker import Ranker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.combination.exponential import Weighting
+    from rankwright.data import RankingData
+    from rankwright.models import ClassTrees, Scorer
+    from rankwright.rankers.ranker import FitTask
+
+    Doubles = NDArray[np.float64]
+
+CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
+VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part
+POOLS = ("one", "all")
+# Those that a few hundred calibration documents determine.
+ROBUST = ("standard", "ls", "ell", "sn", "linear", "logistic", "polynomial-2", "polynomial-3")
+
+
+class Split(NamedTuple):
+    """Training queries to learn from, and those to calibrate on."""
+
+    learn: RankingData
+    calibrate: RankingData
+
+
+class BaseLearner(NamedTuple):
+    """What votes, and the split of the training queries it is trained on."""
+
+    split: Split
+    shape: HammingTree | DecisionProduct
+
+
+class Classifier(NamedTuple):
+    """A classifier boosted for the most rounds that are tried, and the weight of each round."""
+
+    trees: ClassTrees
+    weights: list[float]
+
+
+@dataclass(frozen=True, eq=False)
+class PoolMember:
+    """A calibrated classifier, its scores of the validation documents and what they are worth."""
+
+    learner: BaseLearner
+    n_rounds: int
+    trees: ClassTrees
+    calibration: Scorer
+    name: str
+    scores: Doubles
+    quality: float
+
+
+class CalibratedAdaBoost(Ranker):
+    """Boosts many classifiers, calibrates each in many ways, and mixes them by what each is worth.
+
+    Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
+    the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
+    part, which also chooses c and the number of rounds where there is a choice. Without a validation part a fifth
+    of the training queries is one. The defaults are not the paper's: see the documentation for those.
+
+    Parameters
+    ----------
+    metric
+        What members, and mixtures of them, are judged by.
+    leaves, terms
+        The sizes of the trees and of the products in the pool.
+    rounds_tried
+        The numbers of rounds that the validation part chooses from.
+    pool_rounds
+        `"one"`: members of one number of rounds, chosen on the validation part; `"all"`: members of all of them.
+    calibrations
+        The names of those to use: `"standard"`; `"ls"`, `"ewls"`, `"el"`, `"ell"`, `"sn"` fit class probabilities;
+        `"linear"`, `"logistic"`, `"polynomial-2"` to `"polynomial-5"`, `"network"`, `"gaussian-process"` regress.
+    splits
+        How often training queries are split anew into those to learn from and those to calibrate on; the pool
+        holds the members of all splits.
+    exponents
+        The values of c that the validation part chooses from.
+    kept_weight
+        The share of all weight that the members kept have at least; the lightest are dropped.
+    learning_rate, votes, max_bins
+        As of AdaBoostMH.
+    seed
+        Of the splits; the same seed gives the same model.
+    n_threads
+        Threads to use, None for all that this process may; the model does not depend on it.
+    """
+
+    name: ClassVar[str] = "calibrated-adaboost"
+
+    def __init__(
+        self,
+        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+        *,
+        leaves: Sequence[int] = (5, 15, 30),
+        terms: Sequence[int] = (),
+        rounds_tried: Sequence[int] = (20, 50, 100),
+        pool_rounds: str = "all",
+        calibrations: Sequence[str] = ROBUST,
+        splits: int = 3,
+        exponents: Sequence[float] = (20.0,),
+        kept_weight: float = KEPT_WEIGHT,
+        learning_rate: float = 0.1,
+        votes: str = "opposite",
+        max_bins: int = 255,
+        seed: int = 0,
+        n_threads: int | None = None,
+    ) -> None:
+        self.metric = metric
+        self.leaves = leaves
+        self.terms = terms
+        self.rounds_tried = rounds_tried
+        self.pool_rounds = pool_rounds
+        self.calibrations = calibrations
+        self.splits = splits
+        self.exponents = exponents
+        self.kept_weight = kept_weight
+        self.learning_rate = learning_rate
+        self.votes = votes
+        self.max_bins = max_bins
+        self.seed = seed
+        self.n_threads = n_threads
+
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        self._check_parameters()
+        if task.weights is not None:
+            raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
+        train, judging = task.train, task.validation
+        if judging is None:
+            train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
+        judge = Judge(judging, self.metric, task.n_threads)
+        pool, history = self._fill_pool(train, judge, task)
+        if not pool:
+            raise InputError("There is nothing to learn: no feature tells labels apart.")
+        members, weighting = self._choose(pool, judge)
+        return _as_scorer(members, without_negligible(weighting.weights, self.kept_weight)), history
+
+    def _fill_pool(self, train: RankingData, judge: Judge, task: FitTask) -> tuple[list[PoolMember], History]:
+        """Boost every base learner on every split, and calibrate each as soon as it is there.
+
+        A round of the history is a base learner, its value the best of its members'. Ctrl-C leaves those that are
+        there.
+        """
+        classes = LabelClasses.of(task.train.y)
+        random = np.random.default_rng([self.seed, 1])
+        parts = [Split(*split_queries(train, CALIBRATION_SHARE, random)) for _ in range(self.splits)]
+        learners = [BaseLearner(split, shape) for split in parts for shape in self._shapes()]
+        pool: list[PoolMember] = []
+        rounds: list[Round] = []
+        interrupted = False
+        with ThreadPoolExecutor(task.n_threads) as workers, _one_thread_for_libraries():
+            running = [workers.submit(self._boost, learner, classes) for learner in learners]
+            try:
+                for learner, boosted in zip(learners, running, strict=True):
+                    members = list(self._calibrated(learner, boosted.result(), classes, judge))
+                    pool += members
+                    best = max((one.quality for one in members), default=0.0)
+                    rounds.append(Round(len(rounds) + 1, 1.0, None, best))
+                    if task.on_round is not None:
+                        task.on_round(rounds[-1])
+            except BaseException as error:
+                workers.shutdown(wait=False, cancel_futures=True)
+                if not isinstance(error, KeyboardInterrupt) or not pool:
+                    raise
+                interrupted = True
+                warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
+        return pool, History(tuple(rounds), len(rounds), interrupted)
+
+    def _shapes(self) -> list[HammingTree | DecisionProduct]:
+        return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
+
+    def _boost(self, learner: BaseLearner, classes: LabelClasses) -> Classifier | None:
+        """Run AdaBoost.MH for the most rounds that are tried: fewer are a part of them."""
+        boosting = ClassBoosting(
+            learner.shape, self.votes == "opposite", self.learning_rate, max(self.rounds_tried), self.max_bins, 1
+        )
+        silent = Monitor(self.metric, None, None, patience=None, on_round=None, n_threads=1)
+        members = boosting.run(learner.split.learn, classes, None, silent)
+        return Classifier(as_class_trees(members), [weight for weight, _ in members]) if members else None
+
+    def _calibrated(
+        self, learner: BaseLearner, classifier: Classifier | None, classes: LabelClasses, judge: Judge
+    ) -> Iterator[PoolMember]:
+        """Yield a member for every number of rounds and every calibration that can be fitted."""
+        if classifier is None:
+            return
+        part = learner.split.calibrate
+        for n_rounds in sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried}):
+            trees, total = classifier.trees.first(n_rounds), sum(classifier.weights[:n_rounds])
+            of_classes = trees.outputs(part, n_threads=judge.n_threads).T[part.canonical_rows]
+            task = CalibrationTask(np.ascontiguousarray(of_classes), total, *part.canonical, classes)
+            judged: Any = np.ascontiguousarray(trees.outputs(judge.data, n_threads=judge.n_threads).T)
+            fitted = [(name, CALIBRATIONS[name].fit(task)) for name in self.calibrations]
+            for name, calibration in fitted:
+                if calibration is None:
+                    continue
+                scores = calibration._score(judged, judge.data.groups, judge.n_threads)
+                yield PoolMember(learner, n_rounds, trees, calibration, name, scores, judge(scores))
+
+    def _choose(self, pool: Sequence[PoolMember], judge: Judge) -> tuple[Sequence[PoolMember], Weighting]:
+        """Return the members of the best number of rounds, or of all, and their weights."""
+        if self.pool_rounds == "all":
+            pools = [pool]
+        else:
+            pools = [
+                [one for one in pool if one.n_rounds == tried] for tried in sorted({one.n_rounds for one in pool})
+            ]
+        weightings = [
+            weigh(
+                np.stack([one.scores for one in members]),
+                judge,
+                qualities=np.array([one.quality for one in members]),
+                exponents=self.exponents,
+            )
+            for members in pools
+        ]
+        best = int(np.argmax([weighting.value for weighting in weightings]))
+        return pools[best], weightings[best]
+
+    def _check_parameters(self) -> None:
+        _require_sizes("leaves", self.leaves, least=2)
+        _require_sizes("terms", self.terms, least=1, most=MOST_TERMS)
+        if not len(self.leaves) + len(self.terms):
+            raise InputError("leaves and terms must not both be empty: there would be nothing in the pool.")
+        _require_sizes("rounds_tried", self.rounds_tried, least=1)
+        require_one_of("pool_rounds", self.pool_rounds, POOLS)
+        for name in self.calibrations:
+            require_one_of("calibrations", name, tuple(CALIBRATIONS))
+        for name, values in (("rounds_tried", self.rounds_tried), ("calibrations", self.calibrations)):
+            if not len(values):
+                raise InputError(f"{name} must not be empty.")
+        if not len(self.exponents):
+            raise InputError("exponents must not be empty.")
+        for exponent in self.exponents:
+            require_number("exponents", exponent, least=0.0)
+        require_whole_number("splits", self.splits, least=1)
+        require_share("kept_weight", self.kept_weight)
+        require_number("learning_rate", self.learning_rate, above=0.0)
+        require_one_of("votes", self.votes, VOTES)
+        require_whole_number("seed", self.seed, least=0)
+
+
+def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None) -> None:
+    if not isinstance(sizes, list | tuple | range | np.ndarray):
+        raise InputError(f"{name} must be a list of whole numbers, not {sizes!r}.")
+    for size in sizes:
+        require_whole_number(name, size, least=least)
+        if most is not None and size > most:
+            raise InputError(f"{name} must be at most {most}, not {size!r}.")
+
+
+def _as_scorer(members: Sequence[PoolMember], weights: Doubles) -> Scorer:
+    """Return the mixture; calibrations of one classifier share its trees."""
+    by_trees: dict[int, list[tuple[PoolMember, float]]] = {}
+    for member, weight in zip(members, weights, strict=True):
+        if weight > 0:
+            by_trees.setdefault(id(member.trees), []).append((member, float(weight)))
+    scorers = []
+    for own in by_trees.values():
+        sharing, shares = zip(*own, strict=True)
+        calibrations = Combination(tuple(one.calibration for one in sharing), np.array(shares))
+        scorers.append(Calibrated(sharing[0].trees, calibrations))
+    return Combination(tuple(scorers), np.ones(len(scorers)))
+
+
+@contextmanager
+def _one_thread_for_libraries() -> Iterator[None]:
+    """Keep numpy's linear algebra, on matrices this small, from waking threads for every product."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1):
+        yield

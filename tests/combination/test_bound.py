@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scipy.stats import combine_pvalues, ttest_rel
+
+from rankwright.combination.bound import dcg_loss
+from rankwright.combination.diversity import calibration_diversity
+from rankwright.errors import InputError
+
+
+@st.composite
+def distributions(draw):
+    shape = draw(st.tuples(st.integers(1, 12), st.integers(1, 5)))
+    tables = [draw(arrays.arrays(np.float64, shape, elements=st.floats(0, 1) | st.just(0.0))) + 1e-3 for _ in "ab"]
+    gains = draw(arrays.arrays(np.float64, shape[1], elements=st.floats(0, 15)))
+    return *(table / table.sum(axis=1, keepdims=True) for table in tables), gains
+
+
+@settings(deadline=None, max_examples=300)
+@given(distributions(), st.sampled_from([1.0, 1.5, 2.0, 7.0, np.inf]))
+def test_the_loss_is_never_above_its_bounds(tables, power):
+    lost, bound, corollary = dcg_loss(*tables, power=power)
+    assert -1e-9 <= lost <= bound + 1e-9
+    assert bound <= corollary + 1e-9
+
+
+def test_the_loss_by_hand():
+    true, estimated = [[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]
+    lost, bound, corollary = dcg_loss(estimated, true, [0.0, 3.0], power=1.0)
+    half = 1 - 1 / np.log2(3)
+    assert lost == pytest.approx(3 * half)
+    assert bound == corollary == pytest.approx(2 * 3 * half)  # twice the discount's change, times a distance of 1
+    assert dcg_loss(true, true, [0.0, 3.0]) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (([[0.5, 0.5]], [[0.5, 0.5]], [1.0]), "estimated must have a row a document and 1 columns"),
+        (([[0.5, 0.5]], [[0.5, 0.6]], [1.0, 2.0]), "true must hold probabilities"),
+        (([[0.5, 0.5]], [[0.5, 0.5]] * 2, [1.0, 2.0]), "true must have a row a document"),
+    ],
+)
+def test_wrong_probabilities_are_refused(arguments, sentence):
+    with pytest.raises(InputError, match=sentence):
+        dcg_loss(*arguments)
+
+
+def test_a_power_below_1_is_refused():
+    with pytest.raises(InputError, match="power must be from 1"):
+        dcg_loss([[1.0]], [[1.0]], [1.0], power=0.5)
+
+
+def test_diversity_is_scipys():
+    rng = np.random.default_rng(1)
+    scores = {
+        name: [rng.normal(size=30) + shift for _ in range(5)] for name, shift in (("a", 0), ("b", 0.3), ("c", 0))
+    }
+    found = calibration_diversity(scores)
+    assert list(found) == [("a", "b"), ("a", "c"), ("b", "c")]
+    for (one, other), p in found.items():
+        by_fold = [ttest_rel(*pair).pvalue for pair in zip(scores[one], scores[other], strict=True)]
+        assert p == pytest.approx(combine_pvalues(by_fold, method="fisher").pvalue)
+
+
+def test_equal_scores_are_not_diverse_and_shifted_ones_are():
+    same = [np.arange(5.0)] * 3
+    found = calibration_diversity({"a": same, "b": same, "c": [one + 1 for one in same]})
+    assert found["a", "b"] == 1.0
+    assert found["a", "c"] < 1e-100
+
+
+def test_scores_of_other_documents_are_refused():
+    with pytest.raises(InputError, match="the same documents"):
+        calibration_diversity({"a": [[1.0, 2.0]], "b": [[1.0]]})

@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+
+from rankwright.combination.exponential import exponential_weights, mix_exponentially, without_negligible
+from rankwright.data import RankingData
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG
+from rankwright.models import FeatureScorer
+
+
+def judged(seed=1, n_queries=20):
+    """The first two features help, the third is noise, the fourth says nothing."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n_queries * 10, 4)).astype(np.float32)
+    X[:, 3] = 0.5
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=len(X)), [0.8, 1.3])
+    return RankingData(X, y, np.repeat(np.arange(n_queries), 10))
+
+
+POOL = [FeatureScorer(feature, n_features=4, missing=0.0) for feature in range(4)]
+
+
+def test_weights_are_exponential_and_sum_to_1():
+    weights = exponential_weights([0.4, 0.5, 0.45], 100.0)
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights[1] / weights[0] == pytest.approx(np.exp(10))
+    assert exponential_weights([0.4, 0.5], 0.0).tolist() == [0.5, 0.5]
+    assert exponential_weights([0.0, 1e6], 200.0).tolist() == [0.0, 1.0]
+
+
+def test_negligible_members_are_dropped_and_the_others_sum_to_1():
+    kept = without_negligible(np.array([0.004, 0.6, 0.3, 0.096]), 0.99)
+    assert np.flatnonzero(kept).tolist() == [1, 2, 3]
+    assert kept.sum() == pytest.approx(1.0)
+    assert without_negligible(np.array([0.5, 0.5]), 1.0).tolist() == [0.5, 0.5]
+    assert without_negligible(np.array([0.2, 0.8]), 0.5).tolist() == [0.0, 1.0]
+
+
+def test_a_mixture_beats_its_members_where_they_differ():
+    data, test = judged(), judged(2, 200)
+    mixture = mix_exponentially(POOL, data)
+    metric = NDCG(k=10)
+    assert mixture.about["value"] == pytest.approx(metric(data.y, mixture.predict(data), data.qid))
+    singles = [metric(test.y, one.predict(test), test.qid) for one in POOL]
+    assert metric(test.y, mixture.predict(test), test.qid) > max(singles)
+
+
+def test_the_exponent_is_the_best_of_those_tried():
+    data, metric = judged(), NDCG(k=10)
+    values = {
+        c: mix_exponentially(POOL, data, exponents=[c], kept_weight=1.0).about["value"] for c in (0, 20, 200)
+    }
+    chosen = mix_exponentially(POOL, data, exponents=[200, 0, 20], kept_weight=1.0)
+    assert chosen.about["value"] == max(values.values())
+    assert values[chosen.about["exponent"]] == max(values.values())
+    assert metric(data.y, chosen.predict(data), data.qid) == pytest.approx(max(values.values()))
+
+
+def test_a_pool_of_constant_scores_is_mixed_evenly():
+    mixture = mix_exponentially([POOL[3], POOL[3]], judged())
+    assert mixture.weights.tolist() == [0.5, 0.5]
+    assert mixture.about["exponent"] == 0.0
+
+
+@pytest.mark.parametrize("qualities", [[], [np.nan], [[1.0]]])
+def test_wrong_qualities_are_refused(qualities):
+    with pytest.raises(InputError, match="qualities must be finite numbers"):
+        exponential_weights(qualities, 1.0)
+
+
+def test_an_empty_pool_is_refused():
+    with pytest.raises(InputError, match="at least one scorer"):
+        mix_exponentially([], judged())

@@ -1,0 +1,146 @@
+import numpy as np
+import pytest
+
+import rankwright as rw
+from rankwright.data import RankingData
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG
+from rankwright.models import Calibrated, Combination
+from rankwright.models.format import encode
+from rankwright.rankers import CalibratedAdaBoost
+
+SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}
+
+
+def judged(seed=1, n_queries=30, n_labels=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * 10, 4)).astype(np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.7 * rng.normal(size=len(X)), [0.3, 1.5][: n_labels - 1])
+    return RankingData(X, y, np.repeat(np.arange(n_queries), 10))
+
+
+def members_of(model):
+    return [(one.n_rounds, len(one.calibration.members)) for one in model.members]
+
+
+def test_the_pool_holds_every_learner_split_and_number_of_rounds():
+    ranker = CalibratedAdaBoost(**SMALL, exponents=(0.0,), kept_weight=1.0).fit(*judged(), validation=judged(2))
+    assert members_of(ranker.model_) == [(5, 2), (20, 2)] * 4
+    weights = np.concatenate([one.calibration.weights for one in ranker.model_.members])
+    np.testing.assert_allclose(weights, 1 / 16)
+    assert len(ranker.history_) == 4
+
+
+def test_one_number_of_rounds_where_asked():
+    ranker = CalibratedAdaBoost(**SMALL, pool_rounds="one").fit(*judged(), validation=judged(2))
+    assert len({n_rounds for n_rounds, _ in members_of(ranker.model_)}) == 1
+
+
+def test_a_pruned_pool_is_smaller_and_scores_nearly_alike():
+    train, valid, test = judged(), judged(2), judged(3)
+    sharp = SMALL | {"exponents": (200.0,)}
+    whole, pruned = (
+        CalibratedAdaBoost(**sharp, kept_weight=kept).fit(*train, validation=valid) for kept in (1.0, 0.95)
+    )
+    assert len(encode(pruned.model_)) < len(encode(whole.model_))
+    assert np.corrcoef(whole.predict(test), pruned.predict(test))[0, 1] > 0.98
+
+
+def test_the_model_is_made_of_trees_and_calibrations_alone():
+    model = CalibratedAdaBoost(**SMALL).fit(*judged()).model_
+    assert isinstance(model, Combination)
+    assert all(isinstance(one, Calibrated) for one in model.members)
+    assert not model.needs_queries
+
+
+def test_scores_are_expected_gains_from_0_to_1():
+    scores = CalibratedAdaBoost(**SMALL).fit(*judged()).predict(judged(2))
+    assert 0 <= scores.min() < scores.max() <= 1
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_it_learns_with_two_labels_as_with_three(n_labels):
+    train, valid, test = (judged(seed, n_labels=n_labels) for seed in (1, 2, 3))
+    ranker = CalibratedAdaBoost(leaves=(5,), splits=2).fit(*train, validation=valid)
+    by_feature = NDCG(k=10)(test.y, test.X[:, 0], test.qid)
+    assert ranker.score(*test) > by_feature + 0.02
+
+
+def test_a_label_that_only_the_calibration_part_has_or_lacks():
+    train = judged(n_queries=5)
+    y = np.array(train.y)
+    y[3] = 7.0  # one document in one query
+    ranker = CalibratedAdaBoost(**SMALL | {"splits": 5}).fit(train.X, y, train.qid)
+    assert np.isfinite(ranker.predict(train)).all()
+
+
+def test_validation_labels_that_training_has_not():
+    train, valid = judged(), judged(2)
+    y = np.array(valid.y, dtype=float)
+    y[:5] = 5.0
+    ranker = CalibratedAdaBoost(**SMALL).fit(*train, validation=(valid.X, y, valid.qid))
+    assert np.isfinite(ranker.predict(train)).all()
+
+
+def test_features_that_say_nothing_give_constant_scores_or_a_sentence():
+    train = judged()
+    constant = RankingData(np.ones_like(train.X), train.y, train.qid)
+    votes = CalibratedAdaBoost(**SMALL | {"calibrations": ("standard",)}).fit(*constant)
+    assert np.ptp(votes.predict(constant)) == 0
+    with pytest.raises(InputError, match="There is nothing to learn"):
+        CalibratedAdaBoost(**SMALL).fit(*constant)
+
+
+def test_ctrl_c_keeps_the_learners_so_far():
+    def interrupt(this):
+        if this.number == 2:
+            raise KeyboardInterrupt
+
+    ranker = CalibratedAdaBoost(**SMALL)
+    with pytest.warns(UserWarning, match="Interrupted after 2 of 4 base learners"):
+        ranker.fit(*judged(), on_round=interrupt)
+    assert ranker.history_.interrupted
+    assert len(ranker.history_) == 2
+    assert np.isfinite(ranker.predict(judged())).all()
+
+
+def test_the_seed_draws_the_splits():
+    models = [encode(CalibratedAdaBoost(**SMALL, seed=seed).fit(*judged()).model_) for seed in (0, 0, 1)]
+    assert models[0] == models[1]
+    assert models[0] != models[2]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"leaves": (), "terms": ()}, "leaves and terms must not both be empty"),
+        ({"leaves": (1,)}, "leaves must be a whole number from 2, not 1"),
+        ({"leaves": 5}, "leaves must be a list of whole numbers, not 5"),
+        ({"terms": (17,)}, "terms must be at most 16, not 17"),
+        ({"rounds_tried": ()}, "rounds_tried must not be empty"),
+        ({"rounds_tried": (0,)}, "rounds_tried must be a whole number from 1"),
+        ({"pool_rounds": "some"}, "pool_rounds must be one of 'one', 'all'"),
+        ({"calibrations": ()}, "calibrations must not be empty"),
+        ({"calibrations": ("sigmoid",)}, "calibrations must be one of 'standard', 'ls'"),
+        ({"exponents": ()}, "exponents must not be empty"),
+        ({"exponents": (-1.0,)}, "exponents must be a number from 0"),
+        ({"splits": 0}, "splits must be a whole number from 1"),
+        ({"kept_weight": 0.0}, "kept_weight must be above 0 and at most 1"),
+        ({"votes": "loud"}, "votes must be one of"),
+    ],
+)
+def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):
+    with pytest.raises(InputError, match=sentence):
+        CalibratedAdaBoost(**parameters).fit(*judged())
+
+
+def test_document_weights_are_refused():
+    train = judged()
+    with pytest.raises(InputError, match="CalibratedAdaBoost takes no weights"):
+        CalibratedAdaBoost(**SMALL).fit(*train, document_weights=np.ones(len(train)))
+
+
+def test_a_saved_pool_scores_alike_and_cut_pools_too(tmp_path):
+    ranker = CalibratedAdaBoost(**SMALL).fit(*judged())
+    rw.save(ranker, tmp_path / "pool.rw")
+    assert rw.load(tmp_path / "pool.rw").predict(judged(2)).tolist() == ranker.predict(judged(2)).tolist()
