@@ -2,9 +2,9 @@
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
 from rankwright.learners.class_trees import ClassTreeLearner, TreePerClass
+from rankwright.learners.classes import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.learners.drawn import DrawnTrees, DrawnVotes
 from rankwright.learners.pairs import Pairs, PairSignal
-from rankwright.learners.classes import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
 from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
