@@ -134,3 +134,8 @@ def test_mistakes_are_told():
         laboratory.basic([1, 2, 3])
     with pytest.raises(InputError, match="pairs must be one of 'all', 'mixed', not 'some'"):
         bounds.Laboratory(bounds.simulate(1), pairs="some")
+
+
+def test_a_bound_too_large_for_a_number_is_infinite():
+    data = RankingData([[0.0, -1.0], [4.0, 4.0]], [1, 0], [0, 0])
+    assert bounds.Laboratory(data, AP(), pairs="mixed").type_two([400.0, 400.0], "exponential") == np.inf

@@ -30,10 +30,17 @@ MOST_ARRANGEMENTS = 500_000  # of a query, which the maximum looks at
 MOST_DOCUMENTS = 7  # of a query, whose permutations the sum takes two by two
 CLOSE = 1e-9  # what differs by less is equal, but for rounding
 
+
+@np.errstate(over="ignore")
+def _exponential(x: Doubles) -> Doubles:
+    """Return e^x; infinity, where it is too large, is a bound too."""
+    return np.exp(x)
+
+
 # phi(x), of minus the measure or minus the margin x = F(perfect) - F(imperfect).
 SURROGATES: dict[str, Callable[[Doubles], Doubles]] = {
     "zero-one": lambda x: (x >= -CLOSE).astype(np.float64),
-    "exponential": np.exp,
+    "exponential": _exponential,
     "logistic": lambda x: np.logaddexp(0.0, x) / np.log(2.0),
     "hinge": lambda x: np.maximum(0.0, 1.0 + x),
 }

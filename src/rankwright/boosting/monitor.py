@@ -41,7 +41,7 @@ class Round:
     weight: float
     train: float | None
     validation: float | None = None
-    facts: Mapping[str, float] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
