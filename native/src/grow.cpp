@@ -86,7 +86,7 @@ class TreeGrower {
         root.rest = space_.rest;
         if (limits_.max_leaves > 1 && !task_.features.empty()) {
             fill(root);
-            find_best(root);
+            consider_splits(root);
         }
         leaves_.push_back(std::move(root));
     }
@@ -131,11 +131,19 @@ class TreeGrower {
         sum_up(parent, left, right);
         constrain(parent, chosen, left, right);
         if (!is_last_split()) {
-            find_best(left);
-            find_best(right);
+            consider_splits(left);
+            consider_splits(right);
         }
         leaves_[place] = std::move(left);
         leaves_.push_back(std::move(right));
+    }
+
+    // A leaf that will not be split needs its histogram no more: others may have it.
+    void consider_splits(Leaf& leaf) {
+        find_best(leaf);
+        if (leaf.best.gain > limits_.min_gain) return;
+        leaf.best = {};
+        if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
     }
 
     // The leaves of the last split are never split, so that only their constraints may ask for their sums.
@@ -325,7 +333,7 @@ class TreeGrower {
 
     // The best split of one feature where nothing but weight is asked of a side: all gains at once.
     Split scan_freely(const Leaf& leaf, std::size_t slot, const Profile& profile) const {
-        alignas(64) std::array<Packed, 256> below;
+        alignas(64) std::array<Packed, 256> below{};
         alignas(64) std::array<double, 256> gains, gains_with_missing;
         Packed sum = 0;
         const int n_splits = profile.n_codes - 1;

@@ -108,7 +108,7 @@ class VectorGrower {
         root.rest = space_.rest;
         if (limits_.max_leaves > 1 && !task_.features.empty()) {
             fill(root);
-            find_best(root);
+            consider_splits(root);
         }
         leaves_.push_back(std::move(root));
     }
@@ -149,8 +149,8 @@ class VectorGrower {
         divide(parent.rest, chosen, left.rest, right.rest);
         if (static_cast<std::int32_t>(leaves_.size()) + 1 < limits_.max_leaves) {
             sum_up(parent, left, right);
-            find_best(left);
-            find_best(right);
+            consider_splits(left);
+            consider_splits(right);
         } else {  // neither will be split
             space_.histograms.push_back(std::move(parent.histogram));
         }
@@ -204,6 +204,14 @@ class VectorGrower {
         left = rows.first(n_left);
         right = rows.subspan(n_left);
         std::copy(space_.buffer.data(), to_right, right.data());
+    }
+
+    // A leaf that will not be split needs its histogram no more: others may have it.
+    void consider_splits(Leaf& leaf) {
+        find_best(leaf);
+        if (leaf.best.gain > limits_.min_gain) return;
+        leaf.best = {};
+        if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
     }
 
     // The best split of every feature, and of those the first with the highest gain.
