@@ -102,7 +102,8 @@ def test_outputs_are_the_trees_own_scores_bit_for_bit(task, limits):
 def test_one_class_grows_as_a_plain_tree_does(task, limits):
     X, max_bins, task = task
     one = {name: value[:1] if value.ndim == 2 else value for name, value in task.items()}
-    one["hessian"] = np.ones((1, len(X)))  # where nothing weighs nothing, both say the same
+    one["hessian"] = np.ones((1, len(X)))  # where all weigh alike, both say the same
+    one["sample_weights"] = np.zeros(0)
     plain = {name: value[0] if value.ndim == 2 else value for name, value in one.items()}
     binned = binned_all(X, max_bins)
     tree, outputs = grow(binned, one, limits)
