@@ -26,9 +26,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     options = parser.parse_args()
     parts = [rw.read_fold(folder)[0] for folder in sorted(options.data.glob("Fold*"))]
-    print(
-        f"Small fits: {len(parts)} folds of {options.data.name}, {ROUNDS} trees of {LEAVES} leaves, seconds for all"
-    )
+    print(f"Small fits: {len(parts)} folds of {options.data.name}, {ROUNDS} trees of {LEAVES} leaves, seconds")
     for threads in (1, 2):
         times: dict[str, list[float]] = {"rankwright": [], "lightgbm": []}
         for _ in range(1 + REPEATS):  # the first warms up
