@@ -6,7 +6,7 @@ there are where a feature has at most 255 values, quantiles of them otherwise.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -77,18 +77,17 @@ class StumpLearner:
         if value == 0.0:
             return _nothing(self.binned)
         high = _is_high(self.binned, threshold)
-        model = TreeEnsemble(
-            splits=np.array([0, 1]),
-            feature=np.array([threshold.feature]),
-            threshold=np.array([self._thresholds[threshold.feature][threshold.code]]),
-            missing_left=np.array([1]),
-            left=np.array([-1]),
-            right=np.array([-2]),
-            leaf_value=np.array([0.0, value]),
-            gain=np.array([gain]),
-            cover=np.array([len(high) - high.sum(), high.sum()]),
-            n_features=self.binned.n_features,
-        )
+        tree: dict[str, Any] = {
+            "feature": [threshold.feature],
+            "threshold": [self._thresholds[threshold.feature][threshold.code]],
+            "missing_left": [1],
+            "left": [-1],
+            "right": [-2],
+            "leaf_value": [0.0, value],
+            "gain": [gain],
+            "cover": [len(high) - high.sum(), high.sum()],
+        }
+        model = TreeEnsemble.grown(tree, self.binned.n_features)
         return Weak(model, np.where(high, value, 0.0))
 
 
@@ -135,18 +134,17 @@ class VoteLearner:
         codes = _native.column_codes(self.binned.matrix, threshold.feature)
         missing, high = codes == MISSING, _is_high(self.binned, threshold)
         # The second split tells only whether there is a value at all.
-        model = TreeEnsemble(
-            splits=np.array([0, 2]),
-            feature=np.array([threshold.feature] * 2),
-            threshold=np.array([self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE]),
-            missing_left=np.array([1, 0]),
-            left=np.array([1, -2]),
-            right=np.array([-1, -3]),
-            leaf_value=np.array([vote, -vote, 0.0]),
-            gain=np.array([abs(r), 0.0]),
-            cover=np.array([high.sum(), len(codes) - high.sum() - missing.sum(), missing.sum()]),
-            n_features=self.binned.n_features,
-        )
+        tree: dict[str, Any] = {
+            "feature": [threshold.feature] * 2,
+            "threshold": [self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE],
+            "missing_left": [1, 0],
+            "left": [1, -2],
+            "right": [-1, -3],
+            "leaf_value": [vote, -vote, 0.0],
+            "gain": [abs(r), 0.0],
+            "cover": [high.sum(), len(codes) - high.sum() - missing.sum(), missing.sum()],
+        }
+        model = TreeEnsemble.grown(tree, self.binned.n_features)
         return Weak(model, np.where(missing, 0.0, np.where(high, vote, -vote)))
 
 

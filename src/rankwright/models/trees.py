@@ -102,11 +102,12 @@ class TreeEnsemble(Scorer):
         super().__post_init__()
 
     @classmethod
-    def grown(cls, tree: Mapping[str, NDArray[Any]], n_features: int) -> Self:
+    def grown(cls, tree: Mapping[str, ArrayLike], n_features: int) -> Self:
         """Return one tree just as it was grown, unchecked: training makes one a round."""
         ensemble = cls.__new__(cls)
-        values: dict[str, Any] = {"splits": np.array([0, len(tree["feature"])]), **tree}
-        for name, value in (values | {"n_features": n_features, "feature_names": None, "about": {}}).items():
+        values: dict[str, Any] = {name: np.asarray(value, DTYPES[name]) for name, value in tree.items()}
+        values |= {"splits": np.array([0, len(values["feature"])]), "n_features": n_features}
+        for name, value in (values | {"feature_names": None, "about": {}}).items():
             ensemble._set(name, value)
         return ensemble
 
