@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankwright.rankers import Ranker
 
 # What some rankers say of their data, and its words for people.
-TOLD = {"skipped_queries": "{:,} queries skipped"}
+TOLD = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}
 
 
 def train(
