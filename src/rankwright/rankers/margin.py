@@ -13,8 +13,7 @@ from rankwright.data import QueryGroups, RankingData
 from rankwright.data.dataset import Judged
 from rankwright.data.scaling import Scaling
 from rankwright.errors import InputError
-from rankwright.models import LinearScorer
-from rankwright.models.scaled import over_columns
+from rankwright.models.scaled import linear_of_columns, over_columns
 from rankwright.rankers.scaled import ScaledRanker
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankwright.boosting import History, Monitor
     from rankwright.margins import Solution
-    from rankwright.models import Scorer
+    from rankwright.models import LinearScorer, Scorer
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
@@ -69,8 +68,7 @@ class ScaledQueries:
 
     def scorer_of_columns(self, weights: Doubles) -> LinearScorer:
         """Return the scorer of what `scaling` makes of the features before it shifts and shrinks them."""
-        raw, intercept = self.scaling.folded(weights)
-        return LinearScorer(raw, self.scaling.missing, float(intercept))
+        return linear_of_columns(weights, self.scaling)
 
     def scorer(self, weights: Doubles) -> Scorer:
         """Return the scorer of the features as they come."""
