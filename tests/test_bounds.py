@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rankwright import RankingData, bounds
 from rankwright.errors import InputError
-from rankwright.metrics import AP, NDCG, WTA
+from rankwright.metrics import AP, DCG, NDCG, WTA
 from reference import margin as slow
 
 SMOOTH = ["exponential", "logistic", "hinge"]
@@ -130,10 +130,21 @@ def test_mistakes_are_told():
         laboratory.type_two([1, 1], over="mean")
     with pytest.raises(InputError, match=r"surrogate must be one of .*, not 'log'"):
         laboratory.type_one([1, 1], "log")
-    with pytest.raises(InputError, match="w must be 2 finite numbers"):
-        laboratory.basic([1, 2, 3])
+    for w in ([1, 2, 3], [1, np.nan], ["a", "b"], [[1], [2, 3]], None):
+        with pytest.raises(InputError, match="w must be 2 finite numbers"):
+            laboratory.basic(w)
     with pytest.raises(InputError, match="pairs must be one of 'all', 'mixed', not 'some'"):
         bounds.Laboratory(bounds.simulate(1), pairs="some")
+    with pytest.raises(InputError, match=r"metric must be a Metric such as AP\(\), not 'map'"):
+        bounds.Laboratory(bounds.simulate(1), "map")
+    with pytest.raises(InputError, match=r"The laboratory needs a metric between 0 and 1; dcg is .* here"):
+        bounds.Laboratory(bounds.simulate(1), DCG())
+    with pytest.raises(InputError, match="The laboratory takes documents without missing values"):
+        bounds.Laboratory(RankingData([[np.nan], [1.0]], [0, 1], [1, 1]))
+    with pytest.raises(InputError, match="There is nothing to bound: no query has documents of both labels"):
+        bounds.Laboratory(RankingData([[0.0], [1.0]], [0, 1], [1, 2]))
+    with pytest.raises(InputError, match="There is nothing to bound: every ranking of a query has the same map"):
+        bounds.Laboratory(bounds.simulate(1), AP(threshold=2.0))
 
 
 def test_a_bound_too_large_for_a_number_is_infinite():

@@ -72,7 +72,7 @@ class Laboratory:
     Parameters
     ----------
     data
-        A few documents a query, of two labels; the higher one is relevant.
+        A few documents a query, of two labels; the higher one is relevant. No value may be missing.
     metric
         The measure E, in [0, 1].
     pairs
@@ -83,11 +83,17 @@ class Laboratory:
     def __init__(self, data: RankingData, metric: Metric = AP(), *, pairs: str = "all") -> None:  # noqa: B008
         if pairs not in FACTORS:
             raise InputError(f"pairs must be one of {', '.join(map(repr, FACTORS))}, not {pairs!r}.")
+        if not isinstance(metric, Metric):
+            raise InputError(f"metric must be a Metric such as AP(), not {metric!r}.")
+        if np.isnan(data.X).any():
+            raise InputError("The laboratory takes documents without missing values.")
         levels = np.unique(data.y)
         if len(levels) != 2:
             raise InputError(f"The laboratory takes documents of two labels, not {len(levels)}.")
         relevant = data.y == levels[1]
         mixed = [rows for rows in data.groups if np.ptp(data.y[rows]) > 0]
+        if not mixed:
+            raise InputError("There is nothing to bound: no query has documents of both labels.")
         self._n_features = data.n_features
         self._queries = [
             _Query(data.X[rows].astype(np.float64), relevant[rows], metric, FACTORS[pairs]) for rows in mixed
@@ -134,7 +140,10 @@ class Laboratory:
         return [query.worst_pairs(weights) for query in self._queries]
 
     def _checked(self, w: ArrayLike) -> Doubles:
-        weights = np.asarray(w, dtype=np.float64)
+        try:
+            weights = np.asarray(w, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"w must be {self._n_features} finite numbers.") from None
         if weights.shape != (self._n_features,) or not np.isfinite(weights).all():
             raise InputError(f"w must be {self._n_features} finite numbers.")
         return weights
@@ -161,9 +170,11 @@ class _Query:
         ranks = np.array(list(combinations(range(n), n_relevant)))
         labels = np.zeros((len(ranks), n))
         np.put_along_axis(labels, ranks, 1.0, axis=1)
-        self._values = _values(metric, labels)
+        self._values = _in_unit_range(_values(metric, labels), metric)
         self.best = float(self._values.max())
         self._perfect = self._values >= self.best - CLOSE
+        if self._perfect.all():
+            raise InputError(f"There is nothing to bound: every ranking of a query has the same {metric}.")
         self._good = factors(labels)[labels == 1].reshape(len(ranks), n_relevant)
         self._bad = factors(labels)[labels == 0].reshape(len(ranks), n - n_relevant)
 
@@ -199,6 +210,15 @@ def _values(metric: Metric, labels: Doubles) -> Doubles:
     groups = QueryGroups.of_sizes(np.full(len(labels), labels.shape[1]))
     in_order = np.tile(-np.arange(labels.shape[1], dtype=np.float64), len(labels))
     return metric.per_query(labels.ravel(), Ranking.of(in_order, groups))
+
+
+def _in_unit_range(values: Doubles, metric: Metric) -> Doubles:
+    lowest, highest = values.min(), values.max()
+    if not (lowest >= -CLOSE and highest <= 1.0 + CLOSE):  # NaN is outside, too
+        raise InputError(
+            f"The laboratory needs a metric between 0 and 1; {metric} is {lowest:g} to {highest:g} here."
+        )
+    return values
 
 
 def _found(surrogate: str) -> Callable[[Doubles], Doubles]:

@@ -70,6 +70,13 @@ def test_negative_labels_are_told_in_evaluation_too(refuse, model, tmp_path):
     assert "labels from 0 up" in refuse("evaluate", model, "--data", "data.txt")
 
 
+@pytest.mark.parametrize("ranker", ["ranksvm", "svmmap", "permurank"])
+@pytest.mark.parametrize("C", ["1e150", "1e300"])
+def test_a_margin_problem_whose_numbers_overflow(refuse, fold, ranker, C):
+    words = ("train", ranker, "--train", fold / "train.txt", "--model", "m.rw", "--set", f"C={C}")
+    assert "C, or the features, must be less extreme" in refuse(*words)
+
+
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.csv", "data.parquet"])
 @pytest.mark.parametrize("verb", ["train", "info", "evaluate", "predict", "rank"])
 def test_no_such_file(refuse, model, name, verb):

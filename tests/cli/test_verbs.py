@@ -62,6 +62,23 @@ def test_train_without_validation(run, fold, tmp_path):
     assert run(*train(fold, tmp_path / "m.rw", "--json")).json["validation"] is None
 
 
+@pytest.mark.parametrize("ranker", ["ranknet", "ranksvm"])
+def test_train_tells_how_many_queries_were_skipped(run, tmp_path, ranker):
+    (tmp_path / "data.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n1 qid:2 1:2\n2 qid:3 1:1\n")
+    words = ("train", ranker, "--train", tmp_path / "data.txt", "--model", tmp_path / "m.rw")
+    assert "5 documents of 3 queries, 1 features, 2 queries skipped, " in run(*words).err
+    assert run(*words, "--json").json["skipped_queries"] == 2
+    assert run("info", tmp_path / "m.rw", "--json").json["skipped_queries"] == 2
+
+
+def test_train_tells_which_labels_are_relevant(run, tmp_path):
+    (tmp_path / "data.txt").write_text("3 qid:1 1:1\n1 qid:1 1:2\n0.5 qid:1 1:3\n")
+    words = ("train", "svmmap", "--train", tmp_path / "data.txt", "--model", tmp_path / "m.rw")
+    assert ", 0 queries skipped, relevant from label 1, " in run(*words).err
+    assert run(*words, "--json", "--set", "threshold=2").json["relevant_from"] == 2
+    assert run("info", tmp_path / "m.rw", "--json").json["relevant_from"] == 2
+
+
 def test_training_that_finds_nothing_says_so(run, tmp_path):
     (tmp_path / "against.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
     words = ("train", "adarank", "--train", tmp_path / "against.txt", "--model", tmp_path / "m.rw")

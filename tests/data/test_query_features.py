@@ -76,6 +76,12 @@ def test_the_order_of_rows_does_not_decide_what_rounding_leaves():
     assert of_column("zscore", *column) == of_column("zscore", *column[::-1])[::-1]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_rows_does_not_decide_the_sign_of_zero(kind):
+    columns = [of_column(kind, 0.0, -0.0), of_column(kind, -0.0, 0.0)[::-1]]
+    assert np.signbit(columns[0]).tolist() == np.signbit(columns[1]).tolist()
+
+
 @given(queries(st.integers(-50, 50).map(float)))
 def test_ranks_and_ranges_know_no_scale(data):
     X, qid = data

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from rankwright.errors import InputError
 from rankwright.margins import Curve, Plane, cutting_planes, newton_steps
 from rankwright.margins.bundle import _Planes
 
@@ -122,3 +123,17 @@ def test_newton_ends_where_rounding_does():
     solutions = list(islice(newton_steps(risk, np.zeros(5), 10.0), 200))
     assert len(solutions) < 200
     assert solutions[-1].gap < 1e-9
+
+
+@pytest.mark.parametrize("C", [5e-324, 1.7e308])
+def test_cutting_planes_refuse_numbers_that_are_too_large_or_too_small(C):
+    with pytest.raises(InputError, match="no longer finite; C, or the features, must be less extreme"):
+        solved(cutting_planes(highest(*drawn_planes(1)), np.zeros(4), C), 1e-9)
+
+
+@pytest.mark.parametrize("C", [1e200, 1.7e308])
+def test_newton_refuses_numbers_that_are_too_large(C):
+    rng = np.random.default_rng(1)
+    risk = softly(rng.normal(size=(30, 5)), rng.normal(size=30))
+    with pytest.raises(InputError, match="no longer finite; C, or the features, must be less extreme"):
+        solved(newton_steps(risk, np.zeros(5), C), 1e-9)

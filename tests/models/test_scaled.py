@@ -4,7 +4,7 @@ import pytest
 from rankwright.data import RankingData
 from rankwright.data.scaling import SCALINGS, Scaling
 from rankwright.models import LinearScorer, load, save
-from rankwright.models.scaled import scaled_linear
+from rankwright.models.scaled import linear_of_columns, over_columns
 
 rng = np.random.default_rng(3)
 X = (rng.normal(size=(40, 4)) * [1, 100, 1e-3, 0] + [0, 1e4, 0, 7]).astype(np.float32)
@@ -13,17 +13,21 @@ TRAIN = RankingData(X, rng.integers(0, 3, 40), np.arange(40) // 8)
 WEIGHTS = np.array([1.0, -2.0, 0.0, 0.5])
 
 
+def scaled_linear(scaling):
+    return over_columns(linear_of_columns(WEIGHTS, scaling), scaling)
+
+
 @pytest.mark.parametrize("name", SCALINGS)
 def test_scores_are_weights_times_scaled_features(name):
     scaling = Scaling.of(name, TRAIN)
-    scorer = scaled_linear(WEIGHTS, scaling)
+    scorer = scaled_linear(scaling)
     np.testing.assert_allclose(scorer.predict(TRAIN), scaling.scaled(TRAIN) @ WEIGHTS, rtol=1e-9)
     assert scorer.used_features.tolist() == [0, 1, 3]
 
 
 @pytest.mark.parametrize("name", SCALINGS)
 def test_a_single_query_needs_nothing_else(name, tmp_path):
-    scorer = scaled_linear(WEIGHTS, Scaling.of(name, TRAIN))
+    scorer = scaled_linear(Scaling.of(name, TRAIN))
     save(scorer, tmp_path / "model.rw")
     loaded = load(tmp_path / "model.rw")
     assert loaded.predict(X[8:16]).tobytes() == scorer.predict(TRAIN)[8:16].tobytes()
@@ -31,10 +35,19 @@ def test_a_single_query_needs_nothing_else(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["none", "global"])
 def test_what_training_learned_folds_into_plain_weights(name):
-    assert isinstance(scaled_linear(WEIGHTS, Scaling.of(name, TRAIN)), LinearScorer)
+    assert isinstance(scaled_linear(Scaling.of(name, TRAIN)), LinearScorer)
 
 
 @pytest.mark.parametrize("name", SCALINGS)
 def test_contributions_sum_to_the_score(name):
-    scorer = scaled_linear(WEIGHTS, Scaling.of(name, TRAIN))
+    scorer = scaled_linear(Scaling.of(name, TRAIN))
     np.testing.assert_allclose(scorer.contributions(TRAIN).sum(axis=1), scorer.predict(TRAIN), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", SCALINGS)
+@pytest.mark.parametrize("bias", [0.0, 3.5])
+def test_a_bias_is_added(name, bias):
+    scaling = Scaling.of(name, TRAIN)
+    plain, more = (linear_of_columns(WEIGHTS, scaling, *given) for given in ((), (bias,)))
+    assert more.intercept == plain.intercept + bias
+    assert more.weights.tolist() == plain.weights.tolist()

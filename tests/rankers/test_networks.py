@@ -132,12 +132,14 @@ def test_seeds_differ(ranker_class):
 
 
 @every_class
-def test_queries_of_one_label_teach_nothing(ranker_class):
+def test_queries_of_one_label_teach_nothing_and_are_counted(ranker_class):
     X, y, qid = judged()
     alone = RankingData(X[:10], y[:10], qid[:10])
     beside = RankingData(X[:20], np.append(y[:10], np.full(10, 2.0)), qid[:20])
-    weights = [ranker_class(rounds=3).fit(data).model_.inner.weights.tolist() for data in (alone, beside)]
-    assert weights[0] == weights[1]
+    first, second = (ranker_class(rounds=3).fit(data) for data in (alone, beside))
+    assert first.model_.inner.weights.tolist() == second.model_.inner.weights.tolist()
+    assert (first.skipped_queries_, second.skipped_queries_) == (0, 1)
+    assert second.model_.about["skipped_queries"] == 1
 
 
 @every_class

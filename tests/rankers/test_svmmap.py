@@ -103,6 +103,7 @@ def test_graded_labels_are_cut_at_the_threshold():
     np.testing.assert_array_equal(by_default.predict(data), same.predict(data))
     np.testing.assert_allclose(strict.predict(data), SVMmap().fit(binary).predict(data), rtol=1e-9)
     assert (by_default.predict(data) != strict.predict(data)).any()
+    assert [one.model_.about["relevant_from"] for one in (by_default, same, strict)] == [1.0, 1.0, 2.0]
 
 
 def test_a_threshold_that_no_query_meets_is_told():

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
     from rankwright.rankers import Ranker
 
+# What some rankers say of their data, and its words for people.
+TOLD = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}
+
 
 def train(
     ranker: RankerArgument,
@@ -68,7 +71,8 @@ def train(
         show_json(facts)
         return
     say(_sentence(facts))
-    note(f"{describe(judged)}, {seconds:.2f} s; wrote {model}")
+    told = "".join(f", {words.format(facts[name])}" for name, words in TOLD.items() if name in facts)
+    note(f"{describe(judged)}{told}, {seconds:.2f} s; wrote {model}")
 
 
 def fit_with_progress(
@@ -96,6 +100,7 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
         "documents": len(judged),
         "queries": len(judged.groups),
         "features": judged.n_features,
+        **{name: ranker.model_.about[name] for name in TOLD if name in ranker.model_.about},
         "rounds": len(history),
         "best_round": history.best_round,
         "interrupted": history.interrupted,

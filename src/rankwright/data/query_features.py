@@ -79,7 +79,10 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _minmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
     low = np.fmin.reduce(values, axis=0)
     span = np.fmax.reduce(values, axis=0) - low
-    return np.asarray((values - low) / np.where(span > 0, span, 1.0))
+    shares = (values - low) / np.where(span > 0, span, 1.0)
+    return np.asarray(
+        shares + 0.0
+    )  # no -0.0: which of two equal zeros is the lowest depends on the order of documents
 
 
 _MAKERS = {QueryFeature.ZSCORE: _zscores, QueryFeature.RANK: _ranks, QueryFeature.MINMAX: _minmax}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from rankwright.margins.solution import Solution
+from rankwright.margins.solution import Solution, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,6 +65,7 @@ class _Planes:
         self._offsets = np.append(self._offsets[kept], plane.offset)
         self._idle = np.append(self._idle[kept], 0)
 
+    @np.errstate(all="ignore")  # told by what is no longer finite
     def lowest(self) -> tuple[Doubles, float]:
         """Return the w that minimises half |w|^2 + C max over planes, and a proof that nothing is lower.
 
@@ -77,7 +78,7 @@ class _Planes:
                 (self._slopes @ weights + self._offsets).max()
             )
             bound = self._C * float(mixture @ self._offsets) - 0.5 * float(weights @ weights)
-            self._level = max(LEAST_LEVEL, minimum / self._C)
+            self._level = max(LEAST_LEVEL, finite(minimum) / self._C)
             if minimum - bound <= CLOSE * minimum:
                 break
         self._idle = np.where(mixture > 0.0, 0, self._idle + 1)
@@ -90,13 +91,13 @@ class _Planes:
         non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). Repeated from the slack it
         gave, the pull vanishes.
         """
-        pull = PROXIMAL * self._C / self._level
+        pull = np.float64(PROXIMAL * self._C / self._level)
         root, shift = np.sqrt(pull), self._C / pull - before
         unit = self._C / root  # no less than the length of z, about: the problem is solved in units of it
         G = np.column_stack([-self._slopes, np.full(len(self._slopes), 1.0 / root)])
         h = (self._offsets + shift) / unit
         E, f = np.vstack([G.T, h]), np.append(np.zeros(G.shape[1]), 1.0)
-        multipliers, _ = nnls(E, f)
+        multipliers, _ = nnls(finite(E), f)
         residual = E @ multipliers - f
         last = -unit * residual[-2] / residual[-1]
-        return multipliers / multipliers.sum(), float(last / root - shift)
+        return finite(multipliers / multipliers.sum()), float(finite(last / root - shift))

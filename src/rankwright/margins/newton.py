@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from rankwright.margins.solution import Solution
+from rankwright.margins.solution import Solution, finite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,15 +58,21 @@ class _Objective(NamedTuple):
     times_hessian: Callable[[Doubles], Doubles]
 
     @classmethod
+    @np.errstate(all="ignore")  # told by what is no longer finite
     def at(cls, weights: Doubles, risk: Callable[[Doubles], Curve], C: float) -> _Objective:
+        half = 0.5 * float(finite(weights @ weights))
         value, slope, times_hessian = risk(weights)
-        return cls(
-            weights,
-            0.5 * float(weights @ weights) + C * value,
-            weights + C * slope,
-            lambda direction: direction + C * times_hessian(direction),
-        )
+        gradient = weights + C * slope
+        finite(gradient @ gradient)
 
+        def times_own_hessian(direction: Doubles) -> Doubles:
+            product = direction + C * times_hessian(finite(direction))
+            finite(direction @ product)
+            return product
+
+        return cls(weights, finite(half + C * value), gradient, times_own_hessian)
+
+    @np.errstate(all="ignore")
     def newton_direction(self) -> Doubles:
         """Return roughly -gradient / hessian, the more exactly the closer the optimum is."""
         n, length = len(self.weights), float(np.linalg.norm(self.gradient))

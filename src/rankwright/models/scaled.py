@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
 
 
-def scaled_linear(weights: NDArray[np.float64], scaling: Scaling) -> Scorer:
-    """Return the scorer of weight x scaled feature: plain weights, of columns made within the query if need be."""
-    raw, intercept = scaling.folded(weights)
-    return over_columns(LinearScorer(raw, scaling.missing, float(intercept)), scaling)
+def linear_of_columns(weights: NDArray[np.float64], scaling: Scaling, bias: float = -0.0) -> LinearScorer:
+    """Return the sum of weight x scaled feature as one of the columns that centre and spread apply to.
+
+    A bias of -0.0 leaves even the sign of a zero alone.
+    """
+    raw, added = scaling.folded(weights)
+    return LinearScorer(raw, scaling.missing, float(bias + added))
 
 
 def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64], scaling: Scaling) -> Scorer:
@@ -30,9 +33,9 @@ def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64
     """
     n_features, n_units = (int(width) for width in widths[:2])
     weights, biases, rest = np.split(parameters, [n_features * n_units, (n_features + 1) * n_units])
-    raw, added = scaling.folded(weights.reshape(n_features, n_units))
     if len(widths) == 2:
-        return LinearScorer(raw[:, 0], scaling.missing, float(biases[0] + added[0]))
+        return linear_of_columns(weights, scaling, biases[0])
+    raw, added = scaling.folded(weights.reshape(n_features, n_units))
     return NetworkScorer(widths, np.concatenate([raw.ravel(), biases + added, rest]), scaling.missing)
 
 

@@ -9,23 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.boosting import Monitor
 from rankwright.data import QueryGroups, RankingData
 from rankwright.data.dataset import Judged
 from rankwright.data.scaling import Scaling
 from rankwright.errors import InputError
-from rankwright.models import LinearScorer
-from rankwright.models.scaled import over_columns
-from rankwright.rankers.ranker import Ranker
+from rankwright.models.scaled import linear_of_columns, over_columns
+from rankwright.rankers.scaled import ScaledRanker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
+    from rankwright.boosting import History, Monitor
     from rankwright.margins import Solution
-    from rankwright.models import Scorer
+    from rankwright.models import LinearScorer, Scorer
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
@@ -70,41 +68,28 @@ class ScaledQueries:
 
     def scorer_of_columns(self, weights: Doubles) -> LinearScorer:
         """Return the scorer of what `scaling` makes of the features before it shifts and shrinks them."""
-        raw, intercept = self.scaling.folded(weights)
-        return LinearScorer(raw, self.scaling.missing, float(intercept))
+        return linear_of_columns(weights, self.scaling)
 
     def scorer(self, weights: Doubles) -> Scorer:
         """Return the scorer of the features as they come."""
         return over_columns(self.scorer_of_columns(weights), self.scaling)
 
 
-class MarginRanker(Ranker):
+class MarginRanker(ScaledRanker):
     """A ranker with a linear model, regularised by C, of scaled features."""
 
     C: float
-    scaling: str
-    skipped_queries_: int
 
-    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
-        return super()._about(task, history) | {"skipped_queries": self.skipped_queries_}
-
-    def _monitor(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
+    def _watch(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
         """Return what watches the rounds, and take note of the queries that were skipped."""
         self.skipped_queries_ = queries.skipped
-        return Monitor(
-            self.metric,
-            queries.judged,
-            None if task.validation is None else queries.scaling.columns(task.validation),
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-            **options,
-        )
+        return self._monitor(queries.judged, queries.scaling, task, **options)
 
     def _converged(
         self, solutions: Iterator[Solution], queries: ScaledQueries, task: FitTask, *, tolerance: float, most: int
     ) -> tuple[Scorer, History]:
         """Follow a solver until the gap is small enough; say how large it is if that never happens."""
-        monitor = self._monitor(queries, task, patience=None, converging=True)
+        monitor = self._watch(queries, task, patience=None, converging=True)
         weights, gap = np.zeros(queries.X.shape[1]), np.inf
         with monitor:
             for found in islice(solutions, most):

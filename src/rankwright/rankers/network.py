@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.boosting import Monitor
 from rankwright.data.scaling import SCALINGS, Scaling
 from rankwright.learners.network import Network
 from rankwright.metrics import NDCG, Metric
 from rankwright.models.scaled import network_of_columns, over_columns
 from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
-from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.scaled import ScaledRanker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,10 +28,10 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 
-class NetworkRanker(Ranker):
+class NetworkRanker(ScaledRanker):
     """Trains a network by gradient descent, a step a query; a subclass says what a query asks of its scores.
 
-    Queries whose documents all have one label teach nothing and are passed over.
+    Queries whose documents all have one label teach nothing; they are skipped and counted.
 
     Parameters
     ----------
@@ -86,14 +85,8 @@ class NetworkRanker(Ranker):
         scaling, judged = Scaling.of(self.scaling, task.train), task.train.canonical
         network = self._network(task, scaling)
         queries, pull = _queries_to_learn_from(judged), self._weighted_pull(task)
-        monitor = Monitor(
-            self.metric,
-            judged,
-            None if task.validation is None else scaling.columns(task.validation),
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-        )
+        self.skipped_queries_ = len(judged.groups) - len(queries)
+        monitor = self._monitor(judged, scaling, task, patience=self.patience)
         models: list[Scorer] = []
         with monitor:  # Ctrl-C ends the loop, not the fit
             for _ in range(self.rounds):

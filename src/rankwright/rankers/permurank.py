@@ -270,7 +270,7 @@ class PermuRank(MarginRanker):
         self._require_unit_range(permutations)
         sets = WorkingSets(permutations, queries.X)
         sets.add(permutations.ideal, permutations.worst)
-        monitor = self._monitor(queries, task, patience=self.patience)
+        monitor = self._watch(queries, task, patience=self.patience)
         models: list[Doubles] = []
         with monitor:  # Ctrl-C ends the rounds, not the fit
             weights = total = np.zeros(queries.X.shape[1])

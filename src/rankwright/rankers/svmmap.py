@@ -87,6 +87,7 @@ class SVMmap(MarginRanker):
         What violated margins cost against large weights.
     threshold
         The label from which a document is relevant; None takes all labels above the lowest of the training data.
+        The model's facts say which it was, as `relevant_from`.
     scaling
         How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
     tolerance
@@ -136,6 +137,9 @@ class SVMmap(MarginRanker):
         risk = PrecisionRisk(queries.X, labels >= threshold, groups)
         solutions = cutting_planes(risk.plane, np.zeros(task.train.n_features), self.C)
         return self._converged(solutions, queries, task, tolerance=self.tolerance, most=self.max_iterations)
+
+    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
+        return super()._about(task, history) | {"relevant_from": self._threshold(task.train)}
 
     def _threshold(self, train: RankingData) -> float:
         return float(np.unique(train.y)[1]) if self.threshold is None else float(self.threshold)
