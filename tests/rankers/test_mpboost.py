@@ -101,7 +101,7 @@ def test_the_farther_apart_labels_are_the_more_a_pair_counts():
 @pytest.mark.parametrize("distance", [Logistic(), Linear(0.3)], ids=str)
 def test_the_weight_of_a_query_counts(pair_weights, distance):
     X, y, qid = noisy()
-    ranker = MPBoost(distance=distance, pair_weights=pair_weights, rounds=3)
+    ranker = MPBoost(distance=distance, pair_weights=pair_weights, rounds=20)
     alike = clone(ranker).fit(X, y, qid).predict(X)
     double = clone(ranker).fit(X, y, qid, query_weights=np.where(np.arange(30) == 0, 2.0, 1.0)).predict(X)
     assert np.abs(double - alike).max() > 1e-6
