@@ -123,13 +123,30 @@ class Downhill(Distance):
         return second - first
 
 
+class Upside(Linear):
+    """Derives from one that is directed, but is not."""
+
+    def between(self, first, second):
+        return -super().between(first, second)
+
+
 def test_a_distance_of_ones_own_trains_and_is_checked():
     data = noisy()
     ranker = MPBoost(distance=Root(), rounds=20).fit(*data)
     assert ranker.score(*data) > NDCG(k=10)(data[1], np.zeros(len(data[1])), data[2]) + 0.1
     assert ranker.model_.about["parameters"]["distance"] == "root(0.5)"
-    with pytest.raises(InputError, match="requirement 3"):
-        MPBoost(distance=Downhill()).fit(*data)
+    for wrong in (Downhill(), Upside()):
+        with pytest.raises(InputError, match="requirement 3"):
+            MPBoost(distance=wrong).fit(*data)
+
+
+@pytest.mark.parametrize("distance", [Linear(1e308), Linear(1e200), Linear(5e-324)], ids=str)
+@pytest.mark.parametrize("many_labels", [False, True])
+def test_distances_beyond_numbers_are_refused(distance, many_labels):
+    X, y, qid = noisy()
+    labels = y + np.linspace(0, 0.5, len(y)) if many_labels else y / 2
+    with pytest.raises(InputError, match="it must be above 0 and at most 1e"):
+        MPBoost(distance=distance).fit(X, labels, qid)
 
 
 @pytest.mark.parametrize("distance", [Linear(0.05), Linear(1.0), Logarithmic(30.0)], ids=str)

@@ -18,7 +18,7 @@ from rankwright.boosting import (
     boost,
     weighted_trees,
 )
-from rankwright.boosting.distances import CLOSE_TO_ONE, require_directed
+from rankwright.boosting.distances import CLOSE_TO_ONE, require_distance
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
@@ -186,8 +186,7 @@ def _check_distance(distance: Distance, labels: Doubles) -> None:
     """Refuse what is no directed distance; warn where the paper's condition 9, |dist| about 1, is far off."""
     if not isinstance(distance, Distance):
         raise InputError(f"distance must be a Distance such as Linear(alpha=0.5), not {distance!r}.")
-    if not distance.proven:
-        require_directed(distance, labels)
+    require_distance(distance, labels)
     farthest = float(distance.between(labels.max(), labels.min()))
     low, high = CLOSE_TO_ONE
     if not isinstance(distance, Binary) and not low <= farthest <= high:
