@@ -170,6 +170,24 @@ def test_real_labels_in_any_number_train():
     assert ranker.score(X, real, qid) > NDCG(k=10)(real, np.zeros(len(y)), qid) + 0.1
 
 
+@pytest.mark.filterwarnings("error", "ignore:.*condition 9")
+@pytest.mark.parametrize("many_labels", [False, True])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"learning_rate": 1e308, "distance": Linear(0.3)},
+        {"learning_rate": 1e308, "max_leaves": 4},
+        {"learning_rate": 1e50, "distance": Linear(1e149)},
+    ],
+    ids=str,
+)
+def test_steps_beyond_numbers_are_told(parameters, many_labels):
+    X, y, qid = noisy()
+    labels = y + np.linspace(0, 0.5, len(y)) if many_labels else y
+    with pytest.raises(InputError, match=r"no longer finite; learning_rate.* must be lower"):
+        MPBoost(**parameters, rounds=100).fit(X, labels, qid)
+
+
 def test_steps_that_diverge_do_not_overflow():
     X, y, qid = noisy()
     with pytest.warns(UserWarning, match="condition 9"):

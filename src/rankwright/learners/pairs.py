@@ -256,7 +256,9 @@ class ListedPairs(Pairs):
         return Block(left, right, strength, power)
 
     def _weights(self, block: Block, log_scale: float) -> Doubles:
-        weights: Doubles = self.shares[block.left] * self.shares[block.right] * np.exp(block.power - log_scale)
+        with np.errstate(over="ignore"):  # minus infinity: no weight
+            relative = np.exp(block.power - log_scale)
+        weights: Doubles = self.shares[block.left] * self.shares[block.right] * relative
         return weights
 
     def _difference(self, block: Block) -> Doubles:

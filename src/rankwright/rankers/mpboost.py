@@ -53,7 +53,11 @@ class MPBoostRule:
 
     def signal(self, scores: Doubles) -> PairSignal:
         """w_ij(t + 1) = w_ij(t) exp(-dist(r_i, r_j) (f_t(x_i) - f_t(x_j))) / Z_t."""
-        return self.pairs.signal(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            signal = self.pairs.signal(scores)
+        if not np.isfinite(signal.log_loss):
+            raise InputError("The loss is no longer finite; learning_rate, or the distance, must be lower.")
+        return signal
 
     def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
         """Return the learning rate, 1 in the paper; None where no weak ranker lowers the squared error."""
