@@ -14,7 +14,7 @@ from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.rankers.parameters import require_metric_range, require_one_of, require_whole_number
+from rankwright.rankers.parameters import DIRECTIONS, require_metric_range, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
-DIRECTIONS = {"up": (1,), "both": (1, -1)}
 REPEATS = ("allow", "once", "aside")
 WEAK = ("feature", "stump", "tree")
 

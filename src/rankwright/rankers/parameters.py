@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
 
 NUMBER = int | float | np.integer | np.floating
+DIRECTIONS = {"up": (1,), "both": (1, -1)}  # which way a feature may rank
 ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
 
 
