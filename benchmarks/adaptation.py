@@ -80,7 +80,8 @@ def _best_alpha(one: NDArray[np.float64], other: NDArray[np.float64], valid: Ran
 
 
 def _rankwright(data: RankingData, threads: int | None) -> tuple[Any, Scores]:
-    model = rw.LambdaMART(rounds=300, learning_rate=0.1, max_leaves=16, n_threads=threads).fit(data)
+    plain = {"subsample": 1.0, "feature_fraction": 1.0, "l2": 0.0, "min_documents": 20}  # as LightGBM's
+    model = rw.LambdaMART(rounds=300, learning_rate=0.1, max_leaves=16, n_threads=threads, **plain).fit(data)
     return model, model.predict
 
 

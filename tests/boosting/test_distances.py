@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic, parse_distance
-from rankwright.boosting.distances import require_directed
+from rankwright.boosting.distances import require_directed, require_distance
 from rankwright.errors import InputError
 
 VALUES = [
@@ -92,6 +92,53 @@ class Flat(Distance):
 class Infinite(Distance):
     def between(self, first, second):
         return np.where(first == second, 0.0, np.inf)
+
+
+@dataclass(frozen=True)
+class Stepwise(Linear):
+    """Derives from one of the paper's, but is not directed."""
+
+    def between(self, first, second):
+        return np.ceil(super().between(first, second))
+
+
+@dataclass(frozen=True)
+class Tabled(Distance):
+    """Has fields of any kind."""
+
+    table: tuple[float, ...] = (0.0, 0.7, 1.0)
+    name: str = "by hand"
+    offset: float = 0.0
+
+    def between(self, first, second):
+        return np.take(self.table, first.astype(int)) - np.take(self.table, second.astype(int)) + self.offset
+
+
+def test_the_fields_of_ones_own_may_be_anything():
+    assert str(Tabled()) == "tabled((0.0, 0.7, 1.0), by hand, 0)"
+    assert Tabled(table=(0.0, 1.0)).between(np.array([1.0]), np.array([0.0])).tolist() == [1.0]
+
+
+def test_what_derives_from_those_of_the_paper_is_checked():
+    with pytest.raises(InputError, match=r"stepwise\(0.5\) .*"):
+        require_distance(Stepwise(), np.array([0.0, 1.0, 2.0]))
+
+
+@pytest.mark.parametrize(
+    ("distance", "sentence"),
+    [
+        (
+            Linear(1e200),
+            r"linear\(1e\+200\) is 5e\+199 between labels 0 and 0.5; it must be above 0 and at most 1e",
+        ),
+        (Linear(5e-324), r"linear\(5e-324\) is 0 between labels 0 and 0.5"),
+        (Logarithmic(1e308), r"logarithmic\(1e\+308\) is inf between labels 0 and 3"),
+    ],
+    ids=str,
+)
+def test_a_distance_too_small_or_too_large_is_refused(distance, sentence):
+    with pytest.raises(InputError, match=sentence):
+        require_distance(distance, np.array([0.0, 0.5, 3.0]))
 
 
 def test_ones_own_distance_may_be_directed():

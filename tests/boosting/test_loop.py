@@ -7,6 +7,7 @@ import pytest
 
 from rankwright.boosting import Member, Monitor, boost
 from rankwright.data import RankingData
+from rankwright.errors import InputError
 from rankwright.learners import Weak
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
@@ -81,6 +82,13 @@ def test_signals_come_from_the_start_plus_the_weighted_outputs():
         np.testing.assert_array_equal(scores, expected)
         np.testing.assert_array_equal(given, outputs[number])
     assert learner.signals == [signal for signal, _ in rule.seen]
+
+
+def test_scores_beyond_numbers_are_told():
+    with pytest.raises(
+        InputError, match=r"^The ensemble's scores are no longer finite; learning_rate must be lower"
+    ):
+        run([1.0, 1e308, 1e308])
 
 
 def test_the_start_is_left_alone():

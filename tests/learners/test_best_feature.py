@@ -101,6 +101,18 @@ def test_the_least_loss_is_with_the_feature_that_the_ensemble_lacks(scores, feat
     assert make(LeastLossFeature, ONE_EACH, NDCG(), (1,)).fit(signal).model.feature == feature
 
 
+def test_a_feature_put_aside_is_measured_alone(monkeypatch):
+    random = np.random.default_rng(1)
+    data = RankingData(random.normal(size=(40, 20)), random.integers(0, 3, 40), np.repeat(np.arange(10), 4))
+    learner = BestFeature(data, NDCG(), missing=np.zeros(20), repeats="aside", n_threads=1)
+    signal = QueryWeights(np.full(10, 0.1), np.zeros(40), loss=-np.inf)  # which no feature lowers
+    first = learner.fit(signal).model.feature
+    measured = []
+    monkeypatch.setattr(learner, "_measure", lambda scores: measured.append(scores) or np.ones(10))
+    assert learner.fit(signal).model.feature != first
+    assert len(measured) == 1
+
+
 def test_perfect_and_all_wrong_features_have_finite_steps():
     data = RankingData([[2], [1], [4], [3]], [1, 0, 1, 0], [1, 1, 2, 2])
     signal = QueryWeights(np.array([0.5, 0.5]), np.zeros(4), loss=np.inf)

@@ -155,9 +155,17 @@ def test_a_feature_of_zeros_ends_it_like_any_other():
     assert len(AdaRank(choose="measure").fit(X, y, qid).history_) == 1
 
 
-def test_a_metric_beyond_one_is_refused():
+@pytest.mark.parametrize("weak", ["feature", "stump", "tree"])
+def test_a_metric_beyond_one_is_refused(weak):
     with pytest.raises(InputError, match=r"^AdaRank needs a metric between -1 and 1; dcg@5 is .* to .* here\.$"):
-        AdaRank(DCG(k=5)).fit(*noisy())
+        AdaRank(DCG(k=5), weak=weak).fit(*noisy())
+
+
+def test_a_metric_is_judged_by_its_best_rankings_not_by_single_features():
+    X, y, qid = queries_of_three([1, 2, 3, 1, 2, 3])  # the worst rankings there are
+    assert DCG(k=1)(y, X[:, 0], qid) < 1
+    with pytest.raises(InputError, match="dcg@1 is 0 to 3 here"):
+        AdaRank(DCG(k=1)).fit(X, y, qid)
 
 
 def test_a_metric_may_round_to_more_than_one():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import rankwright as rw
 from learners.test_pairs import DISTANCES, states
@@ -96,6 +97,16 @@ def test_the_farther_apart_labels_are_the_more_a_pair_counts():
     assert by_magnitude.tolist() == [1]
 
 
+@pytest.mark.parametrize("pair_weights", ["uniform", "query"])
+@pytest.mark.parametrize("distance", [Logistic(), Linear(0.3)], ids=str)
+def test_the_weight_of_a_query_counts(pair_weights, distance):
+    X, y, qid = noisy()
+    ranker = MPBoost(distance=distance, pair_weights=pair_weights, rounds=20)
+    alike = clone(ranker).fit(X, y, qid).predict(X)
+    double = clone(ranker).fit(X, y, qid, query_weights=np.where(np.arange(30) == 0, 2.0, 1.0)).predict(X)
+    assert np.abs(double - alike).max() > 1e-6
+
+
 @dataclass(frozen=True)
 class Root(Distance):
     """A user's own."""
@@ -112,13 +123,30 @@ class Downhill(Distance):
         return second - first
 
 
+class Upside(Linear):
+    """Derives from one that is directed, but is not."""
+
+    def between(self, first, second):
+        return -super().between(first, second)
+
+
 def test_a_distance_of_ones_own_trains_and_is_checked():
     data = noisy()
     ranker = MPBoost(distance=Root(), rounds=20).fit(*data)
     assert ranker.score(*data) > NDCG(k=10)(data[1], np.zeros(len(data[1])), data[2]) + 0.1
     assert ranker.model_.about["parameters"]["distance"] == "root(0.5)"
-    with pytest.raises(InputError, match="requirement 3"):
-        MPBoost(distance=Downhill()).fit(*data)
+    for wrong in (Downhill(), Upside()):
+        with pytest.raises(InputError, match="requirement 3"):
+            MPBoost(distance=wrong).fit(*data)
+
+
+@pytest.mark.parametrize("distance", [Linear(1e308), Linear(1e200), Linear(5e-324)], ids=str)
+@pytest.mark.parametrize("many_labels", [False, True])
+def test_distances_beyond_numbers_are_refused(distance, many_labels):
+    X, y, qid = noisy()
+    labels = y + np.linspace(0, 0.5, len(y)) if many_labels else y / 2
+    with pytest.raises(InputError, match="it must be above 0 and at most 1e"):
+        MPBoost(distance=distance).fit(X, labels, qid)
 
 
 @pytest.mark.parametrize("distance", [Linear(0.05), Linear(1.0), Logarithmic(30.0)], ids=str)
@@ -140,6 +168,24 @@ def test_real_labels_in_any_number_train():
     ranker = MPBoost(distance=Linear(0.3), rounds=20).fit(X, real, qid)
     assert (ranker.history_.curve("misordered") <= ranker.history_.curve("bound")).all()
     assert ranker.score(X, real, qid) > NDCG(k=10)(real, np.zeros(len(y)), qid) + 0.1
+
+
+@pytest.mark.filterwarnings("error", "ignore:.*condition 9")
+@pytest.mark.parametrize("many_labels", [False, True])
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"learning_rate": 1e308, "distance": Linear(0.3)},
+        {"learning_rate": 1e308, "max_leaves": 4},
+        {"learning_rate": 1e50, "distance": Linear(1e149)},
+    ],
+    ids=str,
+)
+def test_steps_beyond_numbers_are_told(parameters, many_labels):
+    X, y, qid = noisy()
+    labels = y + np.linspace(0, 0.5, len(y)) if many_labels else y
+    with pytest.raises(InputError, match=r"no longer finite; learning_rate.* must be lower"):
+        MPBoost(**parameters, rounds=100).fit(X, labels, qid)
 
 
 def test_steps_that_diverge_do_not_overflow():

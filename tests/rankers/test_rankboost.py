@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import rankwright as rw
 from learners.test_pairs import states
@@ -74,14 +75,14 @@ def test_a_perfect_feature_has_a_finite_weight():
     assert ranker.score(X, [1, 0, 1, 0], [1, 1, 2, 2]) == 1.0
 
 
-def test_weights_count():
+@pytest.mark.parametrize("pair_weights", ["uniform", "query"])
+def test_weights_count(pair_weights):
     # The first feature ranks the first query, the second feature the second one.
     X, y, qid = np.array([[2, 1], [1, 2], [1, 2], [2, 1]]), [1, 0, 1, 0], [1, 1, 2, 2]
     for weights, feature in (([3, 1], 0), ([1, 3], 1)):
-        by_query = RankBoost(rounds=1, pair_weights="uniform").fit(X, y, qid, query_weights=weights)
-        by_document = RankBoost(rounds=1, pair_weights="uniform").fit(
-            X, y, qid, document_weights=np.repeat(weights, 2)
-        )
+        ranker = RankBoost(rounds=1, pair_weights=pair_weights)
+        by_query = clone(ranker).fit(X, y, qid, query_weights=weights)
+        by_document = clone(ranker).fit(X, y, qid, document_weights=np.repeat(weights, 2))
         assert by_query.model_.used_features.tolist() == by_document.model_.used_features.tolist() == [feature]
 
 

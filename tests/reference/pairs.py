@@ -43,8 +43,8 @@ def pairs_of(
         if qid[i] == qid[j] and y[i] > y[j]
     ]
     if by_query:
-        totals = {query: sum(w for i, _, w in found if qid[i] == query) for query in set(qid)}
-        found = [(i, j, w / totals[qid[i]] if w else 0.0) for i, j, w in found]
+        counts = {query: sum(qid[i] == query for i, *_ in found) for query in set(qid)}
+        found = [(i, j, w / counts[qid[i]]) for i, j, w in found]
     total = sum(w for _, _, w in found)
     return [Pair(i, j, w / total, float(strength(y[i], y[j]))) for i, j, w in found]
 

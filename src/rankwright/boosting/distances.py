@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LABELS_CHECKED = 300  # of more there are, as many are looked at, evenly spread
 ROUNDING = 1e-9
+FARTHEST = 1e150  # whose square is finite, and the sum of many
 CLOSE_TO_ONE = (0.5, 1.5)  # where the largest distance should lie: condition 9
 
 
@@ -29,7 +30,17 @@ class Distance(ABC):
     labels at hand that it is a directed distance.
     """
 
-    proven: ClassVar[bool] = False  # whether requirements 3 and 4 need no checking
+    @abstractmethod
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the distance from the first label to the second, of each of several pairs."""
+
+    def __str__(self) -> str:
+        values = ", ".join(str(getattr(self, one.name)).removesuffix(".0") for one in fields(self))
+        return type(self).__name__.lower() + (f"({values})" if values else "")
+
+
+class Parametric(Distance):
+    """One of the paper's that have a parameter: a number above 0."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -38,20 +49,11 @@ class Distance(ABC):
             if not number or not 0.0 < float(value) < np.inf:
                 raise InputError(f"{one.name} must be a number above 0, not {value!r}.")
 
-    @abstractmethod
-    def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the distance from the first label to the second, of each of several pairs."""
-
-    def __str__(self) -> str:
-        values = ", ".join(f"{getattr(self, one.name):g}" for one in fields(self))
-        return type(self).__name__.lower() + (f"({values})" if values else "")
-
 
 @dataclass(frozen=True)
-class Linear(Distance):
+class Linear(Parametric):
     """Equation 6: alpha (r_i - r_j)."""
 
-    proven: ClassVar[bool] = True
     alpha: float = 0.5
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
@@ -60,10 +62,9 @@ class Linear(Distance):
 
 
 @dataclass(frozen=True)
-class Logarithmic(Distance):
+class Logarithmic(Parametric):
     """Equation 7: log(1 + lambda |r_i - r_j|) with the sign of r_i - r_j; for wide ranges of labels."""
 
-    proven: ClassVar[bool] = True
     lambda_: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
@@ -73,10 +74,9 @@ class Logarithmic(Distance):
 
 
 @dataclass(frozen=True)
-class Logistic(Distance):
+class Logistic(Parametric):
     """Equation 8: 1 / (1 + exp(-beta |r_i - r_j|)) with the sign of r_i - r_j; always between 1/2 and 1."""
 
-    proven: ClassVar[bool] = True
     beta: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
@@ -88,8 +88,6 @@ class Logistic(Distance):
 @dataclass(frozen=True)
 class Binary(Distance):
     """Equation 2: the sign of r_i - r_j, which preserves no magnitude; the paper's baseline."""
-
-    proven: ClassVar[bool] = True
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
         """Return the difference's sign."""
@@ -110,6 +108,23 @@ def parse_distance(text: str) -> Distance:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{text!r} is no distance: {match[1].lower()} takes one number, binary none.") from None
+
+
+def require_distance(distance: Distance, labels: Doubles) -> None:
+    """Refuse what is no directed distance on the labels at hand, or one that is too small or too large to sum."""
+    if type(distance) not in KINDS.values():  # those are proven to be directed, what derives from them is not
+        require_directed(distance, labels)
+    values = np.unique(labels)
+    closest = int(np.argmin(np.diff(values)))
+    better, worse = values[[closest + 1, -1]], values[[closest, 0]]
+    with np.errstate(over="ignore"):
+        far = distance.between(better, worse)
+    for value, a, b in zip(far, worse, better, strict=True):
+        if not 0.0 < value <= FARTHEST:
+            raise InputError(
+                f"{distance} is {value:g} between labels {a:g} and {b:g}; it must be above 0 and at most "
+                f"{FARTHEST:g}."
+            )
 
 
 def require_directed(distance: Distance, labels: Doubles) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from rankwright.boosting.rule import TellsFacts
+from rankwright.errors import InputError
 from rankwright.models import TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankwright.boosting.monitor import Monitor
@@ -42,13 +44,21 @@ def boost(
             step = rule.step(signal, weak.outputs)
             if step is None:  # no better than chance, or nothing left to fix
                 break
-            scores = scores + step * weak.outputs
+            scores = _sum(scores, step, weak.outputs)
             members.append(Member(step, weak.model))
             before, signal = signal, rule.signal(scores)
             facts = rule.facts(before, weak.outputs, step, signal) if isinstance(rule, TellsFacts) else {}
             if monitor.observe(members[-1], scores, facts):
                 break
     return members[: monitor.best_round]
+
+
+def _sum(scores: NDArray[np.float64], step: float, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = scores + step * outputs
+    if not np.isfinite(total).all():
+        raise InputError("The ensemble's scores are no longer finite; learning_rate must be lower.")
+    return total
 
 
 def weighted_trees(members: Sequence[Member]) -> TreeEnsemble:

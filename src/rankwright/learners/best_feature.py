@@ -79,7 +79,10 @@ class BestFeature:
     def _may_be_taken(self, candidate: int, signal: QueryWeights) -> bool:
         if self.repeats == "allow" or self._candidates[candidate].feature not in self._taken:
             return True
-        return self.repeats == "aside" and self._loss_with(signal)[candidate] < signal.loss
+        if self.repeats == "once":
+            return False
+        step = float(signal.half_log_odds(self.quality[candidate]))
+        return self._loss(signal, step, self._candidates[candidate]) < signal.loss
 
     @cached_property
     def quality(self) -> Doubles:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.binning import MOST_BINS
-from rankwright.learners.pairs import Pairs, equal_strength, pair_weight_of_query
+from rankwright.learners.pairs import Pairs, count_pairs, equal_strength
 from rankwright.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.learners.stump import VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
@@ -55,8 +55,7 @@ class DrawnVotes(DrawnQueries):
     ) -> None:
         super().__init__(train, random)
         self.n_threads = n_threads
-        pairs = pair_weight_of_query(train.canonical, np.ones(len(train)))
-        self._alike = 1.0 / pairs[train.groups.query_of_row]
+        self._alike = 1.0 / count_pairs(train.canonical)[train.groups.query_of_row]
         self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:

@@ -90,11 +90,11 @@ class Pairs(ABC):
         weights
             One a document; a pair counts the geometric mean of its two.
         by_query
-            Whether the pairs of every query weigh as much together, rather than every pair alike.
+            Whether the pairs of every query weigh as much together, but for weights, rather than every pair alike.
         """
         shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
         if by_query:
-            shares = shares / np.sqrt(pair_weight_of_query(judged, shares))[judged.groups.query_of_row]
+            shares = shares / np.sqrt(count_pairs(judged))[judged.groups.query_of_row]
         few = len(np.unique(judged.y)) <= _native.MOST_LABELS
         pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
         if pairs.log_loss_at_first == -np.inf:
@@ -256,7 +256,9 @@ class ListedPairs(Pairs):
         return Block(left, right, strength, power)
 
     def _weights(self, block: Block, log_scale: float) -> Doubles:
-        weights: Doubles = self.shares[block.left] * self.shares[block.right] * np.exp(block.power - log_scale)
+        with np.errstate(over="ignore"):  # minus infinity: no weight
+            relative = np.exp(block.power - log_scale)
+        weights: Doubles = self.shares[block.left] * self.shares[block.right] * relative
         return weights
 
     def _difference(self, block: Block) -> Doubles:
@@ -276,13 +278,9 @@ def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def pair_weight_of_query(judged: Judged, shares: Doubles) -> Doubles:
-    """Return the sum of s_i s_j over each query's pairs, 1 where there are none: half of all less the equal."""
-    n_queries, query = len(judged.groups), judged.groups.query_of_row
+def count_pairs(judged: Judged) -> Doubles:
+    """Return how many pairs of each query differ in label, 1 where none does: half of all less the equal."""
     values, codes = np.unique(judged.y, return_inverse=True)
-    kinds, kind_of_row = np.unique(query * len(values) + codes, return_inverse=True)
-    of_kind = np.bincount(kind_of_row, shares)
-    equal = np.bincount(kinds // len(values), of_kind**2, minlength=n_queries)
-    all_pairs = np.bincount(query, shares, minlength=n_queries) ** 2
-    different = (all_pairs - equal) / 2.0
-    return np.where(different > 1e-12 * all_pairs, different, 1.0)
+    kinds, alike = np.unique(judged.groups.query_of_row * len(values) + codes, return_counts=True)
+    equal = np.bincount(kinds // len(values), alike**2, minlength=len(judged.groups))
+    return np.maximum((judged.groups.sizes**2 - equal) / 2.0, 1.0)

@@ -14,7 +14,7 @@ from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.rankers.parameters import require_one_of, require_whole_number
+from rankwright.rankers.parameters import DIRECTIONS, require_metric_range, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
-DIRECTIONS = {"up": (1,), "both": (1, -1)}
 REPEATS = ("allow", "once", "aside")
 WEAK = ("feature", "stump", "tree")
-ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
 
 # Whether the ensemble is worth going on with, by its state before a round and after it.
 STOPS: dict[str, Callable[[QueryWeights, QueryWeights], bool]] = {
@@ -172,7 +170,6 @@ class AdaRank(Ranker):
             repeats=self.repeats,
             n_threads=task.n_threads,
         )
-        _require_unit_range(self.metric, learner.quality)
         rounds = min(self.rounds, judged.n_features) if self.repeats == "once" else self.rounds
         members, history = self._boost(task, judged, learner, rounds)
         if not members:
@@ -227,14 +224,8 @@ def _queries_that_count(train: RankingData, metric: Metric, n_threads: int) -> R
     kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
     if len(kept) == 0:
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")
+    require_metric_range("AdaRank", metric, worst[kept], best[kept], least=-1.0)
     return train if len(kept) == len(train.groups) else train.take_queries(kept)
-
-
-def _require_unit_range(metric: Metric, quality: Doubles) -> None:
-    if np.abs(quality).max() > 1.0 + ROUNDING:
-        raise InputError(
-            f"AdaRank needs a metric between -1 and 1; {metric} is {quality.min():g} to {quality.max():g} here."
-        )
 
 
 def _lowest_values(train: RankingData) -> Doubles:

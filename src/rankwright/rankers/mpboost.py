@@ -8,30 +8,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import (
-    Binary,
-    Distance,
-    Linear,
-    Logarithmic,
-    Logistic,
-    Monitor,
-    boost,
-    weighted_trees,
-)
-from rankwright.boosting.distances import CLOSE_TO_ONE, require_directed
+from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.boosting.distances import CLOSE_TO_ONE, require_distance
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
-from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.pair_ranker import PairRanker
+from rankwright.rankers.parameters import require_number, require_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
-    from rankwright.models import TreeEnsemble
+    from rankwright.learners.pairs import Strength
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
@@ -53,7 +43,11 @@ class MPBoostRule:
 
     def signal(self, scores: Doubles) -> PairSignal:
         """w_ij(t + 1) = w_ij(t) exp(-dist(r_i, r_j) (f_t(x_i) - f_t(x_j))) / Z_t."""
-        return self.pairs.signal(scores)
+        with np.errstate(over="ignore", invalid="ignore"):
+            signal = self.pairs.signal(scores)
+        if not np.isfinite(signal.log_loss):
+            raise InputError("The loss is no longer finite; learning_rate, or the distance, must be lower.")
+        return signal
 
     def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
         """Return the learning rate, 1 in the paper; None where no weak ranker lowers the squared error."""
@@ -64,7 +58,7 @@ class MPBoostRule:
         return after.facts(before)
 
 
-class MPBoost(Ranker):
+class MPBoost(PairRanker):
     """Boosts stumps over pairs of documents, each pair the more urgent the farther apart its labels are.
 
     Its `grid` for tuning: the paper's three distances, and both ways to weigh pairs.
@@ -131,30 +125,12 @@ class MPBoost(Ranker):
         self.patience = patience
         self.n_threads = n_threads
 
-    def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:
-        self._check_parameters()
-        train = task.train
-        _check_distance(self.distance, train.y)
-        monitor = Monitor(
-            self.metric,
-            train.canonical,
-            task.validation,
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-        )
-        pairs = Pairs.of(
-            train.canonical,
-            self.distance.between,
-            weights=None if task.weights is None else task.weights[train.canonical_rows],
-            by_query=self.pair_weights == "query",
-            n_threads=task.n_threads,
-        )
-        rule, start = MPBoostRule(pairs, self.learning_rate), np.zeros(len(train))
-        members = boost(rule, self._learner(task), start=start, rounds=self.rounds, monitor=monitor)
-        if not members:
-            raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
-        return weighted_trees(members), monitor.history
+    def _strength(self, labels: Doubles) -> Strength:
+        _check_distance(self.distance, labels)
+        return self.distance.between
+
+    def _rule(self, pairs: Pairs) -> MPBoostRule:
+        return MPBoostRule(pairs, self.learning_rate)
 
     def _learner(self, task: FitTask) -> StumpLearner | TreeLearner:
         train, n_threads = task.train, task.n_threads
@@ -172,27 +148,24 @@ class MPBoost(Ranker):
         )
 
     def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
+        super()._check_parameters()
         require_number("learning_rate", self.learning_rate, above=0.0)
         if not isinstance(self.newton, bool):
             raise InputError(f"newton must be True or False, not {self.newton!r}.")
-        require_one_of("pair_weights", self.pair_weights, ("query", "uniform"))
         require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
         require_whole_number("min_documents", self.min_documents, least=1)
-        require_whole_number("patience", self.patience, least=1, optional=True)
 
 
 def _check_distance(distance: Distance, labels: Doubles) -> None:
     """Refuse what is no directed distance; warn where the paper's condition 9, |dist| about 1, is far off."""
     if not isinstance(distance, Distance):
         raise InputError(f"distance must be a Distance such as Linear(alpha=0.5), not {distance!r}.")
-    if not distance.proven:
-        require_directed(distance, labels)
+    require_distance(distance, labels)
     farthest = float(distance.between(labels.max(), labels.min()))
     low, high = CLOSE_TO_ONE
     if not isinstance(distance, Binary) and not low <= farthest <= high:
         warnings.warn(
             f"{distance} is {farthest:.2g} between the lowest and the highest label; MPBoost takes it for about 1 "
             "(condition 9). Choose a parameter that brings it there, and small steps by learning_rate.",
-            stacklevel=4,
+            stacklevel=5,
         )

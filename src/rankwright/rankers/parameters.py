@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.errors import InputError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.metrics import Metric
+
 NUMBER = int | float | np.integer | np.floating
+DIRECTIONS = {"up": (1,), "both": (1, -1)}  # which way a feature may rank
+ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
 
 
 def require_whole_number(name: str, value: Any, *, least: int, optional: bool = False) -> None:
@@ -47,3 +54,14 @@ def require_share(name: str, value: Any) -> None:
     """Refuse anything but a number above 0 and at most 1."""
     if isinstance(value, bool) or not isinstance(value, NUMBER) or not 0.0 < value <= 1.0:
         raise InputError(f"{name} must be above 0 and at most 1, not {value!r}.")
+
+
+def require_metric_range(
+    ranker: str, metric: Metric, worst: NDArray[np.float64], best: NDArray[np.float64], *, least: float
+) -> None:
+    """Refuse a metric that is not between `least` and 1 on the worst and the best ranking of every query."""
+    lowest, highest = worst.min(), best.max()
+    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
+        raise InputError(
+            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
+        )

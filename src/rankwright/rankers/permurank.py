@@ -13,7 +13,12 @@ from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.parameters import (
+    require_metric_range,
+    require_number,
+    require_one_of,
+    require_whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -267,7 +272,8 @@ class PermuRank(MarginRanker):
                 f"There is nothing to learn: every ranking of every query has the same {self.metric}."
             )
         permutations = Permutations(*queries.judged, self.metric, task.n_threads)
-        self._require_unit_range(permutations)
+        worst = permutations.values(permutations.worst)
+        require_metric_range("PermuRank", self.metric, worst, permutations.best, least=0.0)
         sets = WorkingSets(permutations, queries.X)
         sets.add(permutations.ideal, permutations.worst)
         monitor = self._watch(queries, task, patience=self.patience)
@@ -305,13 +311,6 @@ class PermuRank(MarginRanker):
     def _teaches(self, labels: Doubles) -> bool:
         ordered = np.sort(labels)
         return bool(self.metric.of_ranking(ordered[::-1]) > self.metric.of_ranking(ordered) + CLOSE)
-
-    def _require_unit_range(self, permutations: Permutations) -> None:
-        lowest, highest = permutations.values(permutations.worst).min(), permutations.best.max()
-        if lowest < -CLOSE or highest > 1.0 + CLOSE:
-            raise InputError(
-                f"PermuRank needs a metric between 0 and 1; {self.metric} is {lowest:g} to {highest:g} here."
-            )
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)

@@ -7,28 +7,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost, weighted_trees
-from rankwright.errors import InputError
 from rankwright.learners import MetricVoteLearner, Pairs, PairSignal, VoteLearner
 from rankwright.learners.pairs import equal_strength
 from rankwright.learners.signal import half_log_odds
+from rankwright.learners.stump import NOTHING
 from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.parameters import require_one_of, require_whole_number
-from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.pair_ranker import PairRanker
+from rankwright.rankers.parameters import DIRECTIONS, require_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
-    from rankwright.models import TreeEnsemble
+    from rankwright.learners.pairs import Strength
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
-
-DIRECTIONS = {"up": (1,), "both": (1, -1)}
-SMALLEST_AGREEMENT = 1e-12  # less is nothing but rounding
 
 
 @dataclass(frozen=True)
@@ -48,14 +43,14 @@ class RankBoostRule:
     def step(self, signal: PairSignal, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln((1 + r) / (1 - r)), the third method; None where no vote agrees with the pairs."""
         r = float(np.sum(signal.gradient * outputs))
-        return float(half_log_odds(r)) if r > SMALLEST_AGREEMENT else None
+        return float(half_log_odds(r)) if r > NOTHING else None
 
     def facts(self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
         """r, Z_t, the bound (the product of all Z so far) and what it bounds, the share of misordered pairs."""
         return {"r": float(np.sum(before.gradient * outputs))} | after.facts(before)
 
 
-class RankBoost(Ranker):
+class RankBoost(PairRanker):
     """Boosts votes of single features, each round for the pairs of documents that are still in the wrong order.
 
     Its `grid` for tuning: both ways to weigh pairs, and whether a feature may also vote downwards.
@@ -108,31 +103,11 @@ class RankBoost(Ranker):
         self.patience = patience
         self.n_threads = n_threads
 
-    def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:
-        self._check_parameters()
-        train = task.train
-        monitor = Monitor(
-            self.metric,
-            train.canonical,
-            task.validation,
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-        )
-        pairs = Pairs.of(
-            train.canonical,
-            equal_strength,
-            weights=None if task.weights is None else task.weights[train.canonical_rows],
-            by_query=self.pair_weights == "query",
-            n_threads=task.n_threads,
-        )
-        start = np.zeros(len(train))
-        members = boost(
-            RankBoostRule(pairs), self._learner(task), start=start, rounds=self.rounds, monitor=monitor
-        )
-        if not members:
-            raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
-        return weighted_trees(members), monitor.history
+    def _strength(self, _labels: Doubles) -> Strength:
+        return equal_strength
+
+    def _rule(self, pairs: Pairs) -> RankBoostRule:
+        return RankBoostRule(pairs)
 
     def _learner(self, task: FitTask) -> VoteLearner:
         train, directions = task.train, DIRECTIONS[self.directions]
@@ -144,8 +119,6 @@ class RankBoost(Ranker):
         )
 
     def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_whole_number("patience", self.patience, least=1, optional=True)
+        super()._check_parameters()
         require_one_of("choose", self.choose, ("r", "metric"))
-        require_one_of("pair_weights", self.pair_weights, ("query", "uniform"))
         require_one_of("directions", self.directions, tuple(DIRECTIONS))

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import QueryGroups
+from rankwright.learners.pairs import count_pairs
 from rankwright.rankers.network import NetworkRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
-
-    Doubles = NDArray[np.float64]
 
 
 class RankNet(NetworkRanker):
@@ -33,17 +28,10 @@ class RankNet(NetworkRanker):
 
     def _pull(self, judged: Judged) -> Pull:
         """Of the mean over pairs with label_i > label_j of log(1 + exp(score_j - score_i))."""
-        labels = [judged.y[rows] for rows in judged.groups]
         pairs = [
             LambdaGradients(
-                None, y, QueryGroups.of_one(len(y)), normalise=False, query_weights=[1 / max(1, count_pairs(y))]
+                None, judged.y[rows], QueryGroups.of_one(len(rows)), normalise=False, query_weights=[1 / count]
             )
-            for y in labels
+            for rows, count in zip(judged.groups, count_pairs(judged), strict=True)
         ]
         return lambda query, scores: pairs[query](scores, n_threads=1)[0]
-
-
-def count_pairs(labels: Doubles) -> int:
-    """Return how many pairs of documents have different labels."""
-    _, counts = np.unique(labels, return_counts=True)
-    return int(len(labels) ** 2 - (counts**2).sum()) // 2

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright.learners.pairs import count_pairs
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
@@ -14,13 +15,9 @@ from rankwright.rankers.parameters import require_number, require_one_of, requir
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from rankwright.boosting import History
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 
 class RankSVM(MarginRanker):
@@ -86,7 +83,7 @@ class RankSVM(MarginRanker):
 
     def _pairs(self, queries: ScaledQueries, task: FitTask) -> MarginPairs:
         labels, groups = queries.judged
-        counts = np.array([n_pairs(labels[rows]) for rows in groups])
+        counts = count_pairs(queries.judged)
         shares = (
             1.0 / (len(counts) * counts) if self.balance == "queries" else np.full(len(counts), 1 / counts.sum())
         )
@@ -100,9 +97,3 @@ class RankSVM(MarginRanker):
         require_one_of("balance", self.balance, ("queries", "pairs"))
         require_number("tolerance", self.tolerance, above=0.0)
         require_whole_number("max_iterations", self.max_iterations, least=1)
-
-
-def n_pairs(labels: Doubles) -> int:
-    """Return how many pairs of documents have different labels."""
-    alike = np.unique(labels, return_counts=True)[1]
-    return int((len(labels) ** 2 - (alike**2).sum()) // 2)
