@@ -74,7 +74,24 @@ def test_the_convex_form_finds_as_much(metric, columns):
     best = max(value for _, value in slow_sweep(metric, data.y, data.groups, s, t, 0.0, np.inf))
     assert found.value == pytest.approx(max(best, *found.alone), abs=1e-10)
     assert 0.0 <= found.alpha <= 1.0
-    assert found.weights == (1.0 - found.alpha, found.alpha)
+    assert found.weights == pytest.approx((1.0 - found.alpha, found.alpha), abs=1e-15)
+
+
+@pytest.mark.parametrize("scale", [10.0**power for power in (-250, -20, -13, -6, -1, 1, 6, 13, 20, 250)])
+def test_the_scale_of_a_ranker_does_not_matter(scale):
+    s, t = (DATA.X[:, feature].astype(float) for feature in (0, 1))
+    plain = rw.blend(s, t, on=DATA)
+    for found in (rw.blend(s, t * scale, on=DATA), rw.blend(s * scale, t, on=DATA)):
+        assert found.value == pytest.approx(plain.value, abs=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_ties_are_broken_on_any_scale(scale):
+    s = np.round(DATA.X[:, 0].astype(float))  # only where both are heard does one break the ties of the other
+    t = np.round(DATA.X[:, 1].astype(float))
+    plain = rw.blend(s, t, on=DATA)
+    assert plain.value > max(plain.alone) + 0.01
+    assert rw.blend(s, t * scale, on=DATA).value == pytest.approx(plain.value, abs=1e-10)
 
 
 def test_two_models():

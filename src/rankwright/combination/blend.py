@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve
+from rankwright.combination.curve import SAME, Curve, odds_weights
 from rankwright.combination.line_search import LineSearch, refined_in_turn, weighted_sum
 from rankwright.data import RankingData
 from rankwright.data.ranking import checked_scores
@@ -157,16 +157,18 @@ def _blend_two(
     s, t = columns
     if form == "sum":
         curve = search.curve(s, t, low=limits[0], high=limits[1])
-        found = search.settle(curve, lambda alpha: s + alpha * t)
-    else:  # the same rankings, as a + (alpha / (1 - alpha)) b has them
-        curve = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1])).convex()
-        found = search.settle(curve, lambda alpha: (1.0 - alpha) * s + alpha * t)
+        alpha, value = search.settle(curve, lambda alpha: weighted_sum(columns, (1.0, alpha)))
+        found = ((1.0, alpha), value)
+    else:  # chosen by odds, the alpha / (1 - alpha) of a + odds b: alphas may crowd at 1, odds never do
+        by_odds = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1]))
+        odds, value = search.settle(by_odds, lambda odds: weighted_sum(columns, odds_weights(odds)), odds=True)
+        curve, found = by_odds.convex(), (odds_weights(odds), value)
     # A ranker alone, its own ties and all, is no interval; where it is as good, it is simpler.
-    candidates = [(end, search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
-    candidates.append(found)
+    alone = [((1.0 - end, end), search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
+    candidates = [*alone, found]
     best = max(value for _, value in candidates)
-    alpha = next(alpha for alpha, value in candidates if value >= best - SAME)
-    return (1.0 if form == "sum" else 1.0 - alpha, alpha), curve, alpha
+    weights = next(weights for weights, value in candidates if value >= best - SAME)
+    return weights, curve, weights[1]
 
 
 def _blend_many(
