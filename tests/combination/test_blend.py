@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import rankwright as rw
 from rankwright.data import RankingData
 from rankwright.errors import InputError
-from rankwright.metrics import AP, ERR, NDCG, Metric
+from rankwright.metrics import AP, DCG, ERR, NDCG, Gain, Metric
 from rankwright.models import Combination, FeatureScorer, LinearScorer
 from reference.sweep import sweep as slow_sweep
 
@@ -211,6 +211,18 @@ def test_columns_of_scores():
         mix.predict(DATA)
 
 
+def test_a_model_of_another_library():
+    class Foreign:
+        def predict(self, X):
+            return X[:, 1]
+
+    mix = rw.blend(ONE, Foreign(), on=DATA)
+    assert mix.alpha == rw.blend(ONE, OTHER, on=DATA).alpha
+    assert mix.model_ is None
+    with pytest.raises(InputError, match="Ranker 1: This AdaRank is not fitted yet"):
+        rw.blend(rw.AdaRank(), ONE, on=DATA)
+
+
 # Pictures
 
 
@@ -254,6 +266,22 @@ def test_mistakes(rankers, options, sentence):
 def test_rankers_of_other_features_do_not_combine():
     with pytest.raises(InputError, match=r"Ranker 1: .*features"):
         rw.blend(rw.AdaRank().fit(judged().X[:, :2], DATA.y, DATA.qid), ONE, on=DATA)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
+def test_a_metric_that_is_not_finite(value):
+    class Odd(Metric):
+        def of_ranking(self, labels):
+            return value if labels[0] > 2 else 1e308
+
+    with pytest.raises(InputError, match="odd must be a finite number for every ranking, but for some it is not"):
+        rw.blend(ONE, OTHER, on=DATA, metric=Odd())
+
+
+def test_gains_that_cannot_be_added_up():
+    data = RankingData(DATA.X, DATA.y * 1e307, DATA.qid)
+    with pytest.raises(InputError, match="cannot be added up over queries: the gain of a label is 3e\\+307"):
+        rw.blend(ONE, OTHER, on=data, metric=DCG(gain=Gain.LINEAR))
 
 
 def test_no_query_that_counts():

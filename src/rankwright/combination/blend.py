@@ -15,6 +15,7 @@ from rankwright.data.ranking import checked_scores
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, parse
 from rankwright.models import Combination, Scorer
+from rankwright.models.scorer import scorer_of, scores_by
 from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
@@ -52,7 +53,7 @@ class Blend:
     metric
         What was maximised.
     model_
-        The combination as a scorer; None where a ranker was given as a column of scores.
+        The combination as a scorer; None where a ranker is a column of scores or another library's model.
     """
 
     weights: tuple[float, ...]
@@ -106,7 +107,8 @@ def blend(
     Parameters
     ----------
     rankers
-        Two or more fitted rankers, scorers, or columns of scores of the documents.
+        Two or more fitted rankers, scorers, other libraries' models with `predict`, or columns of scores of the
+        documents.
     on
         Judged documents to choose on; best not those that the rankers were trained on.
     metric
@@ -227,7 +229,7 @@ def _checked_range(form: str, low: float | None, high: float | None, n_rankers: 
 def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Doubles:
     """Return a ranker's scores of the documents, or the column that stands for it."""
     try:
-        given = ranker.predict(on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
+        given = scores_by(ranker, on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
         scores = checked_scores(given, len(on))
     except InputError as error:
         raise InputError(f"Ranker {number}: {error}") from None
@@ -238,8 +240,7 @@ def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Dou
 
 
 def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, value: float) -> Scorer | None:
-    scorers = [one if isinstance(one, Scorer) else getattr(one, "model_", None) for one in rankers]
-    used = [(one, weight) for one, weight in zip(scorers, weights, strict=True) if weight]
+    used = [(scorer_of(one), weight) for one, weight in zip(rankers, weights, strict=True) if weight]
     members = tuple(one for one, _ in used if isinstance(one, Scorer))
     if len(members) < len(used):
         return None

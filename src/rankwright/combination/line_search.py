@@ -42,6 +42,10 @@ class LineSearch:
         counted = starts[~np.isnan(starts)]
         if not len(counted):
             raise InputError(f"There is nothing to choose by: no query counts for {self.metric}.")
+        with np.errstate(over="ignore"):
+            finite = np.isfinite([np.abs(counted).sum(), np.abs(swept.changes).max(initial=0.0)]).all()
+        if not finite:
+            raise InputError(f"{self.metric} must be a finite number for every ranking, but for some it is not.")
         values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
         return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
 
