@@ -74,7 +74,8 @@ class Blend:
         """Return a score for each document, as a scorer does."""
         if self.model_ is None:
             raise InputError(
-                "Columns of scores were combined, not models: weigh columns of other documents yourself."
+                "Columns of scores were combined, not models that can be held: "
+                "weigh columns of other documents yourself."
             )
         return self.model_.predict(X, qid, n_threads=n_threads)
 
