@@ -456,6 +456,12 @@ def test_a_seed_reproduces_every_kind_of_draw(by):
     assert one.score(*TEST) > NDCG(k=10)(TEST.y, np.zeros(len(TEST)), TEST.qid) + 0.05
 
 
+def test_a_number_of_bins_is_checked_also_where_they_were_made_before():
+    fitted(max_bins=2)
+    with pytest.raises(InputError, match=r"max_bins must be a whole number from 2 to 255, not 2\.0"):
+        fitted(max_bins=2.0)
+
+
 def test_numbers_beyond_all_documents_say_no_more_than_all():
     assert encode(fitted(max_leaves=2**31).model_) != encode(fitted().model_)
     assert np.array_equal(fitted(max_leaves=2**31).predict(TEST), fitted(max_leaves=len(TRAIN)).predict(TEST))
