@@ -68,6 +68,7 @@ nb::tuple gains(const Arguments& arguments, Vector<double> gains, Vector<double>
     const Doubles worth = checked_finite(gains, arguments.n_rows(), kOneARow);
     const Doubles weights =
         checked_finite(rank_weights, arguments.rows.size(), "there must be a weight for every place");
+    require(gains_add_up(arguments.checked(), worth, weights), "gains are too large to add up");
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
         sweep_gains(lines, worth, weights, arguments.n_threads, starts, sweep);
     });

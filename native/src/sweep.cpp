@@ -41,6 +41,8 @@ class AlphaSorter {
             if (ends_[bucket] - begin > 1)
                 std::sort(dealt_.begin() + static_cast<std::ptrdiff_t>(begin),
                           dealt_.begin() + static_cast<std::ptrdiff_t>(ends_[bucket]), before);
+        // Rounding may deal alphas that all but coincide the wrong way round.
+        if (!std::is_sorted(dealt_.begin(), dealt_.end(), before)) std::sort(dealt_.begin(), dealt_.end(), before);
         records.swap(dealt_);
     }
 
@@ -202,7 +204,9 @@ class QuerySweeper {
 
 // Whole units to one of the metric: as many as fit where all queries together are worth `most` at most, with room
 // to spare: between crossings that rounding has put in the wrong order a query may be worth a little more.
-double unit_for(double most) { return most > 0.0 ? std::ldexp(1.0, 57 - std::ilogb(most)) : 1.0; }
+double unit_for(double most) {
+    return most > 0.0 ? std::ldexp(1.0, std::clamp(57 - std::ilogb(most), -1000, 1023)) : 1.0;
+}
 
 // Merges the queries' changes into one rising list, equal alphas together.
 void merge(std::vector<Change>& changes, double unit, Sweep& sweep) {
@@ -436,6 +440,15 @@ double most_gain(const Lines& lines, Doubles gains, Doubles rank_weights) {
 double n_queries(const Lines& lines) { return static_cast<double>(lines.queries.size()); }
 
 }  // namespace
+
+bool gains_add_up(const Lines& lines, Doubles gains, Doubles rank_weights) {
+    const double most = most_gain(lines, gains, rank_weights);
+    if (!std::isfinite(most)) return false;
+    double gain = 0.0, weight = 0.0;
+    for (double one : gains) gain += std::abs(one);
+    for (double one : rank_weights) weight += std::abs(one);
+    return std::isfinite(gain * unit_for(most)) && std::isfinite(weight);
+}
 
 void sweep_gains(const Lines& lines, Doubles gains, Doubles rank_weights, int n_threads, std::span<double> starts,
                  Sweep& sweep) {

@@ -183,6 +183,13 @@ def test_normalising_by_hand():
     np.testing.assert_allclose(hessian, norm * delta * rho * (1 - rho), rtol=1e-6)
 
 
+def test_a_truncation_beyond_every_rank_is_none():
+    groups, labels, scores = QueryGroups.of_sizes([3]), np.array([0.0, 1.0, 2.0]), np.array([3.0, 2.0, 1.0])
+    found = [LambdaGradients(NDCG(), labels, groups, truncation=one)(scores) for one in (2**70, 3, None)]
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
 def test_truncation_leaves_out_pairs_of_two_low_documents():
     labels, groups = np.array([1.0, 1, 0, 1]), QueryGroups.of([1, 1, 1, 1])
     gradient, _ = LambdaGradients(NDCG(), labels, groups, truncation=2)(np.array([4.0, 3, 2, 1]))

@@ -102,6 +102,15 @@ def test_only_ctrl_c_after_a_round_is_swallowed():
         raise KeyboardInterrupt
 
 
+def test_ctrl_c_before_a_round_beats_the_start_leaves_the_start():
+    start = np.array([3.0, 2.0, 1.0])
+    monitor = Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, validation_start=start)
+    monitor.observe(Member(9.0, DOWN), np.zeros(2))
+    with pytest.warns(UserWarning, match="Interrupted after round 1; the model is the start"), monitor:
+        raise KeyboardInterrupt
+    assert (monitor.history.best_round, monitor.history.interrupted) == (0, True)
+
+
 def test_the_order_of_validation_queries_changes_no_bit():
     rng = np.random.default_rng(1)
     data = RankingData(rng.normal(size=(400, 1)), rng.integers(0, 3, 400), np.repeat(np.arange(100), 4))

@@ -167,6 +167,15 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
         (["adarank", "--set", "choose=best"], "choose must be one of 'loss', 'measure', not 'best'."),
         (["adarank", "--set", "metric=ndgc"], "There is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["adarank", "--set", "metric=dcg"], None),
+        (
+            ["lambdamart", "--set", "query_features=rnak"],
+            "query_features must be a list of zscore, rank, minmax, each at most once, not ('rnak',).",
+        ),
+        (
+            ["lambdamart", "--set", "monotone=1:1"],
+            "monotone takes directions by feature, which only Python can give, not --set.",
+        ),
+        (["lambdamart", "--set", "step=exact"], "step takes an ExactStep, which only Python can give, not --set."),
         (["adarank", "--set", "n_threads=0"], "n_threads must be None or a whole number from 1, not 0."),
     ],
 )

@@ -8,6 +8,7 @@ import gzip
 import numpy as np
 import pytest
 
+from rankwright.cli.inputs import make_ranker
 from rankwright.data import read_letor, read_run
 from rankwright.data.query_features import QueryFeature
 from rankwright.metrics import NDCG, parse
@@ -158,9 +159,26 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
     )
     assert "has 4 rounds; it cannot be cut to 5" in refuse("evaluate", large, *tests, "--rounds", 5)
     assert "has no rounds to cut" in refuse("evaluate", model, *tests, "--rounds", 5)
+    assert "--per-query does not go with --rounds" in refuse(
+        "evaluate", large, *tests, "--rounds", 1, "--per-query", "--json"
+    )
+    (tmp_path / "narrow.txt").write_text("1 qid:1 4:1\n0 qid:1 1:1\n")
+    narrow = ("--train", tmp_path / "narrow.txt", "--model", tmp_path / "x.rw", "--start", large)
+    assert refuse("train", "lambdamart", *narrow).endswith(
+        "has 4 features, the model was trained on 6; if the file leaves out the last ones, say --features 6."
+    )
     assert "--plot draws what --rounds measures" in refuse("evaluate", large, *tests, "--plot", plot)
     told = refuse("train", "adarank", *options, "--model", tmp_path / "x.rw", "--start", large)
     assert told == "AdaRank takes no start: it cannot improve on another model."
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("zscore,rank", ("zscore", "rank")), ("minmax", ("minmax",)), ("none", ()), ("", ())]
+)
+def test_several_values_have_commas_between(text, columns):
+    ranker = make_ranker("lambdamart", [f"query_features={text}", "monotone=none"], 1)
+    assert (ranker.query_features, ranker.monotone) == (columns, None)
+    assert make_ranker("ranknet", ["hidden=10, 5"], 1).hidden == (10, 5)
 
 
 def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import rankwright as rw
 from rankwright.data import RankingData
 from rankwright.errors import InputError
-from rankwright.metrics import AP, ERR, NDCG, Metric
+from rankwright.metrics import AP, DCG, ERR, NDCG, Gain, Metric
 from rankwright.models import Combination, FeatureScorer, LinearScorer
 from reference.sweep import sweep as slow_sweep
 
@@ -74,7 +74,24 @@ def test_the_convex_form_finds_as_much(metric, columns):
     best = max(value for _, value in slow_sweep(metric, data.y, data.groups, s, t, 0.0, np.inf))
     assert found.value == pytest.approx(max(best, *found.alone), abs=1e-10)
     assert 0.0 <= found.alpha <= 1.0
-    assert found.weights == (1.0 - found.alpha, found.alpha)
+    assert found.weights == pytest.approx((1.0 - found.alpha, found.alpha), abs=1e-15)
+
+
+@pytest.mark.parametrize("scale", [10.0**power for power in (-250, -20, -13, -6, -1, 1, 6, 13, 20, 250)])
+def test_the_scale_of_a_ranker_does_not_matter(scale):
+    s, t = (DATA.X[:, feature].astype(float) for feature in (0, 1))
+    plain = rw.blend(s, t, on=DATA)
+    for found in (rw.blend(s, t * scale, on=DATA), rw.blend(s * scale, t, on=DATA)):
+        assert found.value == pytest.approx(plain.value, abs=1e-10)
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+def test_ties_are_broken_on_any_scale(scale):
+    s = np.round(DATA.X[:, 0].astype(float))  # only where both are heard does one break the ties of the other
+    t = np.round(DATA.X[:, 1].astype(float))
+    plain = rw.blend(s, t, on=DATA)
+    assert plain.value > max(plain.alone) + 0.01
+    assert rw.blend(s, t * scale, on=DATA).value == pytest.approx(plain.value, abs=1e-10)
 
 
 def test_two_models():
@@ -194,6 +211,18 @@ def test_columns_of_scores():
         mix.predict(DATA)
 
 
+def test_a_model_of_another_library():
+    class Foreign:
+        def predict(self, X):
+            return X[:, 1]
+
+    mix = rw.blend(ONE, Foreign(), on=DATA)
+    assert mix.alpha == rw.blend(ONE, OTHER, on=DATA).alpha
+    assert mix.model_ is None
+    with pytest.raises(InputError, match="Ranker 1: This AdaRank is not fitted yet"):
+        rw.blend(rw.AdaRank(), ONE, on=DATA)
+
+
 # Pictures
 
 
@@ -237,6 +266,22 @@ def test_mistakes(rankers, options, sentence):
 def test_rankers_of_other_features_do_not_combine():
     with pytest.raises(InputError, match=r"Ranker 1: .*features"):
         rw.blend(rw.AdaRank().fit(judged().X[:, :2], DATA.y, DATA.qid), ONE, on=DATA)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308])
+def test_a_metric_that_is_not_finite(value):
+    class Odd(Metric):
+        def of_ranking(self, labels):
+            return value if labels[0] > 2 else 1e308
+
+    with pytest.raises(InputError, match="odd must be a finite number for every ranking, but for some it is not"):
+        rw.blend(ONE, OTHER, on=DATA, metric=Odd())
+
+
+def test_gains_that_cannot_be_added_up():
+    data = RankingData(DATA.X, DATA.y * 1e307, DATA.qid)
+    with pytest.raises(InputError, match="cannot be added up over queries: the gain of a label is 3e\\+307"):
+        rw.blend(ONE, OTHER, on=data, metric=DCG(gain=Gain.LINEAR))
 
 
 def test_no_query_that_counts():

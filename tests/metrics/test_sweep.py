@@ -154,6 +154,28 @@ def test_scores_of_any_size():
         assert_equal_sweeps(metric, (groups, y, s, t), 0.0, np.inf)
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e250])
+def test_gains_of_any_size(size):
+    groups, y = QueryGroups.of_sizes([4]), size * np.array([0.0, 1.0, 2.0, 0.0])
+    s, t = np.array([3.0, 2.0, 1.0, 0.0]), np.array([0.0, 1.0, 2.0, 4.0])
+    small = DCG(gain=Gain.LINEAR).sweep_kernel(y, groups)(s, t, low=0.0, high=np.inf, n_threads=1)
+    plain = DCG(gain=Gain.LINEAR).sweep_kernel(y / size, groups)(s, t, low=0.0, high=np.inf, n_threads=1)
+    np.testing.assert_array_equal(small.alphas, plain.alphas)
+    np.testing.assert_allclose(small.changes, size * plain.changes, rtol=1e-6)
+
+
+@pytest.mark.parametrize("centre", [1.0, 1e301])
+def test_alphas_rise_also_where_they_all_but_coincide(centre):
+    rng = np.random.default_rng(1)
+    crossings = centre + rng.integers(0, 300, 500) * np.spacing(centre)
+    s, t = np.column_stack([0 * crossings, crossings * 2.0**-40]).ravel(), np.tile([2.0**-40, 0.0], 500)
+    swept = NDCG().sweep_kernel(np.tile([1.0, 0.0], 500), QueryGroups.of_sizes([2] * 500))(
+        s, t, low=0.0, high=np.inf, n_threads=1
+    )
+    np.testing.assert_array_equal(swept.alphas, np.unique(crossings))
+    assert (np.diff(swept.changes) > 0).all()
+
+
 @pytest.mark.parametrize("metric", [NDCG(k=2), TopTwo()], ids=str)
 def test_no_queries(metric):
     nothing = np.empty(0)
@@ -171,6 +193,9 @@ BAD = [
     ({"offsets": np.array([0, 3])}, "offsets must run"),
     ({"gains": np.zeros(1)}, "finite number for every score"),
     ({"rank_weights": np.zeros(1)}, "weight for every place"),
+    ({"gains": np.full(2, 1e308), "rank_weights": np.ones(2)}, "too large to add up"),
+    ({"gains": np.full(2, 1e308), "rank_weights": np.full(2, 1e-308)}, "too large to add up"),
+    ({"rank_weights": np.full(2, 1e308)}, "too large to add up"),
 ]
 
 

@@ -94,6 +94,18 @@ def test_refitting_all_weights_improves_what_chose_them(on):
     assert after.model_.n_trees == before.model_.n_trees
 
 
+def test_ctrl_c_while_weights_are_refitted_keeps_the_trees(monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    plain = fitted(ExactStep())
+    monkeypatch.setattr("rankwright.rankers.exact_step.refined_in_turn", interrupted)
+    with pytest.warns(UserWarning, match="Interrupted after round 6; the model is that of round 6"):
+        stopped = fitted(ExactStep(refit=True))
+    assert stopped.history_.interrupted
+    assert stopped.predict(TEST).tobytes() == plain.predict(TEST).tobytes()
+
+
 def test_the_same_bytes_on_any_threads_and_in_any_order():
     step = ExactStep(leaves=True, refit=True)
     shuffled = TRAIN.take(np.random.default_rng(1).permutation(len(TRAIN)))

@@ -395,6 +395,18 @@ def test_weights_turn_the_model_to_what_they_favour():
         ({"document_weights": np.zeros(360)}, "document_weights must be finite and from 0 up, not all"),
         ({"document_weights": np.full(360, np.nan)}, "document_weights must be finite and from 0 up"),
         ({"query_weights": ["heavy"] * 30}, "query_weights must be numbers."),
+        (
+            {"document_weights": np.full(360, 1e308)},
+            r"document_weights times query_weights .* not 1e\+308",
+        ),
+        (
+            {"document_weights": np.full(360, 1e200), "query_weights": np.full(30, 1e200)},
+            "The largest of document_weights times query_weights must be from 1e-100 to 1e.100, not inf.",
+        ),
+        (
+            {"document_weights": np.arange(360) < 12, "query_weights": np.arange(30) > 0},
+            "The largest of document_weights times query_weights must be from 1e-100 to 1e.100, not 0.",
+        ),
     ],
     ids=lambda one: "" if isinstance(one, str) else next(iter(one)),
 )
@@ -442,6 +454,21 @@ def test_a_seed_reproduces_every_kind_of_draw(by):
     assert encode(one.model_) == encode(again.model_)
     assert one.predict(TEST).tobytes() != other.predict(TEST).tobytes()
     assert one.score(*TEST) > NDCG(k=10)(TEST.y, np.zeros(len(TEST)), TEST.qid) + 0.05
+
+
+def test_a_number_of_bins_is_checked_also_where_they_were_made_before():
+    fitted(max_bins=2)
+    with pytest.raises(InputError, match=r"max_bins must be a whole number from 2 to 255, not 2\.0"):
+        fitted(max_bins=2.0)
+
+
+def test_numbers_beyond_all_documents_say_no_more_than_all():
+    assert encode(fitted(max_leaves=2**31).model_) != encode(fitted().model_)
+    assert np.array_equal(fitted(max_leaves=2**31).predict(TEST), fitted(max_leaves=len(TRAIN)).predict(TEST))
+    assert np.array_equal(fitted(truncation=2**70).predict(TEST), fitted(truncation=None).predict(TEST))
+    assert np.array_equal(fitted(truncation=30).predict(TEST), fitted(truncation=12).predict(TEST))
+    with pytest.raises(InputError, match="There is nothing to learn"):
+        fitted(min_documents=2**63)
 
 
 @pytest.mark.parametrize("by", ["documents", "queries", "gradient"])

@@ -146,6 +146,13 @@ def test_columns_made_within_the_query_travel_in_the_model():
 # Mistakes
 
 
+def test_labels_of_the_same_gain_are_told_before_boosting():
+    data = RankingData(TRAIN.X, TRAIN.y * 1e-20, TRAIN.qid)
+    sentence = "The labels 0 and 1e-20 have the same gain; use relevance='labels'."
+    with pytest.raises(InputError, match=sentence):
+        McRank(relevance="gains", rounds=1).fit(data, on_round=lambda _: pytest.fail("boosted"))
+
+
 def test_too_many_labels_are_told():
     labels = np.arange(len(TRAIN)) / 7
     with pytest.raises(

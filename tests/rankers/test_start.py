@@ -28,6 +28,16 @@ def foreign(predict=lambda X: BACKGROUND.predict(X)):
     return SimpleNamespace(predict=predict)
 
 
+def test_the_level_of_a_start_changes_no_tree_of_mart():
+    start = AdaRank(n_threads=1).fit(TRAIN).predict(TRAIN)
+    few = MART(rounds=8, learning_rate=0.2, n_threads=1)
+    here, there = (
+        few.fit(TRAIN, start=start + level).predict(TEST, start=np.zeros(len(TEST))) for level in (0.0, 64.0)
+    )
+    assert np.ptp(here) > 0.0
+    np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-9)
+
+
 # What the model holds
 
 

@@ -46,8 +46,12 @@ struct Sweep {
 
 // sum over documents of gain x the weight of its rank; query q's weights, from the first rank, are
 // rank_weights[queries[q]] .. rank_weights[queries[q + 1] - 1].
+// They must add up.
 void sweep_gains(const Lines& lines, Doubles gains, Doubles rank_weights, int n_threads, std::span<double> starts,
                  Sweep& sweep);
+
+// Whether all sums of gains and of weights are finite, also in the units that they are counted in.
+bool gains_add_up(const Lines& lines, Doubles gains, Doubles rank_weights);
 
 // The others are what metrics.hpp says.
 void sweep_average_precisions(const Lines& lines, Relevance relevance, std::size_t depth, bool capped,

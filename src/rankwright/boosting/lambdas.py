@@ -65,7 +65,8 @@ class LambdaGradients:
         query_weights: ArrayLike | None = None,
     ) -> None:
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
-        self._truncation, self._normalise, self._sigma = _checked_truncation(truncation), normalise, sigma
+        self._truncation = _checked_truncation(truncation, int(groups.sizes.max(initial=1)))
+        self._normalise, self._sigma = normalise, sigma
         self._query_weights = None if query_weights is None else _checked_weights(query_weights, len(groups))
         self._kernel = _native.even_lambdas if metric is None else metric.lambda_kernel(self._labels, groups)
         if not 0 < sigma < np.inf:
@@ -100,10 +101,13 @@ def without_cut(metric: Metric) -> Metric:
     return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k
 
 
-def _checked_truncation(truncation: int | None) -> int | None:
+def _checked_truncation(truncation: int | None, longest: int) -> int | None:
+    """Return the truncation, or the length of the longest query where that says the same."""
     try:
-        if truncation is None or (index(truncation) >= 1 and truncation is not True):
-            return truncation
+        if truncation is None:
+            return None
+        if index(truncation) >= 1 and truncation is not True:
+            return min(truncation, longest)
     except TypeError:
         pass
     raise InputError(f"truncation must be None or a whole number from 1, not {truncation!r}.")

@@ -169,11 +169,10 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
-        """Let Ctrl-C end the fit with the best rounds so far, if there are any."""
-        if kind is not KeyboardInterrupt or self.best_round == 0:
+        """Let Ctrl-C end the fit with the best so far, if there is any: rounds, or the start they must beat."""
+        if kind is not KeyboardInterrupt or (self.best_round == 0 and self._to_beat == -np.inf):
             return False
         self._interrupted, done = True, len(self._rounds)
-        warnings.warn(
-            f"Interrupted after round {done}; the model is that of round {self.best_round}.", stacklevel=3
-        )
+        best = f"that of round {self.best_round}" if self.best_round else "the start, which none has beaten"
+        warnings.warn(f"Interrupted after round {done}; the model is {best}.", stacklevel=3)
         return True

@@ -57,6 +57,8 @@ def evaluate(
         if rounds is None:
             raise InputError("--plot draws what --rounds measures; say --rounds 50,100,200, for example.")
         checked_output(plot, inputs=(data, *models))
+    if rounds is not None and per_query:
+        raise InputError("--per-query does not go with --rounds: it tells the values of whole models.")
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
         raise InputError(f"The model {_repeated(models)} is named twice.")

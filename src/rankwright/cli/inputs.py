@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
     from rankwright.rankers import Ranker
 
+ONLY_FROM_PYTHON = {"monotone": "directions by feature", "step": "an ExactStep"}
 READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -131,7 +132,18 @@ def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, 
     for kind, reader in ((Metric, parse), (Distance, parse_distance)):
         if isinstance(defaults[name], kind):
             return name, reader(text)
-    return name, _plain_value(text)
+    if isinstance(defaults[name], tuple):
+        return name, _several(text)
+    value = _plain_value(text)
+    if name in ONLY_FROM_PYTHON and value is not None:
+        raise InputError(f"{name} takes {ONLY_FROM_PYTHON[name]}, which only Python can give, not --set.")
+    return name, value
+
+
+def _several(text: str) -> tuple[Any, ...]:
+    """Read values with commas between; none of them is `none`."""
+    words = [] if text.lower() in ("", "none") else text.split(",")
+    return tuple(_plain_value(word.strip()) for word in words)
 
 
 def _plain_value(text: str) -> Any:

@@ -18,6 +18,7 @@ from rankwright.cli.inputs import (
     checked_output,
     make_ranker,
     read_data,
+    read_data_for,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
 from rankwright.models import load, save
@@ -60,7 +61,8 @@ def train(
     chosen = make_ranker(ranker, settings or [], threads)
     checked_output(model, inputs=(train, valid, start))
     submodel = None if start is None else load(start)
-    judged = read_data(train, n_features=features, n_threads=threads)
+    submodels = [] if submodel is None else [submodel]
+    judged = read_data_for(submodels, train, n_features=features, n_threads=threads)
     validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_threads=threads)
     started = time.perf_counter()
     fit_with_progress(chosen, judged, validation, submodel)

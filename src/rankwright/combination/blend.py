@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve
+from rankwright.combination.curve import SAME, Curve, odds_weights
 from rankwright.combination.line_search import LineSearch, refined_in_turn, weighted_sum
 from rankwright.data import RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, parse
 from rankwright.models import Combination, Scorer
+from rankwright.models.scorer import scorer_of, scores_by
 from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
@@ -52,7 +53,7 @@ class Blend:
     metric
         What was maximised.
     model_
-        The combination as a scorer; None where a ranker was given as a column of scores.
+        The combination as a scorer; None where a ranker is a column of scores or another library's model.
     """
 
     weights: tuple[float, ...]
@@ -73,7 +74,8 @@ class Blend:
         """Return a score for each document, as a scorer does."""
         if self.model_ is None:
             raise InputError(
-                "Columns of scores were combined, not models: weigh columns of other documents yourself."
+                "Columns of scores were combined, not models that can be held: "
+                "weigh columns of other documents yourself."
             )
         return self.model_.predict(X, qid, n_threads=n_threads)
 
@@ -106,7 +108,8 @@ def blend(
     Parameters
     ----------
     rankers
-        Two or more fitted rankers, scorers, or columns of scores of the documents.
+        Two or more fitted rankers, scorers, other libraries' models with `predict`, or columns of scores of the
+        documents.
     on
         Judged documents to choose on; best not those that the rankers were trained on.
     metric
@@ -157,16 +160,18 @@ def _blend_two(
     s, t = columns
     if form == "sum":
         curve = search.curve(s, t, low=limits[0], high=limits[1])
-        found = search.settle(curve, lambda alpha: s + alpha * t)
-    else:  # the same rankings, as a + (alpha / (1 - alpha)) b has them
-        curve = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1])).convex()
-        found = search.settle(curve, lambda alpha: (1.0 - alpha) * s + alpha * t)
+        alpha, value = search.settle(curve, lambda alpha: weighted_sum(columns, (1.0, alpha)))
+        found = ((1.0, alpha), value)
+    else:  # chosen by odds, the alpha / (1 - alpha) of a + odds b: alphas may crowd at 1, odds never do
+        by_odds = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1]))
+        odds, value = search.settle(by_odds, lambda odds: weighted_sum(columns, odds_weights(odds)), odds=True)
+        curve, found = by_odds.convex(), (odds_weights(odds), value)
     # A ranker alone, its own ties and all, is no interval; where it is as good, it is simpler.
-    candidates = [(end, search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
-    candidates.append(found)
+    alone = [((1.0 - end, end), search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
+    candidates = [*alone, found]
     best = max(value for _, value in candidates)
-    alpha = next(alpha for alpha, value in candidates if value >= best - SAME)
-    return (1.0 if form == "sum" else 1.0 - alpha, alpha), curve, alpha
+    weights = next(weights for weights, value in candidates if value >= best - SAME)
+    return weights, curve, weights[1]
 
 
 def _blend_many(
@@ -225,7 +230,7 @@ def _checked_range(form: str, low: float | None, high: float | None, n_rankers: 
 def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Doubles:
     """Return a ranker's scores of the documents, or the column that stands for it."""
     try:
-        given = ranker.predict(on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
+        given = scores_by(ranker, on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
         scores = checked_scores(given, len(on))
     except InputError as error:
         raise InputError(f"Ranker {number}: {error}") from None
@@ -236,8 +241,7 @@ def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Dou
 
 
 def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, value: float) -> Scorer | None:
-    scorers = [one if isinstance(one, Scorer) else getattr(one, "model_", None) for one in rankers]
-    used = [(one, weight) for one, weight in zip(scorers, weights, strict=True) if weight]
+    used = [(scorer_of(one), weight) for one, weight in zip(rankers, weights, strict=True) if weight]
     members = tuple(one for one, _ in used if isinstance(one, Scorer))
     if len(members) < len(used):
         return None

@@ -65,14 +65,18 @@ class Curve:
         """Whether every alpha is as good as any other."""
         return bool(np.ptp(self.values) <= SAME)
 
-    def best(self) -> tuple[float, float, float]:
-        """Return the ends of the best interval, of equals the widest, and the metric within."""
+    def best(self, *, odds: bool = False) -> tuple[float, float, float]:
+        """Return the ends of the best interval, of equals the widest, and the metric within.
+
+        Where edges are `odds`, the widest is that of the widest range of alpha = odds / (1 + odds).
+        """
         lower, upper = self.edges[:-1], self.edges[1:]
         finite = np.where(np.isfinite(self.edges), np.abs(self.edges), 0.0)
         wide = upper - lower > NARROWEST * np.maximum(finite[:-1], finite[1:])
         values = np.where(wide, self.values, -np.inf)
         equals = np.flatnonzero(values >= values.max() - SAME)
-        place = equals[np.argmax((upper - lower)[equals])]
+        width = 1.0 / (1.0 + lower) - 1.0 / (1.0 + upper) if odds else upper - lower
+        place = equals[np.argmax(width[equals])]
         return float(lower[place]), float(upper[place]), float(self.values[place])
 
     def convex(self) -> Curve:
@@ -117,8 +121,7 @@ def places_within(low: float, high: float) -> Iterator[float]:
     are a little different change the ranking. Yet documents whose order does not matter may cross just there; the
     other places follow the golden ratio and so keep away from all before them.
     """
-    for number in range(PLACES_TO_TRY):
-        share = (0.5 + number * GOLDEN_RATIO) % 1.0
+    for share in _shares():
         if np.isfinite(low) and np.isfinite(high):
             yield low + (high - low) * share
         elif np.isfinite(low):
@@ -127,3 +130,27 @@ def places_within(low: float, high: float) -> Iterator[float]:
             yield high - 2.0 * share * max(1.0, abs(high))
         else:
             yield 2.0 * share - 1.0
+
+
+def odds_within(low: float, high: float) -> Iterator[float]:
+    """Yield odds well within an interval from 0 up, which may have no end: first the middle of their alphas.
+
+    Where one ranker's scores are far smaller, all alphas of the interval but a few may lie next to one end, in
+    which case rounding drowns a ranker; the last odds are far from both ends, however small or large these are.
+    """
+    (first, second), (last_first, last_second) = odds_weights(low), odds_weights(high)
+    for share in _shares():
+        yield (second + (last_second - second) * share) / (first + (last_first - first) * share)
+    if np.isfinite(high):
+        yield low + (high - low) * 0.5
+    if low > 0.0:
+        yield low**0.5 * high**0.5 if np.isfinite(high) else 2.0 * low
+
+
+def odds_weights(odds: float) -> tuple[float, float]:
+    """Return the weights of s and t that sum to one; neither is a difference, so that both keep all digits."""
+    return 1.0 / (1.0 + odds), odds / (1.0 + odds) if np.isfinite(odds) else 1.0
+
+
+def _shares() -> Iterator[float]:
+    return ((0.5 + number * GOLDEN_RATIO) % 1.0 for number in range(PLACES_TO_TRY))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve, places_within
+from rankwright.combination.curve import SAME, Curve, odds_within, places_within
 from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import mean_over_queries
@@ -42,17 +42,23 @@ class LineSearch:
         counted = starts[~np.isnan(starts)]
         if not len(counted):
             raise InputError(f"There is nothing to choose by: no query counts for {self.metric}.")
+        with np.errstate(over="ignore"):
+            finite = np.isfinite([np.abs(counted).sum(), np.abs(swept.changes).max(initial=0.0)]).all()
+        if not finite:
+            raise InputError(f"{self.metric} must be a finite number for every ranking, but for some it is not.")
         values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
         return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
 
-    def settle(self, curve: Curve, scores_at: Callable[[float], Doubles]) -> tuple[float, float]:
-        """Return an alpha within the curve's best interval, and the metric of the scores there.
+    def settle(
+        self, curve: Curve, scores_at: Callable[[float], Doubles], *, odds: bool = False
+    ) -> tuple[float, float]:
+        """Return an alpha, or `odds`, within the curve's best interval, and the metric of the scores there.
 
         A higher value than the interval's is no luck to keep: documents tie at just that alpha.
         """
-        low, high, promised = curve.best()
+        low, high, promised = curve.best(odds=odds)
         best = (0.0, -np.inf)
-        for alpha in places_within(low, high):
+        for alpha in odds_within(low, high) if odds else places_within(low, high):
             value = self.value(scores_at(alpha))
             if abs(value - promised) <= SAME:
                 return alpha, value

@@ -45,9 +45,7 @@ class BinnedFeatures:
         If `coarse`, histograms are made of a few levels a feature, several features at once, and trees look at
         single codes only where those levels promise most: much quicker, and not quite the same splits.
         """
-        whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
-        if not whole or not 2 <= max_bins <= MOST_BINS:
-            raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
+        require_bins(max_bins)
         threads = resolve_threads(n_threads)
         sample = rows[_sample(len(rows), sample_rows, seed)]
         edges = _native.find_all_edges(X, sample, max_bins, threads)
@@ -68,3 +66,10 @@ def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def require_bins(max_bins: int) -> None:
+    """Refuse a number of codes that a feature cannot have."""
+    whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
+    if not whole or not 2 <= max_bins <= MOST_BINS:
+        raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")

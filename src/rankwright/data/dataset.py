@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.binning import BinnedFeatures
+from rankwright.data.binning import BinnedFeatures, require_bins
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.query_features import with_query_features
@@ -122,6 +122,7 @@ class RankingData:
 
     def binned(self, max_bins: int, n_threads: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
         """Return the rows in canonical order as codes for growing trees; made once, and kept for other fits."""
+        require_bins(max_bins)  # also where the same number of another type was binned before
         if (max_bins, coarse) not in self._binned:
             self._binned[max_bins, coarse] = BinnedFeatures.of(
                 self.X, self.canonical_rows, max_bins=max_bins, coarse=coarse, n_threads=n_threads

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
+HIGHEST_GAIN = 1e280  # beyond it, sums over queries may not be finite
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -122,6 +124,8 @@ class DCG(Metric):
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         weights = rank_weights(self._table(groups), self._query_factors(labels, groups), groups)
         gains = self.gain(labels)
+        if gains.max(initial=0.0) > HIGHEST_GAIN:
+            raise InputError(f"{self} cannot be added up over queries: the gain of a label is {gains.max():.4g}.")
         return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
 
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002

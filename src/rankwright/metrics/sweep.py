@@ -96,7 +96,8 @@ def sweep_by_rankings(
         starts[query] = of_query[0]
         if not np.isnan(of_query[0]):
             alphas.append(np.concatenate(crossings)[2:])
-            steps.append(np.diff(of_query))
+            with np.errstate(invalid="ignore"):  # a metric that is infinite is told of by who looks at the sums
+                steps.append(np.diff(of_query))
     return Sweep(starts, *_merged(np.concatenate(alphas), np.concatenate(steps)))
 
 

@@ -13,6 +13,7 @@ from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
+from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -193,7 +194,7 @@ class ExpectedRelevance(Scorer):
     def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
         """Return a row a document: the probability of each level. Takes what `predict` takes."""
         features, groups = self._checked(X, qid)
-        shares = self.link.shares(self.classes._scores(features, groups, n_threads or 1))
+        shares = self.link.shares(self.classes._scores(features, groups, resolve_threads(n_threads)))
         if self.link is ClassLink.ORDINAL:  # of a level or a higher one: they may cross, and then one has none
             above = np.vstack([np.ones(shares.shape[1]), np.minimum.accumulate(shares), np.zeros(shares.shape[1])])
             shares = -np.diff(above, axis=0)

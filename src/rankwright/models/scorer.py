@@ -228,3 +228,23 @@ def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
     if groups.n_rows != n_rows:
         raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
     return groups
+
+
+def scorer_of(model: Any) -> Scorer | None:
+    """Return the scorer that this is, or that a fitted ranker holds; None for another library's model."""
+    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
+    return scorer if isinstance(scorer, Scorer) else None
+
+
+def scores_by(model: Any, data: RankingData, *, n_threads: int) -> Any:
+    """Return what a ranker, a scorer or another library's model says of documents; its scores are not checked.
+
+    Another library's `predict` takes features alone; what it has against them becomes one sentence.
+    """
+    scorer = scorer_of(model)
+    if scorer is not None:
+        return scorer.predict(data, n_threads=n_threads)
+    try:
+        return model.predict(data.X)
+    except Exception as error:
+        raise InputError(str(error)) from error

@@ -163,7 +163,10 @@ class LambdaMART(TreeRanker):
         if self.step is None:
             return super()._boosted(rule, learner, monitor, parts)
         exact = ExactSteps(self.step, rule, learner, self.metric, parts)
-        return exact.refitted(super()._boosted(exact, exact, monitor, parts))
+        members = super()._boosted(exact, exact, monitor, parts)
+        with monitor:  # Ctrl-C leaves the weights as they are
+            return exact.refitted(members)
+        return members
 
     def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
         judged = train.canonical

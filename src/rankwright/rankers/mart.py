@@ -144,7 +144,9 @@ class MART(TreeRanker):
         labels = train.canonical.y
         targets = Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
         weights = None if task.weights is None else task.weights[train.canonical_rows]
-        return LeastSquaresRule(targets - np.average(targets, weights=weights), weights, self.learning_rate)
+        # No ranking notices a constant, so that a start may be on any level.
+        level = np.average(targets - self._first_scores(train, task), weights=weights)
+        return LeastSquaresRule(targets - level, weights, self.learning_rate)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

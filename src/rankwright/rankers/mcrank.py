@@ -195,7 +195,16 @@ class McRank(TreeRanker):
     def _levels(self, train: RankingData) -> Doubles:
         """Return what each label is worth."""
         labels = np.unique(train.y) + 0.0  # never -0, whichever zero came first
-        return Gain.EXPONENTIAL(labels) if self.relevance == "gains" else labels
+        if self.relevance == "labels":
+            return labels
+        gains = Gain.EXPONENTIAL(labels)
+        if not (np.diff(gains) > 0).all():
+            place = int(np.diff(gains).argmin())
+            raise InputError(
+                f"The labels {labels[place]:g} and {labels[place + 1]:g} have the same gain; "
+                "use relevance='labels'."
+            )
+        return gains
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

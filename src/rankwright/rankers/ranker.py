@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
     Doubles = NDArray[np.float64]
 
+WEIGHTS = (1e-100, 1e100)
+"""What the largest weight may be, so that sums and squares of weights are numbers above 0."""
+
 
 @dataclass(frozen=True)
 class FitTask:
@@ -201,7 +204,14 @@ def _checked_weights(
     if by_document is not None:
         weights = weights * _checked_numbers("document_weights", by_document, len(train))
     if by_query is not None:
-        weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
+        with np.errstate(over="ignore"):  # told below
+            weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
+    least, most = WEIGHTS
+    if not least <= weights.max() <= most:
+        raise InputError(
+            f"The largest of document_weights times query_weights must be from {least:g} to {most:g}, "
+            f"not {weights.max():g}."
+        )
     return weights
 
 

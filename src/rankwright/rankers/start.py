@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models import Combination, Correction, QueryFeatureScorer, Scorer, TreeEnsemble
+from rankwright.models.scorer import scorer_of, scores_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,17 +37,15 @@ def checked_start(
     start: Any, validation_start: Any, train: RankingData, validation: RankingData | None, n_threads: int
 ) -> Start:
     """Return what a model, or columns of scores, say of training and validation documents."""
-    own = start if isinstance(start, Scorer) else getattr(start, "model_", None)
     if not hasattr(start, "predict"):
         return _columns(start, validation_start, train, validation)
     if validation_start is not None:
         raise InputError("validation_start goes with a column of scores; this start is a model.")
-    scorer = own if isinstance(own, Scorer) else None
-    of_train = _predicted(start, scorer, train, "training", n_threads)
+    of_train = _predicted(start, train, "training", n_threads)
     of_validation = None
     if validation is not None:
-        of_validation = _predicted(start, scorer, validation, "validation", n_threads)
-    return Start(type(start).__name__, of_train, of_validation, scorer)
+        of_validation = _predicted(start, validation, "validation", n_threads)
+    return Start(type(start).__name__, of_train, of_validation, scorer_of(start))
 
 
 def _columns(start: Any, validation_start: Any, train: RankingData, validation: RankingData | None) -> Start:
@@ -61,11 +60,11 @@ def _columns(start: Any, validation_start: Any, train: RankingData, validation: 
     return Start("scores", _checked_scores("start", start, len(train)), of_validation, None)
 
 
-def _predicted(start: Any, scorer: Scorer | None, data: RankingData, part: str, n_threads: int) -> Doubles:
-    """Return a model's scores; what another library says against it becomes one sentence."""
+def _predicted(start: Any, data: RankingData, part: str, n_threads: int) -> Doubles:
+    """Return a model's scores of a part of the data."""
     try:
-        scores = start.predict(data.X) if scorer is None else scorer.predict(data, n_threads=n_threads)
-    except Exception as error:
+        scores = scores_by(start, data, n_threads=n_threads)
+    except InputError as error:
         kind = type(start).__name__
         raise InputError(f"start, a {kind}, cannot score the {part} documents: {error}") from error
     return _checked_scores(f"What start says of the {part} documents", scores, len(data))

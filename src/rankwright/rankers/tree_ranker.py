@@ -121,8 +121,9 @@ class TreeRanker(Ranker):
         return self._tree_learner(TreeLearner, train, task)
 
     def _tree_learner(self, kind: type[TreeLearner], train: RankingData, task: FitTask) -> TreeLearner:
-        leaves = self.max_leaves or leaves_for(len(train))
-        documents = self.min_documents or min_documents_for(len(train))
+        # No tree has more leaves than documents, and no leaf more than all: larger numbers say the same.
+        leaves = min(self.max_leaves or leaves_for(len(train)), max(2, len(train)))
+        documents = min(self.min_documents or min_documents_for(len(train)), len(train) + 1)
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
             train.binned(self.max_bins, task.n_threads, coarse=coarse),
