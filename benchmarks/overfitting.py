@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rankwright.evaluation.chart import Chart
 
 import rankwright as rw
 from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.chart import Chart
 from rankwright.metrics import NDCG
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import numpy as np
-from rankwright.evaluation.chart import Chart
 
 from rankwright import bounds
+from rankwright.chart import Chart
 from rankwright.metrics import AP
 
 HIGHEST = 1.0  # type two bounds rise to several hundred
