@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "rankwright/smooth_dcg.hpp"
+#include "trees.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -16,13 +17,6 @@ constexpr std::int32_t kMostTerms = 16;  // a product has up to 2^terms cells
 struct GuardedClassWorkspace : ClassWorkspace {
     std::mutex turn;
 };
-
-template <class T>
-auto copied(const std::vector<T>& values) {
-    Output<T> result(values.size());
-    std::copy(values.begin(), values.end(), result.span().begin());
-    return result.numpy();
-}
 
 using Fit = ClassTree (*)(const BinnedMatrix&, const ClassTask&, std::int32_t, int, ClassWorkspace&,
                           std::span<double>);
@@ -47,13 +41,7 @@ nb::tuple fitted(Fit fit, const BinnedMatrix& binned, const Matrix<double>& sign
     }
     Output<double, 2> votes({tree.cover.size(), n_classes});
     std::copy(tree.votes.begin(), tree.votes.end(), votes.span().begin());
-    nb::dict arrays;
-    arrays["feature"] = copied(tree.feature);
-    arrays["threshold"] = copied(tree.threshold);
-    arrays["missing_left"] = copied(tree.missing_left);
-    arrays["left"] = copied(tree.left);
-    arrays["right"] = copied(tree.right);
-    arrays["gain"] = copied(tree.gain);
+    nb::dict arrays = shape_arrays(tree);
     arrays["cover"] = copied(tree.cover);
     return nb::make_tuple(arrays, votes.numpy(), outputs.numpy());
 }

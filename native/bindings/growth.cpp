@@ -11,16 +11,10 @@
 #include "rankwright/grow_vector.hpp"
 #include "rankwright/hashing.hpp"
 #include "rankwright/vectors.hpp"
+#include "trees.hpp"
 
 namespace rankwright::bindings {
 namespace {
-
-template <class T>
-auto copied(const std::vector<T>& values) {
-    Output<T> result(values.size());
-    std::copy(values.begin(), values.end(), result.span().begin());
-    return result.numpy();
-}
 
 std::vector<std::vector<float>> all_edges(Matrix<float> values, Vector<std::int64_t> sample, int max_bins,
                                           int n_threads) {
@@ -146,14 +140,8 @@ struct GuardedWorkspace : GrowthWorkspace {
 };
 
 nb::dict arrays_of(const GrownTree& tree) {
-    nb::dict arrays;
-    arrays["feature"] = copied(tree.feature);
-    arrays["threshold"] = copied(tree.threshold);
-    arrays["missing_left"] = copied(tree.missing_left);
-    arrays["left"] = copied(tree.left);
-    arrays["right"] = copied(tree.right);
+    nb::dict arrays = shape_arrays(tree);
     arrays["leaf_value"] = copied(tree.leaf_value);
-    arrays["gain"] = copied(tree.gain);
     arrays["cover"] = copied(tree.cover);
     return arrays;
 }

@@ -20,14 +20,9 @@ constexpr std::size_t kRowsAThread = 2000;
 
 std::int8_t sign(Sum sum) { return sum < 0 ? -1 : 1; }
 
-struct Stump {
+struct Stump : CodeSplit {
     Sum edge = -1;
-    std::size_t feature = 0;
-    int code = -1;
-    bool missing_left = false;
     Votes left, right;
-
-    bool sends_left(std::uint8_t value) const { return value == kMissing ? missing_left : value <= code; }
 };
 
 // Signed weights as whole numbers, sums of them a code, and the best stump those sums allow.
@@ -221,30 +216,13 @@ std::span<std::uint32_t> all_rows(const BinnedMatrix& binned, ClassWorkspace& sp
     return space.rows;
 }
 
-// Adds a split whose children are not known yet; returns its number.
-std::int32_t add_split(const BinnedMatrix& binned, const Stump& stump, double gain, ClassTree& tree) {
-    tree.feature.push_back(static_cast<std::int32_t>(stump.feature));
-    tree.threshold.push_back(binned.edges[stump.feature][static_cast<std::size_t>(stump.code)]);
-    tree.missing_left.push_back(stump.missing_left);
-    tree.gain.push_back(gain);
-    tree.left.push_back(0);
-    tree.right.push_back(0);
-    return static_cast<std::int32_t>(tree.feature.size() - 1);
-}
-
-void link(std::int32_t parent, bool is_left, std::int32_t child, ClassTree& tree) {
-    if (parent >= 0) (is_left ? tree.left : tree.right)[static_cast<std::size_t>(parent)] = child;
-}
-
-struct Leaf {
+struct Leaf : Twig {
     std::span<std::uint32_t> rows;
     std::unique_ptr<Sum[]> histogram;
     Sums totals;
     Votes votes;
     Sum edge = 0;  // of these votes
     Stump best;
-    std::int32_t parent = -1;
-    bool is_left = false;
 
     Sum gain() const { return best.code < 0 ? 0 : best.edge - edge; }
 };
@@ -284,14 +262,15 @@ class ClassTreeGrower {
     void split(std::size_t place) {
         Leaf parent = std::move(leaves_[place]);
         const double gain = static_cast<double>(parent.gain()) * finder_.step();
-        const std::int32_t node = add_split(binned_, parent.best, gain, tree_);
-        link(parent.parent, parent.is_left, node, tree_);
+        const std::int32_t node = add_split(parent, binned_, parent.best, gain, tree_);
         Leaf left, right;
         left.parent = right.parent = node;
         left.is_left = true;
         left.votes = parent.best.left;
         right.votes = parent.best.right;
-        divide(parent, left.rows, right.rows);
+        const std::size_t n_left = divide(binned_, parent.best, parent.rows, space_.buffer);
+        left.rows = parent.rows.first(n_left);
+        right.rows = parent.rows.subspan(n_left);
         Leaf& smaller = left.rows.size() <= right.rows.size() ? left : right;
         Leaf& larger = left.rows.size() <= right.rows.size() ? right : left;
         smaller.histogram = finder_.take_histogram();
@@ -307,23 +286,10 @@ class ClassTreeGrower {
         leaves_.push_back(std::move(right));
     }
 
-    // Sends rows left and right, each side in its old order.
-    void divide(const Leaf& parent, std::span<std::uint32_t>& left, std::span<std::uint32_t>& right) {
-        const std::uint8_t* codes = binned_.column(parent.best.feature);
-        std::uint32_t* to_left = parent.rows.data();
-        std::uint32_t* to_right = space_.buffer.data();
-        for (const std::uint32_t row : parent.rows)
-            *(parent.best.sends_left(codes[row]) ? to_left : to_right)++ = row;
-        const auto n_left = static_cast<std::size_t>(to_left - parent.rows.data());
-        left = parent.rows.first(n_left);
-        right = parent.rows.subspan(n_left);
-        std::copy(space_.buffer.data(), to_right, right.data());
-    }
-
     void finish(std::size_t place, std::span<double> votes_of_rows) {
         Leaf& leaf = leaves_[place];
         finder_.give_back(std::move(leaf.histogram));
-        link(leaf.parent, leaf.is_left, -1 - static_cast<std::int32_t>(place), tree_);
+        link(leaf, -1 - static_cast<std::int32_t>(place), tree_);
         tree_.cover.push_back(static_cast<double>(leaf.rows.size()));
         tree_.votes.insert(tree_.votes.end(), leaf.votes.begin(), leaf.votes.end());
         for (const std::uint32_t row : leaf.rows)
@@ -362,7 +328,7 @@ class ProductFitter {
         finder_.give_back(std::move(histogram));
         drop_constants();
         std::vector<Arrivals> arrivals(binned_.n_features);
-        add_cell(0, -1, false, constants_, arrivals);
+        add_cell(0, {}, constants_, arrivals);
         gather(votes_of_rows);
         return std::move(tree_);
     }
@@ -417,31 +383,29 @@ class ProductFitter {
 
     // Adds the cells that the terms from `place` on divide this one into; a term that sends all one way is passed
     // over. The edge is shared among the terms as their gain, and a term's first split has all of it.
-    void add_cell(std::size_t place, std::int32_t parent, bool is_left, const Votes& votes,
-                  std::vector<Arrivals>& arrivals) {
-        if (place == terms_.size()) return add_leaf(parent, is_left, votes);
+    void add_cell(std::size_t place, const Twig& twig, const Votes& votes, std::vector<Arrivals>& arrivals) {
+        if (place == terms_.size()) return add_leaf(twig, votes);
         const Stump& term = terms_[place];
         Arrivals& own = arrivals[term.feature];
         const bool any_left = own.lowest <= term.code || (own.missing && term.missing_left);
         const bool any_right = own.highest > term.code || (own.missing && !term.missing_left);
         if (!any_left || !any_right) {
-            add_cell(place + 1, parent, is_left, product(votes, any_left ? term.left : term.right), arrivals);
+            add_cell(place + 1, twig, product(votes, any_left ? term.left : term.right), arrivals);
             return;
         }
-        const std::int32_t node = add_split(binned_, term, place < counted_ ? 0.0 : gain_, tree_);
+        const std::int32_t node = add_split(twig, binned_, term, place < counted_ ? 0.0 : gain_, tree_);
         term_of_split_.push_back(place);
         counted_ = std::max(counted_, place + 1);
-        link(parent, is_left, node, tree_);
         const Arrivals before = own;
         own = {before.lowest, std::min(before.highest, term.code), before.missing && term.missing_left};
-        add_cell(place + 1, node, true, product(votes, term.left), arrivals);
+        add_cell(place + 1, {node, true}, product(votes, term.left), arrivals);
         own = {std::max(before.lowest, term.code + 1), before.highest, before.missing && !term.missing_left};
-        add_cell(place + 1, node, false, product(votes, term.right), arrivals);
+        add_cell(place + 1, {node, false}, product(votes, term.right), arrivals);
         own = before;
     }
 
-    void add_leaf(std::int32_t parent, bool is_left, const Votes& votes) {
-        link(parent, is_left, -1 - static_cast<std::int32_t>(tree_.cover.size()), tree_);
+    void add_leaf(const Twig& twig, const Votes& votes) {
+        link(twig, -1 - static_cast<std::int32_t>(tree_.cover.size()), tree_);
         tree_.cover.push_back(0.0);
         tree_.votes.insert(tree_.votes.end(), votes.begin(), votes.end());
     }

@@ -24,13 +24,11 @@ struct Split {
 using Rows = std::span<std::uint32_t>;
 using Sums = std::vector<Packed>;  // of each class, and last the number of documents
 
-struct Leaf {
+struct Leaf : Twig {
     Rows sample, rest;  // slices of the grower's row lists
     std::unique_ptr<Packed[]> histogram;
     Sums sum;
     Split best;
-    std::int32_t parent = -1;  // the split above, and on which side of it
-    bool is_left = false;
 };
 
 // With the width known when this is compiled, a row's sums are added without a loop.
@@ -140,13 +138,14 @@ class VectorGrower {
     // Turns a leaf into a split and two leaves; the right one is new.
     void split(std::size_t place) {
         const Split chosen = leaves_[place].best;
-        const std::int32_t node = record(leaves_[place], chosen);
         Leaf parent = std::move(leaves_[place]);
+        const CodeSplit by_code{task_.features[chosen.slot], chosen.code, chosen.missing_left};
+        const std::int32_t node = add_split(parent, binned_, by_code, chosen.gain, tree_);
         Leaf left, right;
         left.parent = right.parent = node;
         left.is_left = true;
-        divide(parent.sample, chosen, left.sample, right.sample);
-        divide(parent.rest, chosen, left.rest, right.rest);
+        send(parent.sample, by_code, left.sample, right.sample);
+        send(parent.rest, by_code, left.rest, right.rest);
         if (static_cast<std::int32_t>(leaves_.size()) + 1 < limits_.max_leaves) {
             sum_up(parent, left, right);
             consider_splits(left);
@@ -170,40 +169,10 @@ class VectorGrower {
         for (std::size_t i = 0; i < histogram_size(); ++i) larger.histogram[i] -= smaller.histogram[i];
     }
 
-    std::int32_t record(const Leaf& leaf, const Split& chosen) {
-        const auto node = static_cast<std::int32_t>(tree_.feature.size());
-        const std::uint32_t feature = task_.features[chosen.slot];
-        tree_.feature.push_back(static_cast<std::int32_t>(feature));
-        tree_.threshold.push_back(binned_.edges[feature][static_cast<std::size_t>(chosen.code)]);
-        tree_.missing_left.push_back(chosen.missing_left);
-        tree_.gain.push_back(chosen.gain);
-        tree_.left.push_back(0);
-        tree_.right.push_back(0);
-        link(leaf, node);
-        return node;
-    }
-
-    void link(const Leaf& leaf, std::int32_t child) {
-        if (leaf.parent >= 0)
-            (leaf.is_left ? tree_.left : tree_.right)[static_cast<std::size_t>(leaf.parent)] = child;
-    }
-
-    // Sends rows left and right, each side in its old order.
-    void divide(Rows rows, const Split& chosen, Rows& left, Rows& right) {
-        const std::uint8_t* codes = binned_.column(task_.features[chosen.slot]);
-        std::uint32_t* to_left = rows.data();
-        std::uint32_t* to_right = space_.buffer.data();
-        for (const std::uint32_t row : rows) {
-            const std::uint8_t code = codes[row];
-            if (code == kMissing ? chosen.missing_left : code <= chosen.code)
-                *to_left++ = row;
-            else
-                *to_right++ = row;
-        }
-        const auto n_left = static_cast<std::size_t>(to_left - rows.data());
+    void send(Rows rows, const CodeSplit& split, Rows& left, Rows& right) {
+        const std::size_t n_left = divide(binned_, split, rows, space_.buffer);
         left = rows.first(n_left);
         right = rows.subspan(n_left);
-        std::copy(space_.buffer.data(), to_right, right.data());
     }
 
     // A leaf that will not be split needs its histogram no more: others may have it.
@@ -278,7 +247,7 @@ class VectorGrower {
     void finish(std::size_t place, std::span<double> outputs) {
         Leaf& leaf = leaves_[place];
         if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
-        link(leaf, -1 - static_cast<std::int32_t>(place));
+        link(leaf, -1 - static_cast<std::int32_t>(place), tree_);
         for (std::size_t k = 0; k < task_.n_classes; ++k) tree_.leaf_value.push_back(give_value(leaf, k, outputs));
         tree_.cover.push_back(static_cast<double>(leaf.sample.size() + leaf.rest.size()));
     }

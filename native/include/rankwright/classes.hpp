@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rankwright/binning.hpp"
+#include "rankwright/tree_shape.hpp"
 
 namespace rankwright {
 
@@ -27,11 +28,7 @@ struct ClassTask {
 };
 
 // A tree in the form of the Python class TreeEnsemble, with n_classes votes of +1 or -1 a leaf.
-struct ClassTree {
-    std::vector<std::int32_t> feature, left, right;
-    std::vector<float> threshold;
-    std::vector<std::uint8_t> missing_left;
-    std::vector<double> gain;  // what each split added to the edge
+struct ClassTree : TreeShape {
     std::vector<double> cover;
     std::vector<double> votes;  // n_leaves x n_classes
 };

@@ -7,6 +7,7 @@
 
 #include "rankwright/binning.hpp"
 #include "rankwright/histogram.hpp"
+#include "rankwright/tree_shape.hpp"
 
 namespace rankwright {
 
@@ -19,12 +20,7 @@ struct GrowthLimits {
     std::int32_t levels;         // steps that gradients and weights are rounded to for choosing splits
 };
 
-// A tree in the form of the Python class TreeEnsemble.
-struct GrownTree {
-    std::vector<std::int32_t> feature, left, right;
-    std::vector<float> threshold;
-    std::vector<std::uint8_t> missing_left;
-    std::vector<double> gain;
+struct GrownTree : TreeShape {
     std::vector<double> leaf_value, cover;
 };
 

@@ -1,0 +1,45 @@
+// The shape of a binary tree while it grows: what every grower does with a split once it is chosen.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rankwright/binning.hpp"
+
+namespace rankwright {
+
+// A tree's splits in the form of the Python class TreeEnsemble.
+struct TreeShape {
+    std::vector<std::int32_t> feature, left, right;
+    std::vector<float> threshold;
+    std::vector<std::uint8_t> missing_left;
+    std::vector<double> gain;  // what each split gained
+};
+
+struct CodeSplit {
+    std::size_t feature = 0;
+    int code = -1;  // the last that goes left
+    bool missing_left = false;
+    bool sends_left(std::uint8_t value) const { return value == kMissing ? missing_left : value <= code; }
+};
+
+// Where a split or a leaf hangs: below which split, and on which side of it; the root below none.
+struct Twig {
+    std::int32_t parent = -1;
+    bool is_left = false;
+};
+
+// Hangs a split, or a leaf as -1 - its number, where it belongs.
+void link(const Twig& twig, std::int32_t child, TreeShape& tree);
+
+// Adds a split whose children are not known yet, and links it; returns its number.
+std::int32_t add_split(const Twig& twig, const BinnedMatrix& binned, const CodeSplit& split, double gain,
+                       TreeShape& tree);
+
+// Moves the rows that go left to the front, each side in its old order; returns how many do. The buffer has room
+// for all rows.
+std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span<std::uint32_t> rows,
+                   std::span<std::uint32_t> buffer);
+
+}  // namespace rankwright
