@@ -42,7 +42,11 @@ struct Output {
 
     std::span<T> span() { return {data_.get(), size_}; }
 
-    nb::ndarray<nb::numpy, T> numpy() {
+    nb::ndarray<nb::numpy, T> numpy() { return first(shape_[0]); }
+
+    // So many of it: the rest of the memory goes with them.
+    nb::ndarray<nb::numpy, T> first(std::size_t length) {
+        shape_[0] = length;
         T* data = data_.release();
         nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
         return nb::ndarray<nb::numpy, T>(data, Dimensions, shape_.data(), owner);

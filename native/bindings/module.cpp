@@ -11,6 +11,7 @@ void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
+void bind_sampling(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
 }  // namespace rankwright::bindings
@@ -27,6 +28,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_network(m);
     rankwright::bindings::bind_pairs(m);
     rankwright::bindings::bind_ranking(m);
+    rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_scoring(m);
     rankwright::bindings::bind_sweep(m);
 }

@@ -211,6 +211,7 @@ BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::
     BinnedMatrix binned;
     binned.n_features = n_features;
     binned.n_rows = rows.size();
+    binned.coarse = coarse;
     binned.edges = std::move(edges);
     encode_columns(values, rows, n_threads, binned);
     coarse ? place_together(binned, n_threads) : place_apart(binned);

@@ -51,6 +51,7 @@ class TreeGrower {
         : binned_(binned), task_(task), limits_(limits), n_threads_(n_threads), space_(workspace) {
         quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
                  space_.quantised);
+        if (looks_at_all()) quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space_.whole);
         space_.sample.assign(task.sample.begin(), task.sample.end());
         space_.rest.assign(task.rest.begin(), task.rest.end());
         space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));
@@ -102,6 +103,9 @@ class TreeGrower {
             starts_.push_back(slots[binned_.places[feature].byte] * kBinStride);
         space_.levels.resize(task_.features.size() * kCoarseLevels);
     }
+
+    // Coarse levels only tell which features promise most; so a sample may do that, and all rows decide.
+    bool looks_at_all() const { return binned_.coarse && !task_.rest.empty(); }
 
     std::size_t histogram_size() const { return bytes_.size() * kBinStride; }
 
@@ -175,7 +179,9 @@ class TreeGrower {
         left.high = right.high = parent.high;
         const int direction = direction_of(chosen.slot);
         if (direction == 0) return;
-        const double middle = (value_of(sums_of(left.sum), left) + value_of(sums_of(right.sum), right)) / 2.0;
+        const Quantised& units = space_.quantised;
+        const double middle =
+            (value_of(sums_of(left.sum, units), left) + value_of(sums_of(right.sum, units), right)) / 2.0;
         (direction > 0 ? left.high : left.low) = middle;
         (direction > 0 ? right.low : right.high) = middle;
     }
@@ -184,9 +190,9 @@ class TreeGrower {
         return task_.monotone.empty() ? 0 : task_.monotone[task_.features[slot]];
     }
 
-    Sums sums_of(Packed sum) const {
-        return {static_cast<double>(gradient_of(sum)) * space_.quantised.gradient_step,
-                static_cast<double>(weight_of(sum)) * space_.quantised.weight_step};
+    static Sums sums_of(Packed sum, const Quantised& units) {
+        return {static_cast<double>(gradient_of(sum)) * units.gradient_step,
+                static_cast<double>(weight_of(sum)) * units.weight_step};
     }
 
     double value_of(const Sums& sums, const Leaf& leaf) const {
@@ -202,6 +208,14 @@ class TreeGrower {
         const double value = value_of(sums, leaf);
         return (2.0 * sums.gradient - weight * value) * value;
     }
+
+    // The documents of a leaf that splits are judged by: the sum of all and its units, and how many they are.
+    struct Judged {
+        Packed sum;
+        const Quantised& units;
+        std::int64_t n_documents;
+        Sums sums() const { return sums_of(sum, units); }
+    };
 
     // A feature's sums, of so many codes or levels in their order, and those of missing values.
     struct Profile {
@@ -219,50 +233,68 @@ class TreeGrower {
     // The best split of every feature by its sums alone, then the first of them, in order of gain, that leaves
     // enough documents on both sides. Documents are counted only for features that come first.
     void find_best(Leaf& leaf) {
-        if (static_cast<std::int64_t>(leaf.sample.size() / 2) < limits_.min_documents) return;
+        if (n_judged(leaf) / 2 < limits_.min_documents) return;
+        const Judged screened{leaf.sum, space_.quantised, static_cast<std::int64_t>(leaf.sample.size())};
         std::vector<Candidate> candidates(task_.features.size());
         parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf),
                         [&](std::size_t first, std::size_t last) {
                             for (std::size_t slot = first; slot < last; ++slot) {
                                 const Profile profile = level_sums(leaf, slot);
-                                candidates[slot] = {profile, scan(leaf, slot, profile, {})};
+                                candidates[slot] = {profile, scan(leaf, screened, slot, profile, {})};
                             }
                         });
-        refine(leaf, candidates);
+        const Judged judged = refine(leaf, screened, candidates);
         std::make_heap(candidates.begin(), candidates.end());
         while (!candidates.empty() && candidates.front().best.gain > limits_.min_gain) {
             std::pop_heap(candidates.begin(), candidates.end());
             const auto& [profile, best] = candidates.back();
             if (leaf.best.gain > -kInfinity && !(leaf.best < best)) return;
-            const Split counted = scan(leaf, best.slot, profile, count_documents(leaf, best.slot));
+            const Split counted = scan(leaf, judged, best.slot, profile, count_documents(leaf, best.slot));
             if (leaf.best < counted) leaf.best = counted;
             candidates.pop_back();
         }
     }
 
-    // Coarse levels only tell which features promise most. Those are looked at code by code, the others dropped.
-    void refine(const Leaf& leaf, std::vector<Candidate>& candidates) {
+    // Keeps the features that promise most, looked at code by code, and those whose levels are their codes.
+    Judged refine(const Leaf& leaf, const Judged& screened, std::vector<Candidate>& candidates) {
         const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-            return binned_.places[task_.features[candidate.best.slot]].exact;
+            return !looks_at_all() && binned_.places[task_.features[candidate.best.slot]].exact;
         });
-        if (first == candidates.end()) return;
+        if (first == candidates.end()) return screened;
         const auto last = first + std::min<std::ptrdiff_t>(kRefined, candidates.end() - first);
         std::partial_sort(first, last, candidates.end(),
                           [](const Candidate& a, const Candidate& b) { return b < a; });
         candidates.erase(last, candidates.end());
         std::vector<std::uint32_t> features;
         for (auto chosen = first; chosen != last; ++chosen) features.push_back(task_.features[chosen->best.slot]);
-        space_.codes.resize(features.size() * 256);
-        fill_codes(binned_, leaf.sample, space_.quantised.packed, features, threads_for(leaf), space_.codes);
+        const Judged judged = sum_codes(leaf, screened, features);
         for (std::size_t i = 0; i < features.size(); ++i) {
             Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
             const Packed* sums = space_.codes.data() + i * 256;
             chosen.profile = {sums, binned_.n_bins(features[i]), sums[kMissing]};
-            chosen.best = scan(leaf, chosen.best.slot, chosen.profile, {});
+            chosen.best = scan(leaf, judged, chosen.best.slot, chosen.profile, {});
         }
+        return judged;
     }
 
-    int threads_for(const Leaf& leaf) const { return leaf.sample.size() >= kRowsAThread ? n_threads_ : 1; }
+    // The sums of these features' codes, over all documents of the leaf if those are to decide.
+    Judged sum_codes(const Leaf& leaf, const Judged& screened, std::span<const std::uint32_t> features) {
+        space_.codes.assign(features.size() * 256, 0);
+        const Quantised& units = looks_at_all() ? space_.whole : space_.quantised;
+        add_codes(binned_, leaf.sample, units.packed, features, threads_for(leaf), space_.codes);
+        if (!looks_at_all()) return screened;
+        add_codes(binned_, leaf.rest, units.packed, features, threads_for(leaf), space_.codes);
+        const auto sums = std::span(space_.codes).first(256);
+        return {std::accumulate(sums.begin(), sums.end(), Packed{0}), units, n_judged(leaf)};
+    }
+
+    std::int64_t n_judged(const Leaf& leaf) const {
+        return static_cast<std::int64_t>(leaf.sample.size() + (looks_at_all() ? leaf.rest.size() : 0));
+    }
+
+    int threads_for(const Leaf& leaf) const {
+        return leaf.sample.size() + leaf.rest.size() >= kRowsAThread ? n_threads_ : 1;
+    }
 
     // What the leaf's histogram tells of a feature; the others that share its byte are added up.
     Profile level_sums(const Leaf& leaf, std::size_t slot) {
@@ -284,15 +316,21 @@ class TreeGrower {
     Counts count_documents(const Leaf& leaf, std::size_t slot) const {
         if (limits_.min_documents <= 1) return {};
         const std::uint8_t* codes = binned_.column(task_.features[slot]);
-        // Two counters by turns: neighbouring rows often have the same code, and counting would wait for itself.
-        Counts counts(256), others(256);
-        for (std::size_t i = 0; i + 1 < leaf.sample.size(); i += 2) {
-            ++counts[codes[leaf.sample[i]]];
-            ++others[codes[leaf.sample[i + 1]]];
-        }
-        if (leaf.sample.size() % 2) ++counts[codes[leaf.sample.back()]];
-        for (std::size_t code = 0; code < 256; ++code) counts[code] += others[code];
+        Counts counts(256);
+        count(codes, leaf.sample, counts);
+        if (looks_at_all()) count(codes, leaf.rest, counts);
         return counts;
+    }
+
+    // Two counters by turns: neighbouring rows often have the same code, and counting would wait for itself.
+    static void count(const std::uint8_t* codes, Rows rows, Counts& counts) {
+        Counts others(256);
+        for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
+            ++counts[codes[rows[i]]];
+            ++others[codes[rows[i + 1]]];
+        }
+        if (rows.size() % 2) ++counts[codes[rows.back()]];
+        for (std::size_t code = 0; code < 256; ++code) counts[code] += others[code];
     }
 
     bool is_free(const Leaf& leaf, std::size_t slot) const {
@@ -300,16 +338,16 @@ class TreeGrower {
     }
 
     // The best split of one feature where nothing but weight is asked of a side: all gains at once.
-    Split scan_freely(const Leaf& leaf, std::size_t slot, const Profile& profile) const {
+    Split scan_freely(const Leaf& leaf, const Judged& judged, std::size_t slot, const Profile& profile) const {
         alignas(64) std::array<Packed, 256> below{};
         alignas(64) std::array<double, 256> gains, gains_with_missing;
         Packed sum = 0;
         const int n_splits = profile.n_codes - 1;
         for (int code = 0; code < n_splits; ++code)
             below[static_cast<std::size_t>(code)] = sum += profile.sums[code];
-        const SplitTerms terms{
-            leaf.sum,           space_.quantised.gradient_step, space_.quantised.weight_step, limits_.l2,
-            limits_.min_weight, worth(sums_of(leaf.sum), leaf)};
+        const auto& [all, units, _] = judged;
+        const SplitTerms terms{all,        units.gradient_step, units.weight_step,
+                               limits_.l2, limits_.min_weight,  worth(judged.sums(), leaf)};
         split_gains(below.data(), n_splits, terms, gains.data(), path_);
         if (profile.missing != 0) {
             for (int code = 0; code < n_splits; ++code) below[code] += profile.missing;
@@ -323,15 +361,16 @@ class TreeGrower {
                 best = {gains_with_missing[code], slot, code, true};
         }
         if (profile.missing == 0 && best.gain > -kInfinity)
-            best.missing_left = left_is_heavier(profile.sums, best.code, leaf.sum);
+            best.missing_left = left_is_heavier(profile.sums, best.code, all);
         return best;
     }
 
     // The best split of one feature; with counts, among those that leave enough documents on both sides.
-    Split scan(const Leaf& leaf, std::size_t slot, const Profile& profile, const Counts& counts) const {
-        if (counts.empty() && is_free(leaf, slot)) return scan_freely(leaf, slot, profile);
+    Split scan(const Leaf& leaf, const Judged& judged, std::size_t slot, const Profile& profile,
+               const Counts& counts) const {
+        if (counts.empty() && is_free(leaf, slot)) return scan_freely(leaf, judged, slot, profile);
         const auto [sums, n_codes, missing] = profile;
-        const double whole = worth(sums_of(leaf.sum), leaf);
+        const double whole = worth(judged.sums(), leaf);
         // Missing documents may weigh nothing, and yet be needed for a side to hold enough.
         const bool any_missing = missing != 0 || (!counts.empty() && counts[kMissing] > 0);
         Split best;
@@ -342,22 +381,24 @@ class TreeGrower {
             if (sums[code] == 0 && below != 0 && counts.empty()) continue;  // no better than the code before
             below += sums[code];
             if (!counts.empty()) documents += counts[static_cast<std::size_t>(code)];
-            consider(leaf, slot, code, false, below, documents, counts, whole, best);
+            consider(leaf, judged, slot, code, false, below, documents, counts, whole, best);
             if (any_missing)
-                consider(leaf, slot, code, true, below + missing,
+                consider(leaf, judged, slot, code, true, below + missing,
                          documents + (counts.empty() ? 0 : counts[kMissing]), counts, whole, best);
         }
-        if (!any_missing && best.gain > -kInfinity) best.missing_left = left_is_heavier(sums, best.code, leaf.sum);
+        if (!any_missing && best.gain > -kInfinity)
+            best.missing_left = left_is_heavier(sums, best.code, judged.sum);
         return best;
     }
 
-    void consider(const Leaf& leaf, std::size_t slot, int code, bool missing_left, Packed left_sum,
-                  std::int64_t left_documents, const Counts& counts, double whole, Split& best) const {
-        const Packed right_sum = leaf.sum - left_sum;
+    void consider(const Leaf& leaf, const Judged& judged, std::size_t slot, int code, bool missing_left,
+                  Packed left_sum, std::int64_t left_documents, const Counts& counts, double whole,
+                  Split& best) const {
+        const Packed right_sum = judged.sum - left_sum;
         if (weight_of(left_sum) == 0 || weight_of(right_sum) == 0) return;
-        const Sums left = sums_of(left_sum), right = sums_of(right_sum);
+        const Sums left = sums_of(left_sum, judged.units), right = sums_of(right_sum, judged.units);
         if (left.weight < limits_.min_weight || right.weight < limits_.min_weight) return;
-        const auto right_documents = static_cast<std::int64_t>(leaf.sample.size()) - left_documents;
+        const std::int64_t right_documents = judged.n_documents - left_documents;
         if (!counts.empty() && std::min(left_documents, right_documents) < limits_.min_documents) return;
         const int direction = direction_of(slot);
         if (direction != 0 && direction * (value_of(right, leaf) - value_of(left, leaf)) < 0.0) return;

@@ -85,8 +85,8 @@ void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
 
 // Row by row through several columns: neighbouring rows often have the same code, and an addition to a sum waits
 // for the one before it. Other columns fill the wait.
-void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
-               std::span<const std::uint32_t> features, Packed* sums) {
+void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+                 std::span<const std::uint32_t> features, Packed* sums) {
     std::size_t first = 0;
     const auto add = [&]<std::size_t kColumns>(std::integral_constant<std::size_t, kColumns>) {
         for (; first + kColumns <= features.size(); first += kColumns) {
@@ -109,22 +109,24 @@ void quantise(std::span<const double> gradient, std::span<const double> weight,
               std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
               Quantised& quantised) {
     quantised.packed.resize(gradient.size());
+    const std::size_t n_rows = rows.empty() ? gradient.size() : rows.size();
+    const auto row_of = [rows](std::size_t i) { return rows.empty() ? i : rows[i]; };
     const auto most =
-        static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / std::max<std::size_t>(1, rows.size());
+        static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / std::max<std::size_t>(1, n_rows);
     const double steps =
         std::max(1.0, static_cast<double>(std::min<std::size_t>(static_cast<std::size_t>(levels), most)));
     double gradient_most = 0.0, weight_most = 0.0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t i = 0; i < n_rows; ++i) {
         const double factor = factor_of(factors, i);
-        gradient_most = std::max(gradient_most, std::abs(gradient[rows[i]] * factor));
-        weight_most = std::max(weight_most, weight[rows[i]] * factor);
+        gradient_most = std::max(gradient_most, std::abs(gradient[row_of(i)] * factor));
+        weight_most = std::max(weight_most, weight[row_of(i)] * factor);
     }
     quantised.gradient_step = gradient_most > kSmallest ? gradient_most / steps : 1.0;
     quantised.weight_step = weight_most > kSmallest ? weight_most / steps : 1.0;
     const double by_gradient = 1.0 / quantised.gradient_step, by_weight = 1.0 / quantised.weight_step;
-    parallel_ranges(rows.size(), 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(n_rows, 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
-            const std::uint32_t row = rows[i];
+            const std::size_t row = row_of(i);
             const double factor = factor_of(factors, i);
             quantised.packed[row] =
                 pack(rounded(gradient[row] * factor * by_gradient), rounded(weight[row] * factor * by_weight));
@@ -150,14 +152,13 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
     });
 }
 
-void fill_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
-                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums) {
-    std::ranges::fill(sums, Packed{0});
+void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+               std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums) {
     const auto parts = static_cast<std::size_t>(std::max(1, n_threads));
     parallel_ranges(features.size(), (features.size() + parts - 1) / parts, n_threads,
                     [&](std::size_t first, std::size_t last) {
-                        add_codes(binned, rows, packed, features.subspan(first, last - first),
-                                  sums.data() + first * 256);
+                        add_columns(binned, rows, packed, features.subspan(first, last - first),
+                                    sums.data() + first * 256);
                     });
 }
 

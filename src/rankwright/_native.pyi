@@ -1,6 +1,7 @@
 """Typed face of the C++ core. Every array is contiguous; query q's places are offsets[q] to offsets[q + 1]."""
 
 import enum
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -294,6 +295,10 @@ def smooth_dcg(
     sigma: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+
+def draw_by_size(
+    values: Sequence[NDArray[np.float64]], mu: float, seed: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]: ...
 
 class VectorWorkspace:
     def __init__(self) -> None: ...

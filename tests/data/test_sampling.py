@@ -39,7 +39,7 @@ def test_every_draw_parts_the_rows(gradient, share, seed):
     n_rows, groups = len(gradient), QueryGroups.of(np.arange(len(gradient)) % 5)
     assert_parts_of(draw_documents(n_rows, share, generator(seed)), n_rows)
     assert_parts_of(draw_queries(groups, share, generator(seed)), n_rows)
-    by_gradient = draw_by_size(gradient, share, generator(seed))
+    by_gradient = draw_by_size([gradient], share, generator(seed))
     assert_parts_of(by_gradient, n_rows)
     if len(by_gradient.weights):
         assert by_gradient.weights.shape == by_gradient.rows.shape
@@ -52,7 +52,7 @@ def test_the_same_generator_draws_the_same():
     for draw in (
         lambda random: draw_documents(100, 0.4, random),
         lambda random: draw_queries(QueryGroups.of(np.arange(100) // 5), 0.4, random),
-        lambda random: draw_by_size(gradient, 0.4, random),
+        lambda random: draw_by_size([gradient], 0.4, random),
     ):
         assert draw(generator(3)).rows.tolist() == draw(generator(3)).rows.tolist()
         assert draw(generator(3)).rows.tolist() != draw(generator(4)).rows.tolist()
@@ -65,7 +65,7 @@ def test_a_draw_has_the_expected_size(share):
     for sample in (
         draw_documents(40_000, share, generator()),
         draw_queries(groups, share, generator()),
-        draw_by_size(gradient, share, generator()),
+        draw_by_size([gradient], share, generator()),
     ):
         assert len(sample.rows) / 40_000 == pytest.approx(share, abs=0.02)
 
@@ -92,7 +92,7 @@ def test_large_gradients_are_drawn_for_certain_and_small_ones_in_proportion():
 
 def test_negligible_gradients_do_not_spoil_the_rest():
     gradient = np.array([1e-20, 1, 1, 1])  # three of four are wanted: the sum of all is that of three
-    sample = draw_by_size(gradient, 0.75, generator())
+    sample = draw_by_size([gradient], 0.75, generator())
     assert sample.rows.tolist() == [1, 2, 3]
     assert sample.weights.tolist() == [1, 1, 1]
 
@@ -101,7 +101,7 @@ def test_weighted_sums_keep_their_expectation():
     random = generator()
     gradient = random.normal(size=200) ** 3
     value = random.random(200)
-    draws = [draw_by_size(gradient, 0.3, random) for _ in range(4000)]
+    draws = [draw_by_size([gradient], 0.3, random) for _ in range(4000)]
     for wanted in (gradient, value, np.ones(200)):
         sums = [(wanted[one.rows] * one.weights).sum() for one in draws]
         error = np.std(sums) / np.sqrt(len(sums))
@@ -114,17 +114,17 @@ def test_weighted_sums_keep_their_expectation():
 
 @pytest.mark.parametrize("share", [1e-9, 0.5, 1 - 1e-9])
 def test_gradients_of_zero_draw_all(share):
-    sample = draw_by_size(np.zeros(6), share, generator())
+    sample = draw_by_size([np.zeros(6)], share, generator())
     assert len(sample.rows) == 6
     assert len(sample.weights) == 0
 
 
 def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
     gradient = generator().normal(size=1000)
-    nothing = draw_by_size(gradient, 1e-12, generator())
+    nothing = draw_by_size([gradient], 1e-12, generator())
     assert len(nothing.rows) == 1000
     assert len(nothing.weights) == 0
     assert len(draw_documents(1000, 1e-12, generator()).rows) == 1000
-    nearly = draw_by_size(gradient, 1 - 1e-9, generator())
+    nearly = draw_by_size([gradient], 1 - 1e-9, generator())
     assert len(nearly.rows) >= 999
     np.testing.assert_allclose(nearly.weights, 1, atol=0.01)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from math import fsum, inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -70,8 +71,7 @@ class Grower:
     coarse: NDArray[np.uint8] | None = None  # by feature and code: the coarse level, where features share bytes
 
     def grow(self) -> tuple[Tree, list[float]]:
-        self.gradients, self.gradient_step = self.rounded(self.gradient)
-        self.weights, self.weight_step = self.rounded(self.hessian)
+        self.round(self.sample, self.sample_weights)
         tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
@@ -83,10 +83,16 @@ class Grower:
             leaves.append(new)
         return tree, self.finish(leaves, tree)
 
-    def rounded(self, values: NDArray[np.float64]) -> tuple[dict[int, int], float]:
+    def round(self, rows: Sequence[int], factors: Sequence[float]) -> None:
+        self.gradients, self.gradient_step = self.rounded(self.gradient, rows, factors)
+        self.weights, self.weight_step = self.rounded(self.hessian, rows, factors)
+
+    def rounded(
+        self, values: NDArray[np.float64], rows: Sequence[int], factors: Sequence[float]
+    ) -> tuple[dict[int, int], float]:
         """Whole numbers of steps, halves to the even one, and the size of a step."""
-        factors = self.sample_weights if len(self.sample_weights) else [1.0] * len(self.sample)
-        own = {row: float(values[row]) * factor for row, factor in zip(self.sample, factors, strict=True)}
+        factors = factors if len(factors) else [1.0] * len(rows)
+        own = {row: float(values[row]) * factor for row, factor in zip(rows, factors, strict=True)}
         steps = max(1, min(self.levels, (2**31 - 1) // max(1, len(own))))
         most = max(map(abs, own.values()), default=0.0)
         step = most / steps if most > 1e-290 else 1.0
@@ -104,11 +110,28 @@ class Grower:
             promising = self.features
         else:
             promising = sorted([*filter(self.is_exact, self.features), *self.refined(leaf)])
-        for feature in promising:
-            yield from self.splits_of(leaf, feature, range(len(self.edges[feature])), self.min_documents)
+        with self.all_rows_deciding(leaf) as judged:
+            for feature in promising:
+                yield from self.splits_of(judged, feature, range(len(self.edges[feature])), self.min_documents)
+
+    @property
+    def looks_at_all(self) -> bool:
+        return self.coarse is not None and len(self.rest) > 0
+
+    @contextmanager
+    def all_rows_deciding(self, leaf: Leaf) -> Iterator[Leaf]:
+        """Where a sample only screened features, put all rows in its place."""
+        if not self.looks_at_all:
+            yield leaf
+            return
+        self.round(range(len(self.gradient)), ())
+        yield replace(leaf, sample=leaf.sample + leaf.rest)
+        self.round(self.sample, self.sample_weights)
 
     def is_exact(self, feature: int) -> bool:
-        """Whether every code has a level of its own."""
+        """Whether every code has a level of its own, with all rows in it."""
+        if self.looks_at_all:
+            return False
         n_bins = len(self.edges[feature]) + 1
         return self.coarse is None or len(set(self.coarse[feature, :n_bins])) == n_bins
 

@@ -22,7 +22,10 @@ class VectorGrower(Grower):
 
     def grow(self) -> tuple[Tree, list[list[float]]]:
         pairs = zip(self.gradient, self.hessian, strict=True)
-        self.classes = [(self.rounded(gradient), self.rounded(hessian)) for gradient, hessian in pairs]
+        drawn = self.sample, self.sample_weights
+        self.classes = [
+            (self.rounded(gradient, *drawn), self.rounded(hessian, *drawn)) for gradient, hessian in pairs
+        ]
         tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:

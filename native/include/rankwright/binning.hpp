@@ -37,6 +37,7 @@ struct Place {
 // multiply to 256 at most: one addition to a histogram then serves them all.
 struct BinnedMatrix {
     std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
+    bool coarse = false;
     std::vector<std::vector<float>> edges;  // one list a feature
     std::vector<Place> places;              // one a feature
     std::unique_ptr<std::uint8_t[]> by_row, by_column;

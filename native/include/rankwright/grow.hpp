@@ -26,7 +26,7 @@ struct GrownTree : TreeShape {
 
 struct GrowthTask {
     std::span<const double> gradient, hessian;  // one a row: leaf values are sum(gradient) / (sum(hessian) + l2)
-    std::span<const std::uint32_t> sample;      // rows that splits are chosen on, ascending
+    std::span<const std::uint32_t> sample;      // rows that splits are chosen on, or features, ascending
     std::span<const double> sample_weights;     // how many like it each of them stands for; empty: one
     std::span<const std::uint32_t> rest;        // all other rows, ascending
     std::span<const std::uint32_t> features;    // that may be split on, ascending
@@ -35,7 +35,7 @@ struct GrowthTask {
 
 // What growing a tree needs and the next tree needs again; one thread may use it at a time.
 struct GrowthWorkspace {
-    Quantised quantised;
+    Quantised quantised, whole;  // of the sample, and of all rows
     std::vector<std::uint32_t> sample, rest, buffer;
     std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
     std::size_t histogram_size = 0;
@@ -47,7 +47,8 @@ struct GrowthWorkspace {
 //   gain = GL^2 / (WL + l2) + GR^2 / (WR + l2) - G^2 / (W + l2)
 //
 // Splits are chosen on rounded numbers whose sums are exact; leaf values come from all rows in full precision,
-// added up in row order. So the tree does not depend on n_threads.
+// added up in row order. So the tree does not depend on n_threads. On a coarse matrix, the sample chooses the few
+// features that are looked at code by code; all rows then choose the split.
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                     GrowthWorkspace& workspace, std::span<double> outputs);
 

@@ -25,7 +25,7 @@ inline std::int64_t weight_of(Packed sum) { return sum & 0xffffffff; }
 constexpr std::size_t kBinStride = 264;
 
 // Gradients and weights, times each row's factor if there are factors, as whole numbers of at most `levels` steps,
-// small enough that no sum over rows overflows. Overwrites `packed` for the rows listed.
+// small enough that no sum over rows overflows. Overwrites `packed` for the rows listed; none listed: all.
 struct Quantised {
     std::vector<Packed> packed;  // one a row
     double gradient_step = 0.0, weight_step = 0.0;
@@ -39,8 +39,8 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
                     std::span<const Packed> packed, std::span<const std::uint32_t> bytes, int n_threads,
                     std::span<Packed> histogram);
 
-// Overwrites sums[slot * 256 + code] with the sums over `rows` for the features listed, a slot each.
-void fill_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
-                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums);
+// Adds the sums over `rows` to sums[slot * 256 + code] for the features listed, a slot each.
+void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+               std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums);
 
 }  // namespace rankwright

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright import _native
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
@@ -44,21 +48,18 @@ def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generat
     return _split((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
-def draw_by_size(values: Doubles, fraction: float, random: np.random.Generator) -> Sample:
+def draw_by_size(values: Sequence[Doubles], fraction: float, random: np.random.Generator) -> Sample:
     """Draw documents in proportion to the size of their values, and weigh each by one over its chance.
 
     Sums of the values keep their expectations with the least variance of all ways to draw so many (minimal
-    variance sampling, Ibragimov & Gusev 2019): p = min(1, |value| / mu).
+    variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the
+    sum of squares over the arrays of values.
     """
-    size = np.abs(values)
-    known = size[:: max(1, len(size) // KNOWN_SIZES)]
-    mu = _threshold(known, fraction * len(known))
-    drawn = random.random(len(size)) * mu < size
-    if not drawn.any():
-        return all_rows(len(size))
-    sample = _split(drawn)
-    # A draw of exactly 0 takes any document; it must not stand for infinitely many.
-    return Sample(sample.rows, sample.rest, np.clip(mu / size[sample.rows], 1.0, 2.0**53))
+    n_rows = len(values[0])
+    known = [one[:: max(1, n_rows // KNOWN_SIZES)] for one in values]
+    mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
+    rows, rest, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)))
+    return Sample(rows, rest, weights) if len(rows) else all_rows(n_rows)
 
 
 def split_queries(data: RankingData, share: float, random: np.random.Generator) -> tuple[RankingData, RankingData]:

@@ -110,7 +110,7 @@ class TreeLearner:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
             # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
-            return draw_by_size(_sizes(signal), share, self.random)
+            return draw_by_size(_values(signal), share, self.random)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
@@ -126,7 +126,6 @@ class TreeLearner:
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
 
 
-def _sizes(signal: Gradients) -> Doubles:
-    """Return how large each document's gradient and hessian are, those of all classes together."""
-    squares = signal.gradient**2 + signal.hessian**2
-    return np.sqrt(squares if squares.ndim == 1 else squares.sum(axis=0))
+def _values(signal: Gradients) -> list[Doubles]:
+    """Return gradients and hessians, those of each class by themselves."""
+    return [*np.atleast_2d(signal.gradient), *np.atleast_2d(signal.hessian)]

@@ -1,0 +1,21 @@
+// Rows drawn with chances of their own.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace rankwright {
+
+// Where a draw goes: room for all rows in each.
+struct Draw {
+    std::span<std::uint32_t> rows, rest;  // drawn and not, ascending
+    std::span<double> weights;            // one over the chance of each drawn row
+};
+
+// Draws each row with the chance min(1, size / mu), where a row's size is the length of the vector that its
+// numbers in `values` make; a size of 0 is never drawn. Returns how many were drawn. The seed and the row alone
+// say what falls to a row.
+std::size_t draw_by_size(std::span<const std::span<const double>> values, double mu, std::uint64_t seed,
+                         Draw draw);
+
+}  // namespace rankwright
