@@ -225,6 +225,7 @@ void bind_growth(nb::module_& m) {
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_ro("edges", &BinnedMatrix::edges)
         .def_ro("n_bytes", &BinnedMatrix::n_bytes)
+        .def_ro("coarse", &BinnedMatrix::coarse)
         .def("codes", &codes_of)
         .def("levels", &levels_of);
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 
 #include "rankwright/histogram.hpp"
@@ -42,6 +43,16 @@ struct Leaf : Twig {
     Packed sum = 0;
     double low = -kInfinity, high = kInfinity;  // what monotone constraints leave for its value
     Split best;
+    std::vector<Leaf> sides;  // left and right, once it is divided
+
+    std::size_t n_rows() const { return sample.size() + rest.size(); }
+};
+
+// Who divides a leaf: with own scratch paper, and threads that help.
+struct Worker {
+    GrowthScratch& scratch;
+    int n_threads;
+    int threads_for(const Leaf& leaf) const { return leaf.n_rows() >= kRowsAThread ? n_threads : 1; }
 };
 
 class TreeGrower {
@@ -54,7 +65,7 @@ class TreeGrower {
         if (looks_at_all()) quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space_.whole);
         space_.sample.assign(task.sample.begin(), task.sample.end());
         space_.rest.assign(task.rest.begin(), task.rest.end());
-        space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));
+        space_.scratch.resize(static_cast<std::size_t>(std::max(1, n_threads)));
         list_bytes();
         if (space_.histogram_size != histogram_size()) space_.histograms.clear();
         space_.histogram_size = histogram_size();
@@ -62,32 +73,52 @@ class TreeGrower {
 
     GrownTree grow(std::span<double> outputs) {
         plant();
-        while (static_cast<std::int32_t>(leaves_.size()) < limits_.max_leaves) {
+        while (splits_left() > 0) {
             const auto best = std::max_element(leaves_.begin(), leaves_.end(), [](const Leaf& a, const Leaf& b) {
                 return a.best.gain < b.best.gain;
             });
-            if (!(best->best.gain > limits_.min_gain)) break;
-            split(static_cast<std::size_t>(best - leaves_.begin()));
+            if (!may_split(*best)) break;
+            if (best->sides.empty()) divide_ahead();
+            split(*best);
         }
         tree_.leaf_value.resize(leaves_.size());
         tree_.cover.resize(leaves_.size());
-        const int n_threads = space_.sample.size() + space_.rest.size() >= kRowsAThread ? n_threads_ : 1;
+        const int n_threads = task_.gradient.size() >= kRowsAThread ? n_threads_ : 1;
         parallel_for(leaves_.size(), n_threads, [&](std::size_t leaf) { finish(leaf, outputs); });
-        for (Leaf& leaf : leaves_)
-            if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
+        for (Leaf& leaf : leaves_) give_up(leaf);
         return std::move(tree_);
     }
 
   private:
     void plant() {
-        Leaf root;
+        leaves_.reserve(static_cast<std::size_t>(limits_.max_leaves));
+        Leaf& root = leaves_.emplace_back();
         root.sample = space_.sample;
         root.rest = space_.rest;
-        if (limits_.max_leaves > 1 && !task_.features.empty()) {
-            fill(root);
-            consider_splits(root);
+        if (limits_.max_leaves <= 1 || task_.features.empty()) return;
+        const Worker worker{space_.scratch.front(), n_threads_};
+        fill(root, worker);
+        consider_splits(root, worker);
+    }
+
+    std::int32_t splits_left() const { return limits_.max_leaves - static_cast<std::int32_t>(leaves_.size()); }
+    bool may_split(const Leaf& leaf) const { return leaf.best.gain > limits_.min_gain; }
+
+    // Divides the leaf that gains most, and on other threads those that come after it: they are likely to be split
+    // soon, and if not, nothing is lost but what nobody else would have done.
+    void divide_ahead() {
+        std::vector<Leaf*> next;
+        for (Leaf& leaf : leaves_)
+            if (leaf.sides.empty() && may_split(leaf)) next.push_back(&leaf);
+        std::stable_sort(next.begin(), next.end(),
+                         [](const Leaf* a, const Leaf* b) { return a->best.gain > b->best.gain; });
+        next.resize(std::min({next.size(), space_.scratch.size(), static_cast<std::size_t>(splits_left())}));
+        if (next.size() == 1 || next[0]->n_rows() < kRowsAThread) {
+            divide_leaf(*next[0], {space_.scratch[0], n_threads_});
+        } else {
+            parallel_for(next.size(), n_threads_,
+                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], 1}); });
         }
-        leaves_.push_back(std::move(root));
     }
 
     // The bytes in which the features are found, a slot of the histogram each.
@@ -101,7 +132,7 @@ class TreeGrower {
         }
         for (const std::uint32_t feature : task_.features)
             starts_.push_back(slots[binned_.places[feature].byte] * kBinStride);
-        space_.levels.resize(task_.features.size() * kCoarseLevels);
+        for (GrowthScratch& scratch : space_.scratch) scratch.levels.resize(task_.features.size() * kCoarseLevels);
     }
 
     // Coarse levels only tell which features promise most; so a sample may do that, and all rows decide.
@@ -109,75 +140,95 @@ class TreeGrower {
 
     std::size_t histogram_size() const { return bytes_.size() * kBinStride; }
 
-    void fill(Leaf& leaf) {
-        if (space_.histograms.empty())
-            space_.histograms.push_back(std::make_unique_for_overwrite<Packed[]>(histogram_size()));
-        leaf.histogram = std::move(space_.histograms.back());
-        space_.histograms.pop_back();
-        fill_histogram(binned_, leaf.sample, space_.quantised.packed, bytes_, n_threads_,
+    void fill(Leaf& leaf, const Worker& worker) {
+        leaf.histogram = spare_histogram();
+        fill_histogram(binned_, leaf.sample, space_.quantised.packed, bytes_, worker.n_threads,
                        {leaf.histogram.get(), histogram_size()});
         leaf.sum = 0;
         for (std::size_t value = 0; value < 256; ++value) leaf.sum += leaf.histogram[value];
     }
 
-    // Turns a leaf into a split and two leaves; the right one is new.
-    void split(std::size_t place) {
-        const Split chosen = leaves_[place].best;
-        Leaf parent = std::move(leaves_[place]);
-        const CodeSplit by_code{task_.features[chosen.slot], chosen.code, chosen.missing_left};
-        const std::int32_t node = add_split(parent, binned_, by_code, chosen.gain, tree_);
-        Leaf left, right;
-        left.parent = right.parent = node;
+    using Histogram = std::unique_ptr<Packed[]>;
+
+    Histogram spare_histogram() {
+        {
+            const std::lock_guard lock(histograms_);
+            if (!space_.histograms.empty()) {
+                Histogram spare = std::move(space_.histograms.back());
+                space_.histograms.pop_back();
+                return spare;
+            }
+        }
+        return std::make_unique_for_overwrite<Packed[]>(histogram_size());
+    }
+
+    // Others may have the histograms of a leaf that will not be split.
+    void give_up(Leaf& leaf) {
+        for (Leaf& side : leaf.sides) give_up(side);
+        if (!leaf.histogram) return;
+        const std::lock_guard lock(histograms_);
+        space_.histograms.push_back(std::move(leaf.histogram));
+    }
+
+    // Turns a divided leaf into a split and two leaves; the right one is new.
+    void split(Leaf& leaf) {
+        const std::int32_t node = add_split(leaf, binned_, by_code(leaf.best), leaf.best.gain, tree_);
+        std::vector<Leaf> sides = std::move(leaf.sides);
+        for (Leaf& side : sides) side.parent = node;
+        leaf = std::move(sides[0]);
+        leaves_.push_back(std::move(sides[1]));
+    }
+
+    CodeSplit by_code(const Split& split) const {
+        return {task_.features[split.slot], split.code, split.missing_left};
+    }
+
+    // Finds the two sides of a leaf, and how each is best split.
+    void divide_leaf(Leaf& leaf, const Worker& worker) {
+        std::vector<Leaf> sides(2);
+        Leaf &left = sides[0], &right = sides[1];
         left.is_left = true;
-        send(parent.sample, by_code, left.sample, right.sample);
-        send(parent.rest, by_code, left.rest, right.rest);
-        sum_up(parent, left, right);
-        constrain(parent, chosen, left, right);
-        if (!is_last_split()) {
-            consider_splits(left);
-            consider_splits(right);
-        }
-        leaves_[place] = std::move(left);
-        leaves_.push_back(std::move(right));
+        send(leaf.sample, by_code(leaf.best), worker, left.sample, right.sample);
+        send(leaf.rest, by_code(leaf.best), worker, left.rest, right.rest);
+        sum_up(leaf, left, right, worker);
+        constrain(leaf, left, right);
+        if (splits_left() > 1)
+            for (Leaf& side : sides) consider_splits(side, worker);
+        leaf.sides = std::move(sides);
     }
 
-    // A leaf that will not be split needs its histogram no more: others may have it.
-    void consider_splits(Leaf& leaf) {
-        find_best(leaf);
-        if (leaf.best.gain > limits_.min_gain) return;
+    void consider_splits(Leaf& leaf, const Worker& worker) {
+        find_best(leaf, worker);
+        if (may_split(leaf)) return;
         leaf.best = {};
-        if (leaf.histogram) space_.histograms.push_back(std::move(leaf.histogram));
+        give_up(leaf);
     }
 
-    // The leaves of the last split are never split, so that only their constraints may ask for their sums.
-    bool is_last_split() const { return static_cast<std::int32_t>(leaves_.size()) + 1 >= limits_.max_leaves; }
-
-    // The smaller side is added up row by row; the larger is what it leaves of the parent.
-    void sum_up(Leaf& parent, Leaf& left, Leaf& right) {
-        if (is_last_split() && task_.monotone.empty()) {
-            space_.histograms.push_back(std::move(parent.histogram));
-            return;
-        }
+    // The smaller side is added up row by row; the larger is what it leaves of the parent. After the last split,
+    // only constraints may ask for sums.
+    void sum_up(Leaf& parent, Leaf& left, Leaf& right, const Worker& worker) {
+        if (splits_left() == 1 && task_.monotone.empty()) return;
         const bool left_is_smaller = left.sample.size() <= right.sample.size();
         Leaf& smaller = left_is_smaller ? left : right;
         Leaf& larger = left_is_smaller ? right : left;
-        fill(smaller);
+        fill(smaller, worker);
         larger.sum = parent.sum - smaller.sum;
         larger.histogram = std::move(parent.histogram);
         for (std::size_t i = 0; i < histogram_size(); ++i) larger.histogram[i] -= smaller.histogram[i];
     }
 
-    void send(Rows rows, const CodeSplit& split, Rows& left, Rows& right) {
-        const std::size_t n_left = divide(binned_, split, rows, space_.buffer);
+    void send(Rows rows, const CodeSplit& split, const Worker& worker, Rows& left, Rows& right) {
+        worker.scratch.buffer.resize(std::max(worker.scratch.buffer.size(), rows.size()));
+        const std::size_t n_left = divide(binned_, split, rows, worker.scratch.buffer);
         left = rows.first(n_left);
         right = rows.subspan(n_left);
     }
 
     // Under a monotone constraint the two sides meet half way between their values.
-    void constrain(const Leaf& parent, const Split& chosen, Leaf& left, Leaf& right) {
+    void constrain(const Leaf& parent, Leaf& left, Leaf& right) {
         left.low = right.low = parent.low;
         left.high = right.high = parent.high;
-        const int direction = direction_of(chosen.slot);
+        const int direction = direction_of(parent.best.slot);
         if (direction == 0) return;
         const Quantised& units = space_.quantised;
         const double middle =
@@ -232,18 +283,18 @@ class TreeGrower {
 
     // The best split of every feature by its sums alone, then the first of them, in order of gain, that leaves
     // enough documents on both sides. Documents are counted only for features that come first.
-    void find_best(Leaf& leaf) {
+    void find_best(Leaf& leaf, const Worker& worker) {
         if (n_judged(leaf) / 2 < limits_.min_documents) return;
         const Judged screened{leaf.sum, space_.quantised, static_cast<std::int64_t>(leaf.sample.size())};
         std::vector<Candidate> candidates(task_.features.size());
-        parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf),
-                        [&](std::size_t first, std::size_t last) {
+        parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4),
+                        worker.threads_for(leaf), [&](std::size_t first, std::size_t last) {
                             for (std::size_t slot = first; slot < last; ++slot) {
-                                const Profile profile = level_sums(leaf, slot);
+                                const Profile profile = level_sums(leaf, slot, worker);
                                 candidates[slot] = {profile, scan(leaf, screened, slot, profile, {})};
                             }
                         });
-        const Judged judged = refine(leaf, screened, candidates);
+        const Judged judged = refine(leaf, screened, candidates, worker);
         std::make_heap(candidates.begin(), candidates.end());
         while (!candidates.empty() && candidates.front().best.gain > limits_.min_gain) {
             std::pop_heap(candidates.begin(), candidates.end());
@@ -256,7 +307,8 @@ class TreeGrower {
     }
 
     // Keeps the features that promise most, looked at code by code, and those whose levels are their codes.
-    Judged refine(const Leaf& leaf, const Judged& screened, std::vector<Candidate>& candidates) {
+    Judged refine(const Leaf& leaf, const Judged& screened, std::vector<Candidate>& candidates,
+                  const Worker& worker) {
         const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
             return !looks_at_all() && binned_.places[task_.features[candidate.best.slot]].exact;
         });
@@ -267,10 +319,10 @@ class TreeGrower {
         candidates.erase(last, candidates.end());
         std::vector<std::uint32_t> features;
         for (auto chosen = first; chosen != last; ++chosen) features.push_back(task_.features[chosen->best.slot]);
-        const Judged judged = sum_codes(leaf, screened, features);
+        const Judged judged = sum_codes(leaf, screened, features, worker);
         for (std::size_t i = 0; i < features.size(); ++i) {
             Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
-            const Packed* sums = space_.codes.data() + i * 256;
+            const Packed* sums = worker.scratch.codes.data() + i * 256;
             chosen.profile = {sums, binned_.n_bins(features[i]), sums[kMissing]};
             chosen.best = scan(leaf, judged, chosen.best.slot, chosen.profile, {});
         }
@@ -278,30 +330,27 @@ class TreeGrower {
     }
 
     // The sums of these features' codes, over all documents of the leaf if those are to decide.
-    Judged sum_codes(const Leaf& leaf, const Judged& screened, std::span<const std::uint32_t> features) {
-        space_.codes.assign(features.size() * 256, 0);
+    Judged sum_codes(const Leaf& leaf, const Judged& screened, std::span<const std::uint32_t> features,
+                     const Worker& worker) {
+        std::vector<Packed>& codes = worker.scratch.codes;
+        codes.assign(features.size() * 256, 0);
         const Quantised& units = looks_at_all() ? space_.whole : space_.quantised;
-        add_codes(binned_, leaf.sample, units.packed, features, threads_for(leaf), space_.codes);
+        add_codes(binned_, leaf.sample, units.packed, features, worker.threads_for(leaf), codes);
         if (!looks_at_all()) return screened;
-        add_codes(binned_, leaf.rest, units.packed, features, threads_for(leaf), space_.codes);
-        const auto sums = std::span(space_.codes).first(256);
-        return {std::accumulate(sums.begin(), sums.end(), Packed{0}), units, n_judged(leaf)};
+        add_codes(binned_, leaf.rest, units.packed, features, worker.threads_for(leaf), codes);
+        return {std::accumulate(codes.begin(), codes.begin() + 256, Packed{0}), units, n_judged(leaf)};
     }
 
     std::int64_t n_judged(const Leaf& leaf) const {
         return static_cast<std::int64_t>(leaf.sample.size() + (looks_at_all() ? leaf.rest.size() : 0));
     }
 
-    int threads_for(const Leaf& leaf) const {
-        return leaf.sample.size() + leaf.rest.size() >= kRowsAThread ? n_threads_ : 1;
-    }
-
     // What the leaf's histogram tells of a feature; the others that share its byte are added up.
-    Profile level_sums(const Leaf& leaf, std::size_t slot) {
+    Profile level_sums(const Leaf& leaf, std::size_t slot, const Worker& worker) {
         const Place& place = binned_.places[task_.features[slot]];
         const Packed* byte = leaf.histogram.get() + starts_[slot];
         if (place.n_levels == 256) return {byte, binned_.n_bins(task_.features[slot]), byte[kMissing]};
-        Packed* sums = space_.levels.data() + slot * kCoarseLevels;
+        Packed* sums = worker.scratch.levels.data() + slot * kCoarseLevels;
         std::fill_n(sums, kCoarseLevels, Packed{0});
         const std::size_t stride = place.stride, run = stride * place.n_levels;
         for (std::size_t first = 0; first + run <= 256; first += run)
@@ -413,8 +462,18 @@ class TreeGrower {
         return 2 * weight_of(below) >= weight_of(all);
     }
 
+    // A leaf that was divided ahead, and is not split, has its rows in their order again.
+    static void put_together(Leaf& leaf) {
+        const auto merge = [](Rows rows, std::size_t n_left) {
+            std::inplace_merge(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n_left), rows.end());
+        };
+        merge(leaf.sample, leaf.sides[0].sample.size());
+        merge(leaf.rest, leaf.sides[0].rest.size());
+    }
+
     void finish(std::size_t place, std::span<double> outputs) {
-        const Leaf& leaf = leaves_[place];
+        Leaf& leaf = leaves_[place];
+        if (!leaf.sides.empty()) put_together(leaf);
         link(leaf, -1 - static_cast<std::int32_t>(place), tree_);
         Sums sums;
         for (const Rows& rows : {leaf.sample, leaf.rest})
@@ -438,6 +497,7 @@ class TreeGrower {
     std::vector<std::uint32_t> bytes_;  // that histograms are made of
     std::vector<std::size_t> starts_;   // where the sums of each feature's byte begin
     std::vector<Leaf> leaves_;
+    std::mutex histograms_;  // guards the spare ones
     GrownTree tree_;
 };
 

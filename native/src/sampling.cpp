@@ -15,7 +15,7 @@ double uniform(std::uint64_t seed, std::uint64_t i) {
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
     bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
     bits ^= bits >> 31;
-    return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
 }
 
 }  // namespace
@@ -24,21 +24,21 @@ std::size_t draw_by_size(std::span<const std::span<const double>> values, double
                          Draw draw) {
     const std::size_t n_rows = draw.rows.size();
     std::size_t n_drawn = 0;
-    std::array<double, kBlock> sizes;
+    std::array<double, kBlock> squares;
     for (std::size_t begin = 0; begin < n_rows; begin += kBlock) {
-        const std::size_t count = std::min(kBlock, n_rows - begin);
-        std::fill_n(sizes.begin(), count, 0.0);
+        const std::size_t count = std::min(kBlock, n_rows - begin), drawn_before = n_drawn;
+        std::fill_n(squares.begin(), count, 0.0);
         for (const std::span<const double> own : values)
-            for (std::size_t i = 0; i < count; ++i) sizes[i] += own[begin + i] * own[begin + i];
-        for (std::size_t i = 0; i < count; ++i) sizes[i] = std::sqrt(sizes[i]);
+            for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
         for (std::size_t i = 0; i < count; ++i) {  // all are written, one moves on: no branch to guess
             const auto row = static_cast<std::uint32_t>(begin + i);
-            const bool drawn = uniform(seed, row) * mu < sizes[i];
-            draw.rows[n_drawn] = row;
-            draw.weights[n_drawn] = std::max(1.0, mu / sizes[i]);
-            draw.rest[row - n_drawn] = row;
-            n_drawn += drawn;
+            const double least = uniform(seed, row) * mu;
+            draw.rows[n_drawn] = draw.rest[row - n_drawn] = row;
+            draw.weights[n_drawn] = squares[i];
+            n_drawn += least * least < squares[i];
         }
+        for (std::size_t i = drawn_before; i < n_drawn; ++i)
+            draw.weights[i] = std::max(1.0, mu / std::sqrt(draw.weights[i]));
     }
     return n_drawn;
 }

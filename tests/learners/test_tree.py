@@ -79,7 +79,7 @@ def grow(binned, task, limits, n_threads=1):
 
 
 def grow_slowly(X, binned, task, limits):
-    coarse = None if binned.levels().max(initial=255) == 255 else binned.levels()
+    coarse = binned.levels() if binned.coarse else None
     return Grower(encode(X, binned.edges), binned.edges, **task, **limits, coarse=coarse).grow()
 
 

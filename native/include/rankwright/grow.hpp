@@ -33,13 +33,19 @@ struct GrowthTask {
     std::span<const std::int8_t> monotone;      // +1, 0 or -1 a feature of the matrix; may be empty
 };
 
-// What growing a tree needs and the next tree needs again; one thread may use it at a time.
+// What dividing a leaf needs.
+struct GrowthScratch {
+    std::vector<Packed> levels, codes;  // sums of single features
+    std::vector<std::uint32_t> buffer;
+};
+
+// What growing a tree needs and the next tree needs again; one tree may use it at a time.
 struct GrowthWorkspace {
     Quantised quantised, whole;  // of the sample, and of all rows
-    std::vector<std::uint32_t> sample, rest, buffer;
+    std::vector<std::uint32_t> sample, rest;
     std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
     std::size_t histogram_size = 0;
-    std::vector<Packed> levels, codes;  // sums of single features
+    std::vector<GrowthScratch> scratch;  // one a thread
 };
 
 // Grows one tree and overwrites outputs[row] with the value of each row's leaf.
