@@ -101,20 +101,10 @@ auto levels_of(const BinnedMatrix& binned) {
 std::span<const std::uint32_t> checked_subset(const Vector<std::uint32_t>& members, std::size_t n,
                                               const char* sentence) {
     const auto subset = view(members);
-    for (std::size_t i = 0; i < subset.size(); ++i)
-        require(subset[i] < n && (i == 0 || subset[i - 1] < subset[i]), sentence);
+    std::size_t falls = 0;
+    for (std::size_t i = 1; i < subset.size(); ++i) falls += subset[i - 1] >= subset[i];
+    require(falls == 0 && (subset.empty() || subset.back() < n), sentence);
     return subset;
-}
-
-// Every row is in one of two ascending lists.
-void check_parts(std::span<const std::uint32_t> sample, std::span<const std::uint32_t> rest, std::size_t n_rows) {
-    const char* sentence = "sample and rest must ascend and make up all rows";
-    require(sample.size() + rest.size() == n_rows, sentence);
-    for (std::size_t row = 0, drawn = 0; row < n_rows; ++row) {
-        const bool is_drawn = drawn < sample.size() && sample[drawn] == row;
-        require(is_drawn || (row - drawn < rest.size() && rest[row - drawn] == row), sentence);
-        drawn += is_drawn;
-    }
 }
 
 void check_finite(Doubles values, std::size_t n, const char* sentence) {
@@ -147,19 +137,19 @@ nb::dict arrays_of(const GrownTree& tree) {
 }
 
 nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
-                Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
-                Vector<std::uint32_t> features, Vector<std::int8_t> monotone, std::int32_t max_leaves,
-                std::int64_t min_documents, double min_weight, double l2, double min_gain, std::int32_t levels,
-                int n_threads, GuardedWorkspace& workspace) {
-    const GrowthTask task{
-        view(gradient), view(hessian),
-        view(sample),   view(sample_weights),
-        view(rest),     checked_subset(features, binned.n_features, "features must ascend and exist"),
-        view(monotone)};
+                Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> features,
+                Vector<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
+                double min_weight, double l2, double min_gain, std::int32_t levels, int n_threads,
+                GuardedWorkspace& workspace) {
+    const GrowthTask task{view(gradient),
+                          view(hessian),
+                          checked_subset(sample, binned.n_rows, "sample must ascend and exist"),
+                          view(sample_weights),
+                          checked_subset(features, binned.n_features, "features must ascend and exist"),
+                          view(monotone)};
     for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be finite numbers, one a row");
     check_weights(task.hessian, task.sample_weights, task.sample.size());
-    check_parts(task.sample, task.rest, binned.n_rows);
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
@@ -181,10 +171,9 @@ struct GuardedVectorWorkspace : VectorWorkspace {
 };
 
 nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
-                       Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> rest,
-                       Vector<std::uint32_t> features, std::int32_t max_leaves, std::int64_t min_documents,
-                       double min_weight, double l2, double min_gain, std::int32_t levels, int n_threads,
-                       GuardedVectorWorkspace& workspace) {
+                       Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> features,
+                       std::int32_t max_leaves, std::int64_t min_documents, double min_weight, double l2,
+                       double min_gain, std::int32_t levels, int n_threads, GuardedVectorWorkspace& workspace) {
     const std::size_t n_classes = gradient.shape(0);
     require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
     for (const Matrix<double>& values : {gradient, hessian}) {
@@ -195,12 +184,10 @@ nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matr
     const VectorGrowthTask task{n_classes,
                                 {gradient.data(), gradient.size()},
                                 {hessian.data(), hessian.size()},
-                                view(sample),
+                                checked_subset(sample, binned.n_rows, "sample must ascend and exist"),
                                 view(sample_weights),
-                                view(rest),
                                 checked_subset(features, binned.n_features, "features must ascend and exist")};
     check_weights(task.hessian, task.sample_weights, task.sample.size());
-    check_parts(task.sample, task.rest, binned.n_rows);
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
     require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
     const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
@@ -236,14 +223,14 @@ void bind_growth(nb::module_& m) {
     m.def("hash_rows", &row_hashes, nb::arg("values"), nb::arg("n_threads"));
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
-          nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"), nb::arg("monotone"),
-          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
-          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
+          nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
+          nb::arg("n_threads"), nb::arg("workspace"));
     nb::class_<GuardedVectorWorkspace>(m, "VectorWorkspace").def(nb::init<>());
     m.def("grow_vector_tree", &grown_vector, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
-          nb::arg("sample"), nb::arg("sample_weights"), nb::arg("rest"), nb::arg("features"),
-          nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"),
-          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
+          nb::arg("min_documents"), nb::arg("min_weight"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
+          nb::arg("n_threads"), nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings

@@ -16,14 +16,14 @@ nb::tuple draw_rows(std::vector<Vector<double>> values, double mu, std::uint64_t
     require(mu > 0.0, "mu must be above 0");
     std::vector<std::span<const double>> numbers;
     for (const auto& own : values) numbers.push_back(checked_finite(own, n_rows, "values must be finite"));
-    Output<std::uint32_t> rows(n_rows), rest(n_rows);
+    Output<std::uint32_t> rows(n_rows);
     Output<double> weights(n_rows);
     std::size_t n_drawn = 0;
     {
         nb::gil_scoped_release release;
-        n_drawn = draw_by_size(numbers, mu, seed, {rows.span(), rest.span(), weights.span()});
+        n_drawn = draw_by_size(numbers, mu, seed, {rows.span(), weights.span()});
     }
-    return nb::make_tuple(rows.first(n_drawn), rest.first(n_rows - n_drawn), weights.first(n_drawn));
+    return nb::make_tuple(rows.first(n_drawn), weights.first(n_drawn));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "rankwright/histogram.hpp"
+#include "rankwright/sampling.hpp"
 #include "rankwright/threads.hpp"
 #include "rankwright/vectors.hpp"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Below so many rows or bins, waking another thread takes longer than it saves.
 constexpr std::size_t kRowsAThread = 50'000;
+constexpr std::size_t kRowsARun = 1 << 15;
 // Features with coarse levels that are looked at code by code.
 constexpr std::ptrdiff_t kRefined = 4;
 
@@ -64,7 +66,7 @@ class TreeGrower {
                  space_.quantised);
         if (looks_at_all()) quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space_.whole);
         space_.sample.assign(task.sample.begin(), task.sample.end());
-        space_.rest.assign(task.rest.begin(), task.rest.end());
+        leave_out(task.sample, binned.n_rows, space_.rest);
         space_.scratch.resize(static_cast<std::size_t>(std::max(1, n_threads)));
         list_bytes();
         if (space_.histogram_size != histogram_size()) space_.histograms.clear();
@@ -81,10 +83,7 @@ class TreeGrower {
             if (best->sides.empty()) divide_ahead();
             split(*best);
         }
-        tree_.leaf_value.resize(leaves_.size());
-        tree_.cover.resize(leaves_.size());
-        const int n_threads = task_.gradient.size() >= kRowsAThread ? n_threads_ : 1;
-        parallel_for(leaves_.size(), n_threads, [&](std::size_t leaf) { finish(leaf, outputs); });
+        finish(outputs);
         for (Leaf& leaf : leaves_) give_up(leaf);
         return std::move(tree_);
     }
@@ -136,7 +135,7 @@ class TreeGrower {
     }
 
     // Coarse levels only tell which features promise most; so a sample may do that, and all rows decide.
-    bool looks_at_all() const { return binned_.coarse && !task_.rest.empty(); }
+    bool looks_at_all() const { return binned_.coarse && task_.sample.size() < binned_.n_rows; }
 
     std::size_t histogram_size() const { return bytes_.size() * kBinStride; }
 
@@ -462,30 +461,41 @@ class TreeGrower {
         return 2 * weight_of(below) >= weight_of(all);
     }
 
-    // A leaf that was divided ahead, and is not split, has its rows in their order again.
-    static void put_together(Leaf& leaf) {
-        const auto merge = [](Rows rows, std::size_t n_left) {
-            std::inplace_merge(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(n_left), rows.end());
-        };
-        merge(leaf.sample, leaf.sides[0].sample.size());
-        merge(leaf.rest, leaf.sides[0].rest.size());
+    // Values come from sums in row order, run by run: leaf by leaf, rows would be fetched from all over memory.
+    void finish(std::span<double> outputs) {
+        const std::size_t n_leaves = leaves_.size(), n_rows = binned_.n_rows;
+        const int n_threads = n_rows >= kRowsAThread ? n_threads_ : 1;
+        space_.leaf_of_row.resize(n_rows);
+        parallel_for(n_leaves, n_threads, [&](std::size_t leaf) {
+            for (const Rows& rows : {leaves_[leaf].sample, leaves_[leaf].rest})
+                for (const std::uint32_t row : rows) space_.leaf_of_row[row] = static_cast<std::uint32_t>(leaf);
+        });
+        std::vector<Sums> sums((n_rows + kRowsARun - 1) / kRowsARun * n_leaves);
+        parallel_ranges(n_rows, kRowsARun, n_threads, [&](std::size_t first, std::size_t last) {
+            Sums* own = sums.data() + first / kRowsARun * n_leaves;
+            for (std::size_t row = first; row < last; ++row) {
+                Sums& sum = own[space_.leaf_of_row[row]];
+                sum.gradient += task_.gradient[row];
+                sum.weight += task_.hessian[row];
+            }
+        });
+        for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) finish_leaf(leaf, sums);
+        parallel_ranges(n_rows, kRowsARun, n_threads, [&](std::size_t first, std::size_t last) {
+            for (std::size_t row = first; row < last; ++row)
+                outputs[row] = tree_.leaf_value[space_.leaf_of_row[row]];
+        });
     }
 
-    void finish(std::size_t place, std::span<double> outputs) {
-        Leaf& leaf = leaves_[place];
-        if (!leaf.sides.empty()) put_together(leaf);
+    void finish_leaf(std::size_t place, std::span<const Sums> runs) {
+        const Leaf& leaf = leaves_[place];
+        Sums sum;
+        for (std::size_t run = place; run < runs.size(); run += leaves_.size()) {
+            sum.gradient += runs[run].gradient;
+            sum.weight += runs[run].weight;
+        }
         link(leaf, -1 - static_cast<std::int32_t>(place), tree_);
-        Sums sums;
-        for (const Rows& rows : {leaf.sample, leaf.rest})
-            for (const std::uint32_t row : rows) {
-                sums.gradient += task_.gradient[row];
-                sums.weight += task_.hessian[row];
-            }
-        const double value = value_of(sums, leaf);
-        for (const Rows& rows : {leaf.sample, leaf.rest})
-            for (const std::uint32_t row : rows) outputs[row] = value;
-        tree_.leaf_value[place] = value;
-        tree_.cover[place] = static_cast<double>(leaf.sample.size() + leaf.rest.size());
+        tree_.leaf_value.push_back(value_of(sum, leaf));
+        tree_.cover.push_back(static_cast<double>(leaf.n_rows()));
     }
 
     const BinnedMatrix& binned_;

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "rankwright/sampling.hpp"
 #include "rankwright/threads.hpp"
 
 namespace rankwright {
@@ -64,8 +65,8 @@ class VectorGrower {
           add_rows_(adder_for(width_)) {
         quantise_classes();
         space_.sample.assign(task.sample.begin(), task.sample.end());
-        space_.rest.assign(task.rest.begin(), task.rest.end());
-        space_.buffer.resize(std::max(task.sample.size(), task.rest.size()));
+        leave_out(task.sample, binned.n_rows, space_.rest);
+        space_.buffer.resize(std::max(space_.sample.size(), space_.rest.size()));
         if (space_.histogram_size != histogram_size()) space_.histograms.clear();
         space_.histogram_size = histogram_size();
     }

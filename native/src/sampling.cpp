@@ -30,10 +30,10 @@ std::size_t draw_by_size(std::span<const std::span<const double>> values, double
         std::fill_n(squares.begin(), count, 0.0);
         for (const std::span<const double> own : values)
             for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
-        for (std::size_t i = 0; i < count; ++i) {  // all are written, one moves on: no branch to guess
+        for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to guess
             const auto row = static_cast<std::uint32_t>(begin + i);
             const double least = uniform(seed, row) * mu;
-            draw.rows[n_drawn] = draw.rest[row - n_drawn] = row;
+            draw.rows[n_drawn] = row;
             draw.weights[n_drawn] = squares[i];
             n_drawn += least * least < squares[i];
         }
@@ -41,6 +41,20 @@ std::size_t draw_by_size(std::span<const std::span<const double>> values, double
             draw.weights[i] = std::max(1.0, mu / std::sqrt(draw.weights[i]));
     }
     return n_drawn;
+}
+
+void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {
+    rest.resize(n_rows - sample.size());
+    auto place = rest.begin();
+    std::uint32_t next = 0;
+    const auto leave_out_up_to = [&](std::size_t end) {
+        while (next < end) *place++ = next++;
+    };
+    for (const std::uint32_t row : sample) {
+        leave_out_up_to(row);
+        ++next;
+    }
+    leave_out_up_to(n_rows);
 }
 
 }  // namespace rankwright

@@ -257,7 +257,6 @@ def grow_tree(
     hessian: NDArray[np.float64],
     sample: NDArray[np.uint32],
     sample_weights: NDArray[np.float64],
-    rest: NDArray[np.uint32],
     features: NDArray[np.uint32],
     monotone: NDArray[np.int8],
     max_leaves: int,
@@ -300,7 +299,7 @@ def smooth_dcg(
 
 def draw_by_size(
     values: Sequence[NDArray[np.float64]], mu: float, seed: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
 class VectorWorkspace:
     def __init__(self) -> None: ...
@@ -312,7 +311,6 @@ def grow_vector_tree(
     hessian: NDArray[np.float64],
     sample: NDArray[np.uint32],
     sample_weights: NDArray[np.float64],
-    rest: NDArray[np.uint32],
     features: NDArray[np.uint32],
     max_leaves: int,
     min_documents: int,

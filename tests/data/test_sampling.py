@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.data.sampling import _threshold, all_rows, draw_by_size, draw_documents, draw_queries
 
@@ -19,28 +20,27 @@ def generator(seed=7):
     return np.random.default_rng(seed)
 
 
-def assert_parts_of(sample, n_rows):
-    for rows in (sample.rows, sample.rest):
-        assert rows.dtype == np.uint32
-        assert (np.diff(rows.astype(int)) > 0).all()
-    assert sorted([*sample.rows.tolist(), *sample.rest.tolist()]) == list(range(n_rows))
+def assert_some_of(sample, n_rows):
+    assert sample.rows.dtype == np.uint32
+    assert (np.diff(sample.rows.astype(int)) > 0).all()
     assert len(sample.rows) > 0, "a round must look at something"
+    assert sample.rows[-1] < n_rows
 
 
 def test_all_rows_are_all_rows():
     sample = all_rows(5)
-    assert_parts_of(sample, 5)
+    assert_some_of(sample, 5)
     assert sample.rows.tolist() == [0, 1, 2, 3, 4]
     assert len(sample.weights) == 0
 
 
 @given(GRADIENTS, SHARES, st.integers(0, 100))
-def test_every_draw_parts_the_rows(gradient, share, seed):
+def test_every_draw_takes_some_rows(gradient, share, seed):
     n_rows, groups = len(gradient), QueryGroups.of(np.arange(len(gradient)) % 5)
-    assert_parts_of(draw_documents(n_rows, share, generator(seed)), n_rows)
-    assert_parts_of(draw_queries(groups, share, generator(seed)), n_rows)
+    assert_some_of(draw_documents(n_rows, share, generator(seed)), n_rows)
+    assert_some_of(draw_queries(groups, share, generator(seed)), n_rows)
     by_gradient = draw_by_size([gradient], share, generator(seed))
-    assert_parts_of(by_gradient, n_rows)
+    assert_some_of(by_gradient, n_rows)
     if len(by_gradient.weights):
         assert by_gradient.weights.shape == by_gradient.rows.shape
         assert (np.isfinite(by_gradient.weights) & (by_gradient.weights >= 1)).all()
@@ -73,7 +73,7 @@ def test_a_draw_has_the_expected_size(share):
 def test_queries_are_drawn_whole():
     qid = generator().integers(300, size=5000)
     sample = draw_queries(QueryGroups.of(qid), 0.5, generator())
-    assert not set(qid[sample.rows]) & set(qid[sample.rest])
+    assert not set(qid[sample.rows]) & set(np.delete(qid, sample.rows))
 
 
 @given(GRADIENTS, SHARES)
@@ -82,6 +82,43 @@ def test_chances_sum_to_the_share_or_to_all_that_can_be_drawn(gradient, share):
     mu = _threshold(size, share * len(size))
     expected = (size / np.maximum(size, mu)).sum()
     assert expected == pytest.approx(min(share * len(size), np.count_nonzero(size)), rel=1e-9, abs=1e-12)
+
+
+def uniform(seed, n_rows):
+    """SplitMix64, in numbers of any length."""
+    drawn = []
+    for row in range(n_rows):
+        bits = (seed + (row + 1) * 0x9E3779B97F4A7C15) % 2**64
+        bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        bits = (bits ^ bits >> 27) * 0x94D049BB133111EB % 2**64
+        drawn.append(((bits ^ bits >> 31) // 2**12 + 0.5) / 2**52)
+    return np.array(drawn)
+
+
+@given(GRADIENTS, st.floats(1e-3, 1e3), st.integers(0, 2**63 - 1))
+def test_draws_as_the_slow_twin(gradient, mu, seed):
+    rows, weights = _native.draw_by_size([gradient, 0.5 * gradient], mu, seed)
+    size = np.sqrt(1.25) * np.abs(np.where(np.abs(gradient) < 1e-150, 0.0, gradient))
+    least = uniform(seed, len(gradient)) * mu
+    clear = ~np.isclose(least, size, rtol=1e-12, atol=0)  # of rounding
+    assert set(np.flatnonzero(clear & (least < size))) <= set(rows)
+    assert not set(np.flatnonzero(clear & (least > size))) & set(rows)
+    np.testing.assert_allclose(weights, np.maximum(1.0, mu / size[rows]), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("values", "mu", "said"),
+    [
+        ([], 1.0, "values must have"),
+        ([np.ones(3), np.ones(2)], 1.0, "finite"),
+        ([np.array([1.0, np.nan])], 1.0, "finite"),
+        ([np.ones(3)], 0.0, "mu must be above 0"),
+        ([np.ones(3)], np.nan, "mu must be above 0"),
+    ],
+)
+def test_the_binding_refuses(values, mu, said):
+    with pytest.raises(ValueError, match=said):
+        _native.draw_by_size(values, mu, 1)
 
 
 def test_large_gradients_are_drawn_for_certain_and_small_ones_in_proportion():

@@ -36,7 +36,6 @@ def tasks(draw):
         "hessian": hessian,
         "sample": np.flatnonzero(drawn).astype(np.uint32),
         "sample_weights": weights,
-        "rest": np.flatnonzero(~drawn).astype(np.uint32),
         "features": np.array(sorted(features), dtype=np.uint32),
     }
     return X, draw(st.sampled_from([2, 4, 255])), task
@@ -67,7 +66,6 @@ def all_rows_task(gradient, n_features=1):
         "hessian": hessian,
         "sample": np.arange(gradient.shape[1], dtype=np.uint32),
         "sample_weights": np.zeros(0),
-        "rest": np.zeros(0, dtype=np.uint32),
         "features": np.arange(n_features, dtype=np.uint32),
     }
 
@@ -159,9 +157,8 @@ def test_any_number_of_threads_grows_the_same_tree(n_classes):
         {"hessian": np.full((2, 3), -1e-9)},
         {"sample_weights": np.ones(2)},
         {"sample_weights": np.full(3, -1e-9)},
-        {"sample": np.array([0, 1], dtype=np.uint32)},
         {"sample": np.array([0, 1, 3], dtype=np.uint32)},
-        {"rest": np.array([2], dtype=np.uint32)},
+        {"sample": np.array([2, 1], dtype=np.uint32)},
         {"features": np.array([0, 2], dtype=np.uint32)},
         {"features": np.array([1, 0], dtype=np.uint32)},
         {"max_leaves": 0},

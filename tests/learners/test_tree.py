@@ -54,7 +54,6 @@ def tasks(draw, monotone=False, most=(25, 4)):
             "hessian": hessian,
             "sample": np.flatnonzero(drawn).astype(np.uint32),
             "sample_weights": weights,
-            "rest": np.flatnonzero(~drawn).astype(np.uint32),
             "features": np.array(sorted(features), dtype=np.uint32),
             "monotone": np.array(draw(directions) if monotone else [], dtype=np.int8),
         },
@@ -91,7 +90,6 @@ def all_rows_task(gradient, hessian=None, n_features=1, monotone=()):
         "hessian": hessian,
         "sample": np.arange(len(gradient), dtype=np.uint32),
         "sample_weights": np.zeros(0),
-        "rest": np.zeros(0, dtype=np.uint32),
         "features": np.arange(n_features, dtype=np.uint32),
         "monotone": np.array(monotone, dtype=np.int8),
     }
@@ -142,6 +140,17 @@ def test_coarse_levels_leave_the_best_four_features_to_look_at():
     exact, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 8})
     assert tree.threshold[0] == exact.threshold[0]
     assert len(tree.feature) == 7
+
+
+def test_on_coarse_levels_all_rows_decide_where_a_sample_splits():
+    X = column(*range(100))
+    drawn = np.arange(100) % 3 == 0
+    gradient = np.where(np.arange(100) < 60, -1.0, 1.0)
+    gradient[drawn] = np.where(np.arange(100)[drawn] < 30, -1.0, 1.0)
+    task = all_rows_task(gradient) | {"sample": np.flatnonzero(drawn).astype(np.uint32)}
+    for coarse, threshold in ((False, 27.5), (True, 59.5)):
+        tree, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 2}, coarse=coarse)
+        assert tree.threshold.tolist() == [threshold]
 
 
 @given(tasks(monotone=True), DRAWN_LIMITS)
@@ -243,10 +252,7 @@ def test_missing_documents_that_weigh_nothing_count_all_the_same():
 
 
 def test_leaf_values_come_from_all_rows_and_splits_from_the_sample():
-    task = all_rows_task([-1, 1, 8, 3]) | {
-        "sample": np.array([0, 1], dtype=np.uint32),
-        "rest": np.array([2, 3], dtype=np.uint32),
-    }
+    task = all_rows_task([-1, 1, 8, 3]) | {"sample": np.array([0, 1], dtype=np.uint32)}
     tree, outputs = grow(binned_all(column(1, 4, 0, 3)), task, LIMITS)
     assert tree.threshold.tolist() == [2]
     assert outputs.tolist() == [3.5, 2, 3.5, 2]
@@ -303,11 +309,8 @@ def large(n_rows, n_features, seed=2):
     X[rng.random(X.shape) < 0.1] = np.nan
     gradient = np.nan_to_num(X[:, 0]) + rng.normal(size=n_rows)
     drawn = rng.random(n_rows) < 0.8
-    task = all_rows_task(gradient, rng.random(n_rows), n_features) | {
-        "sample": np.flatnonzero(drawn).astype(np.uint32),
-        "rest": np.flatnonzero(~drawn).astype(np.uint32),
-    }
-    return X, task
+    task = all_rows_task(gradient, rng.random(n_rows), n_features)
+    return X, task | {"sample": np.flatnonzero(drawn).astype(np.uint32)}
 
 
 @pytest.mark.parametrize("coarse", [False, True])
@@ -357,14 +360,10 @@ def as_kind(values, kind):
         {"sample_weights": [1.0, 1.0]},
         {"sample_weights": [1.0, -1e-9, 1.0]},
         {"sample": as_kind([1, 0, 2], np.uint32)},
-        {"sample": as_kind([0, 1], np.uint32)},
         {"sample": as_kind([0, 1, 1], np.uint32)},
         {"sample": as_kind([0, 1, 3], np.uint32)},
         {"sample": as_kind([0, 1, 2**32 - 1], np.uint32)},
-        {"rest": as_kind([2], np.uint32)},
-        {"sample": as_kind([0, 1], np.uint32), "rest": as_kind([1], np.uint32)},
-        {"sample": as_kind([0], np.uint32), "rest": as_kind([2, 1], np.uint32)},
-        {"sample": as_kind([0], np.uint32), "rest": as_kind([1, 3], np.uint32)},
+        {"sample": as_kind([0, 1, 2, 3], np.uint32)},
         {"features": as_kind([0, 2], np.uint32)},
         {"features": as_kind([1, 0], np.uint32)},
         {"features": as_kind([1, 1], np.uint32)},

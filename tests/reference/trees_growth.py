@@ -59,7 +59,6 @@ class Grower:
     hessian: NDArray[np.float64]
     sample: Sequence[int]
     sample_weights: Sequence[float]
-    rest: Sequence[int]
     features: Sequence[int]
     monotone: Sequence[int]
     max_leaves: int
@@ -72,7 +71,7 @@ class Grower:
 
     def grow(self) -> tuple[Tree, list[float]]:
         self.round(self.sample, self.sample_weights)
-        tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
+        tree, leaves = Tree(), [self.root()]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
             gains = [-inf if leaf.best is None else leaf.best.gain for leaf in leaves]
@@ -82,6 +81,10 @@ class Grower:
             leaves[place : place + 1], new = self.split(leaves[place], tree)
             leaves.append(new)
         return tree, self.finish(leaves, tree)
+
+    def root(self) -> Leaf:
+        drawn = set(map(int, self.sample))
+        return Leaf(sorted(drawn), [row for row in range(len(self.codes)) if row not in drawn])
 
     def round(self, rows: Sequence[int], factors: Sequence[float]) -> None:
         self.gradients, self.gradient_step = self.rounded(self.gradient, rows, factors)
@@ -116,7 +119,7 @@ class Grower:
 
     @property
     def looks_at_all(self) -> bool:
-        return self.coarse is not None and len(self.rest) > 0
+        return self.coarse is not None and len(self.sample) < len(self.codes)
 
     @contextmanager
     def all_rows_deciding(self, leaf: Leaf) -> Iterator[Leaf]:

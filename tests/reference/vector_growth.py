@@ -26,7 +26,7 @@ class VectorGrower(Grower):
         self.classes = [
             (self.rounded(gradient, *drawn), self.rounded(hessian, *drawn)) for gradient, hessian in pairs
         ]
-        tree, leaves = Tree(), [Leaf(list(self.sample), list(self.rest))]
+        tree, leaves = Tree(), [self.root()]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
             gains = [float("-inf") if leaf.best is None else leaf.best.gain for leaf in leaves]

@@ -28,7 +28,6 @@ struct GrowthTask {
     std::span<const double> gradient, hessian;  // one a row: leaf values are sum(gradient) / (sum(hessian) + l2)
     std::span<const std::uint32_t> sample;      // rows that splits are chosen on, or features, ascending
     std::span<const double> sample_weights;     // how many like it each of them stands for; empty: one
-    std::span<const std::uint32_t> rest;        // all other rows, ascending
     std::span<const std::uint32_t> features;    // that may be split on, ascending
     std::span<const std::int8_t> monotone;      // +1, 0 or -1 a feature of the matrix; may be empty
 };
@@ -42,7 +41,7 @@ struct GrowthScratch {
 // What growing a tree needs and the next tree needs again; one tree may use it at a time.
 struct GrowthWorkspace {
     Quantised quantised, whole;  // of the sample, and of all rows
-    std::vector<std::uint32_t> sample, rest;
+    std::vector<std::uint32_t> sample, rest, leaf_of_row;
     std::vector<std::unique_ptr<Packed[]>> histograms;  // those that no leaf holds
     std::size_t histogram_size = 0;
     std::vector<GrowthScratch> scratch;  // one a thread

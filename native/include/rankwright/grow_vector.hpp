@@ -21,7 +21,6 @@ struct VectorGrowthTask {
         hessian;                             // leaf values are sum(gradient) / (sum(hessian) + l2), class by class
     std::span<const std::uint32_t> sample;   // rows that splits are chosen on, ascending
     std::span<const double> sample_weights;  // how many like it each of them stands for; empty: one
-    std::span<const std::uint32_t> rest;     // all other rows, ascending
     std::span<const std::uint32_t> features;  // that may be split on, ascending
 };
 

@@ -37,6 +37,7 @@ def boost(
 ) -> list[Member]:
     """Add weak models until the rule, the monitor or the budget says stop; return those up to the best round."""
     members: list[Member] = []
+    teller = rule if isinstance(rule, TellsFacts) else None
     with monitor:  # Ctrl-C ends the loop, not the fit
         scores, signal = start, rule.first_signal(start)
         for _ in range(rounds):
@@ -47,7 +48,7 @@ def boost(
             scores = _sum(scores, step, weak.outputs)
             members.append(Member(step, weak.model))
             before, signal = signal, rule.signal(scores)
-            facts = rule.facts(before, weak.outputs, step, signal) if isinstance(rule, TellsFacts) else {}
+            facts = {} if teller is None else teller.facts(before, weak.outputs, step, signal)
             if monitor.observe(members[-1], scores, facts):
                 break
     return members[: monitor.best_round]

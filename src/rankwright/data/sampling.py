@@ -26,26 +26,25 @@ KNOWN_SIZES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows that were drawn, those that were not, and how many each drawn one stands for; none: one."""
+    """Rows that were drawn, and how many each of them stands for; none: one."""
 
     rows: NDArray[np.uint32]
-    rest: NDArray[np.uint32]
     weights: Doubles = field(default_factory=lambda: np.zeros(0))
 
 
 def all_rows(n_rows: int) -> Sample:
     """Draw every document."""
-    return Sample(np.arange(n_rows, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
+    return Sample(np.arange(n_rows, dtype=np.uint32))
 
 
 def draw_documents(n_rows: int, fraction: float, random: np.random.Generator) -> Sample:
     """Draw single documents, all with the same chance."""
-    return _split(random.random(n_rows) < fraction)
+    return _drawn(random.random(n_rows) < fraction)
 
 
 def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generator) -> Sample:
     """Draw whole queries, all with the same chance."""
-    return _split((random.random(len(groups)) < fraction)[groups.query_of_row])
+    return _drawn((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
 def draw_by_size(values: Sequence[Doubles], fraction: float, random: np.random.Generator) -> Sample:
@@ -58,8 +57,8 @@ def draw_by_size(values: Sequence[Doubles], fraction: float, random: np.random.G
     n_rows = len(values[0])
     known = [one[:: max(1, n_rows // KNOWN_SIZES)] for one in values]
     mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
-    rows, rest, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)))
-    return Sample(rows, rest, weights) if len(rows) else all_rows(n_rows)
+    rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)))
+    return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
 def split_queries(data: RankingData, share: float, random: np.random.Generator) -> tuple[RankingData, RankingData]:
@@ -77,11 +76,10 @@ def split_queries(data: RankingData, share: float, random: np.random.Generator) 
     return data.take_queries(drawn[n_part:]), data.take_queries(drawn[:n_part])
 
 
-def _split(drawn: NDArray[np.bool_]) -> Sample:
+def _drawn(drawn: NDArray[np.bool_]) -> Sample:
     if not drawn.any():
         drawn = np.ones_like(drawn)  # a round must look at something
-    rows, rest = np.flatnonzero(drawn), np.flatnonzero(~drawn)
-    return Sample(rows.astype(np.uint32), rest.astype(np.uint32))
+    return Sample(np.flatnonzero(drawn).astype(np.uint32))
 
 
 def _threshold(size: Doubles, wanted: float) -> float:

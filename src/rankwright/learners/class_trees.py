@@ -37,7 +37,6 @@ class ClassTreeLearner(TreeLearner):
             signal.hessian,
             sample.rows,
             sample.weights,
-            sample.rest,
             features,
             self.limits.max_leaves,
             self.limits.min_documents,

@@ -88,7 +88,6 @@ class TreeLearner:
             signal.hessian,
             sample.rows,
             sample.weights,
-            sample.rest,
             features,
             self.monotone,
             self.limits.max_leaves,
