@@ -153,6 +153,7 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value a feature");
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
+    require(levels <= kMostLevels, "levels must be at most 127");
     require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
     const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
     std::unique_lock turn(workspace.turn, std::try_to_lock);
@@ -189,6 +190,7 @@ nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matr
                                 checked_subset(features, binned.n_features, "features must ascend and exist")};
     check_weights(task.hessian, task.sample_weights, task.sample.size());
     require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
+    require(levels <= kMostLevels, "levels must be at most 127");
     require(min_weight >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
     const GrowthLimits limits{max_leaves, min_documents, min_weight, l2, min_gain, levels};
     std::unique_lock turn(workspace.turn, std::try_to_lock);

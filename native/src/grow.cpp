@@ -141,7 +141,7 @@ class TreeGrower {
 
     void fill(Leaf& leaf, const Worker& worker) {
         leaf.histogram = spare_histogram();
-        fill_histogram(binned_, leaf.sample, space_.quantised.packed, bytes_, worker.n_threads,
+        fill_histogram(binned_, leaf.sample, space_.quantised.steps, bytes_, worker.n_threads,
                        {leaf.histogram.get(), histogram_size()});
         leaf.sum = 0;
         for (std::size_t value = 0; value < 256; ++value) leaf.sum += leaf.histogram[value];
@@ -334,9 +334,9 @@ class TreeGrower {
         std::vector<Packed>& codes = worker.scratch.codes;
         codes.assign(features.size() * 256, 0);
         const Quantised& units = looks_at_all() ? space_.whole : space_.quantised;
-        add_codes(binned_, leaf.sample, units.packed, features, worker.threads_for(leaf), codes);
+        add_codes(binned_, leaf.sample, units.steps, features, worker.threads_for(leaf), codes);
         if (!looks_at_all()) return screened;
-        add_codes(binned_, leaf.rest, units.packed, features, worker.threads_for(leaf), codes);
+        add_codes(binned_, leaf.rest, units.steps, features, worker.threads_for(leaf), codes);
         return {std::accumulate(codes.begin(), codes.begin() + 256, Packed{0}), units, n_judged(leaf)};
     }
 

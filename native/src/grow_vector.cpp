@@ -96,7 +96,7 @@ class VectorGrower {
             space_.gradient_step[k] = space_.quantised.gradient_step;
             space_.weight_step[k] = space_.quantised.weight_step;
             for (const std::uint32_t row : task_.sample)
-                space_.packed[row * width_ + k] = space_.quantised.packed[row];
+                space_.packed[row * width_ + k] = pack(space_.quantised.steps[row]);
         }
         for (const std::uint32_t row : task_.sample) space_.packed[row * width_ + task_.n_classes] = 1;
     }

@@ -164,6 +164,7 @@ def test_any_number_of_threads_grows_the_same_tree(n_classes):
         {"max_leaves": 0},
         {"min_documents": 0},
         {"levels": 0},
+        {"levels": 128},
         {"min_weight": -1.0},
         {"l2": np.nan},
         {"min_gain": -1.0},

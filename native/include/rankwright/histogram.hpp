@@ -24,10 +24,17 @@ inline std::int64_t weight_of(Packed sum) { return sum & 0xffffffff; }
 // few lines of the cache.
 constexpr std::size_t kBinStride = 264;
 
-// Gradients and weights, times each row's factor if there are factors, as whole numbers of at most `levels` steps,
-// small enough that no sum over rows overflows. Overwrites `packed` for the rows listed; none listed: all.
+// A row's gradient and weight as whole numbers of steps. So small that many rows' fit into the nearest caches.
+struct Steps {
+    std::int8_t gradient, weight;
+};
+inline Packed pack(Steps steps) { return pack(steps.gradient, steps.weight); }
+constexpr int kMostLevels = 127;
+
+// Gradients and weights, times each row's factor if there are factors, in at most `levels` steps, so few that no
+// sum over rows overflows. Overwrites those of the rows listed; none listed: all.
 struct Quantised {
-    std::vector<Packed> packed;  // one a row
+    std::vector<Steps> steps;  // one a row
     double gradient_step = 0.0, weight_step = 0.0;
 };
 void quantise(std::span<const double> gradient, std::span<const double> weight,
@@ -35,12 +42,11 @@ void quantise(std::span<const double> gradient, std::span<const double> weight,
               Quantised& quantised);
 
 // Overwrites histogram[slot * kBinStride + value] with the sums over `rows` for the bytes listed, a slot each.
-void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
-                    std::span<const Packed> packed, std::span<const std::uint32_t> bytes, int n_threads,
-                    std::span<Packed> histogram);
+void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
+                    std::span<const std::uint32_t> bytes, int n_threads, std::span<Packed> histogram);
 
 // Adds the sums over `rows` to sums[slot * 256 + code] for the features listed, a slot each.
-void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Packed> packed,
+void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums);
 
 }  // namespace rankwright
