@@ -4,10 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "rankwright/threads.hpp"
+
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kRun = 4096;
 
 // A number from 0 to 1, neither of them: SplitMix64 (Steele, Lea & Flood 2014) at its i-th step.
 double uniform(std::uint64_t seed, std::uint64_t i) {
@@ -18,29 +20,39 @@ double uniform(std::uint64_t seed, std::uint64_t i) {
     return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
 }
 
+// Draws from the rows [begin, begin + count) to the front of `draw`; returns how many.
+std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double mu, std::uint64_t seed,
+                     Draw draw) {
+    std::array<double, kRun> squares;
+    std::fill_n(squares.begin(), count, 0.0);
+    for (const std::span<const double> own : values)
+        for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
+    std::size_t n_drawn = 0;
+    for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to guess
+        const double least = uniform(seed, begin + i) * mu;
+        draw.rows[n_drawn] = static_cast<std::uint32_t>(begin + i);
+        draw.weights[n_drawn] = squares[i];
+        n_drawn += least * least < squares[i];
+    }
+    for (double& weight : draw.weights.first(n_drawn)) weight = std::max(1.0, mu / std::sqrt(weight));
+    return n_drawn;
+}
+
 }  // namespace
 
-std::size_t draw_by_size(std::span<const std::span<const double>> values, double mu, std::uint64_t seed,
-                         Draw draw) {
+std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw) {
     const std::size_t n_rows = draw.rows.size();
-    std::size_t n_drawn = 0;
-    std::array<double, kBlock> squares;
-    for (std::size_t begin = 0; begin < n_rows; begin += kBlock) {
-        const std::size_t count = std::min(kBlock, n_rows - begin), drawn_before = n_drawn;
-        std::fill_n(squares.begin(), count, 0.0);
-        for (const std::span<const double> own : values)
-            for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
-        for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to guess
-            const auto row = static_cast<std::uint32_t>(begin + i);
-            const double least = uniform(seed, row) * mu;
-            draw.rows[n_drawn] = row;
-            draw.weights[n_drawn] = squares[i];
-            n_drawn += least * least < squares[i];
-        }
-        for (std::size_t i = drawn_before; i < n_drawn; ++i)
-            draw.weights[i] = std::max(1.0, mu / std::sqrt(draw.weights[i]));
+    std::vector<std::size_t> n_drawn((n_rows + kRun - 1) / kRun);
+    parallel_ranges(n_rows, kRun, n_threads, [&](std::size_t begin, std::size_t end) {
+        n_drawn[begin / kRun] = draw_run(values, begin, end - begin, mu, seed,
+                                         {draw.rows.subspan(begin), draw.weights.subspan(begin)});
+    });
+    std::size_t all = 0;
+    for (std::size_t run = 0; run < n_drawn.size(); all += n_drawn[run++]) {
+        std::copy_n(draw.rows.begin() + run * kRun, n_drawn[run], draw.rows.begin() + all);
+        std::copy_n(draw.weights.begin() + run * kRun, n_drawn[run], draw.weights.begin() + all);
     }
-    return n_drawn;
+    return all;
 }
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {

@@ -298,7 +298,7 @@ def smooth_dcg(
 ) -> NDArray[np.float64]: ...
 
 def draw_by_size(
-    values: Sequence[NDArray[np.float64]], mu: float, seed: int
+    values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
 class VectorWorkspace:

@@ -97,7 +97,7 @@ def uniform(seed, n_rows):
 
 @given(GRADIENTS, st.floats(1e-3, 1e3), st.integers(0, 2**63 - 1))
 def test_draws_as_the_slow_twin(gradient, mu, seed):
-    rows, weights = _native.draw_by_size([gradient, 0.5 * gradient], mu, seed)
+    rows, weights = _native.draw_by_size([gradient, 0.5 * gradient], mu, seed, 1)
     size = np.sqrt(1.25) * np.abs(np.where(np.abs(gradient) < 1e-150, 0.0, gradient))
     least = uniform(seed, len(gradient)) * mu
     clear = ~np.isclose(least, size, rtol=1e-12, atol=0)  # of rounding
@@ -118,7 +118,14 @@ def test_draws_as_the_slow_twin(gradient, mu, seed):
 )
 def test_the_binding_refuses(values, mu, said):
     with pytest.raises(ValueError, match=said):
-        _native.draw_by_size(values, mu, 1)
+        _native.draw_by_size(values, mu, 1, 1)
+
+
+def test_any_number_of_threads_draws_the_same():
+    gradient = generator().normal(size=50_000) ** 3
+    draws = [_native.draw_by_size([gradient], 3.0, 5, n) for n in (1, 2, 3, -1)]
+    assert len({tuple(part.tobytes() for part in one) for one in draws}) == 1
+    assert 1_000 < len(draws[0][0]) < 49_000
 
 
 def test_large_gradients_are_drawn_for_certain_and_small_ones_in_proportion():

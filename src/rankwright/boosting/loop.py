@@ -56,7 +56,8 @@ def boost(
 
 def _sum(scores: NDArray[np.float64], step: float, outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(over="ignore", invalid="ignore"):
-        total = scores + step * outputs
+        total = step * outputs
+        total += scores
     if not np.isfinite(total).all():
         raise InputError("The ensemble's scores are no longer finite; learning_rate must be lower.")
     return total

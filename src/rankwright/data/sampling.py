@@ -47,7 +47,9 @@ def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generat
     return _drawn((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
-def draw_by_size(values: Sequence[Doubles], fraction: float, random: np.random.Generator) -> Sample:
+def draw_by_size(
+    values: Sequence[Doubles], fraction: float, random: np.random.Generator, *, n_threads: int = 1
+) -> Sample:
     """Draw documents in proportion to the size of their values, and weigh each by one over its chance.
 
     Sums of the values keep their expectations with the least variance of all ways to draw so many (minimal
@@ -57,7 +59,7 @@ def draw_by_size(values: Sequence[Doubles], fraction: float, random: np.random.G
     n_rows = len(values[0])
     known = [one[:: max(1, n_rows // KNOWN_SIZES)] for one in values]
     mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
-    rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)))
+    rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)), n_threads)
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 

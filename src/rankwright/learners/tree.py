@@ -109,7 +109,7 @@ class TreeLearner:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
             # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
-            return draw_by_size(_values(signal), share, self.random)
+            return draw_by_size(_values(signal), share, self.random, n_threads=self.n_threads)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
