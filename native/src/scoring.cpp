@@ -23,6 +23,8 @@ constexpr std::size_t kMostCodesAChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
+std::uint32_t four_times(std::uint32_t byte) { return (byte & 0xff) * 0x01010101u; }
+
 // Splits by feature, by the side of missing values, by threshold.
 std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
     std::vector<std::uint32_t> order(trees.feature.size());
@@ -68,6 +70,31 @@ Specials inspect_block(const DenseRows<T>& matrix, const T* block, std::size_t n
     return found;
 }
 
+// A small tree: numbers its leaves from left to right, fills its splits' leaps and sorts its values.
+void lay_leaps(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values, CodedSplit* splits, double* leaves) {
+    std::vector<std::uint32_t> size(left.size()), first(left.size() + 1);  // of each split's leaves; the last 0
+    for (std::size_t split = left.size(); split-- > 0;) {
+        const auto of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
+        size[split] = of(left[split]) + of(right[split]);
+        splits[split].leap.skipped = of(left[split]);
+    }
+    const auto begin = [&](std::int32_t child, std::uint32_t leaf) {
+        if (child < 0)
+            leaves[leaf] = values[static_cast<std::size_t>(-1 - child)];
+        else
+            first[static_cast<std::size_t>(child)] = leaf;
+    };
+    begin(left.empty() ? -1 : 0, 0);
+    for (std::size_t split = 0; split < left.size(); ++split) {
+        begin(left[split], first[split]);
+        begin(right[split], first[split] + splits[split].leap.skipped);
+    }
+    for (std::size_t split = 0; split < left.size(); ++split) {
+        splits[split].leap.step = four_times(first[split] - first[split + 1]);
+        splits[split].leap.skipped = four_times(splits[split].leap.skipped);
+    }
+}
+
 template <class T>
 std::size_t row_count(const DenseRows<T>& matrix) {
     return matrix.n_rows;
@@ -101,7 +128,7 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
         }
         if (!known) thresholds.push_back(trees.threshold[split]);
         splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes));
-        splits_[split].rank = static_cast<std::uint8_t>(thresholds.size() - 1 - 128) * 0x01010101u;
+        splits_[split].rank = four_times(static_cast<std::uint32_t>(thresholds.size() - 1 - 128));
         last = split;
     }
     close_column(thresholds);
@@ -136,28 +163,26 @@ void TreeScorer::place_columns() {
 
 void TreeScorer::lay_trees(const FlatTrees& trees) {
     const std::size_t n_trees = trees.splits.size() - 1;
-    std::vector<std::size_t> first_leaf(n_trees);
+    std::vector<std::size_t> first_leaves(n_trees);
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto begin = static_cast<std::size_t>(trees.splits[tree]);
-        const auto end = static_cast<std::size_t>(trees.splits[tree + 1]);
-        const bool small = end - begin < kSmallTree;
-        const auto place = [small](std::int32_t child) {
-            constexpr auto size = static_cast<std::int32_t>(sizeof(BlockBytes));
-            return !small ? child : size * (child < 0 ? -1 - child : kSmallTree + child);
-        };
-        for (std::size_t split = begin; split < end; ++split) {
-            splits_[split].left = place(trees.left[split]);
-            splits_[split].right = place(trees.right[split]);
-        }
-        first_leaf[tree] = leaves_.size();
-        for (std::size_t leaf = 0; leaf <= end - begin; ++leaf) {
-            if (leaf % kLeaves == 0) leaves_.push_back({});
-            leaves_.back().values[leaf % kLeaves] = trees.leaf_value[begin + tree + leaf];
+        const auto n_splits = static_cast<std::size_t>(trees.splits[tree + 1]) - begin;
+        const Doubles values = trees.leaf_value.subspan(begin + tree, n_splits + 1);
+        first_leaves[tree] = leaves_.size();
+        leaves_.resize(leaves_.size() + round_up(n_splits + 1, kLeaves) / kLeaves);
+        double* leaves = leaves_[first_leaves[tree]].values;
+        if (n_splits < kSmallTree)
+            lay_leaps(trees.left.subspan(begin, n_splits), trees.right.subspan(begin, n_splits), values,
+                      &splits_[begin], leaves);
+        else {
+            for (std::size_t split = begin; split < begin + n_splits; ++split)
+                splits_[split].child = {trees.left[split], trees.right[split]};
+            std::copy(values.begin(), values.end(), leaves);
         }
     }
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto n_splits = static_cast<std::int32_t>(trees.splits[tree + 1] - trees.splits[tree]);
-        trees_.push_back({splits_.data() + trees.splits[tree], leaves_.data() + first_leaf[tree], n_splits});
+        trees_.push_back({splits_.data() + trees.splits[tree], leaves_.data() + first_leaves[tree], n_splits});
     }
 }
 
@@ -195,16 +220,13 @@ bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const Tree
 
 void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
                                BlockScores* scores) const {
-    const auto slots = std::make_unique_for_overwrite<BlockBytes[]>(2 * kSmallTree);
-    for (int leaf = 0; leaf < kSmallTree; ++leaf)
-        std::memset(&slots[static_cast<std::size_t>(leaf)], leaf, kBlock);
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
         for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsATurn; ++tree)
             n_splits += trees_[tree].n_splits + 1;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
-                              n_rows - block * kBlock <= kHalfBlock, slots.get(), scores[block]);
+                              n_rows - block * kBlock <= kHalfBlock, scores[block]);
     }
 }
 

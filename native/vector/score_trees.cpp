@@ -14,7 +14,8 @@ constexpr std::size_t kWidth = 32;
 #else
 constexpr std::size_t kWidth = 16;
 #endif
-using Bytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 
 // How many of 16 numbers lie below x.
@@ -90,26 +91,30 @@ Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
     return found;
 }
 
-inline Bytes& bytes_at(void* place) { return *static_cast<Bytes*>(place); }
-inline const Bytes& bytes_at(const void* place) { return *static_cast<const Bytes*>(place); }
-
-// The leaf of every document, without a branch: from the last split to the root, each takes over for every
-// document what its left or its right child has found. Returns the root's slot.
+// The leaf of every document, without a branch. A document stands at the first leaf of the subtree that it has come
+// to. A split on whose right side it belongs leads it past the leaves of the left side: who stands at the split's
+// first leaf moves; who stands beyond has passed them already; and who stands before it counts, in bytes that wrap,
+// as far beyond. So the larger of two bytes is all that is needed.
 template <std::size_t n_documents>
-inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
-    const std::int8_t *const first_code = codes->documents, *const first_slot = slots->documents;
-    BlockBytes* result = slots + kSmallTree + tree.n_splits;
-    for (const CodedSplit* split = tree.splits + tree.n_splits; result != slots + kSmallTree;) {
-        --split;
-        --result;
-        const Bytes rank = (Bytes)(split->rank - Words{});
-        const std::int8_t *const code = first_code + split->codes, *const left = first_slot + split->left,
-                                 *const right = first_slot + split->right;
-        for (std::size_t part = 0; part < n_documents; part += kWidth)
-            bytes_at(result->documents + part) =
-                bytes_at(code + part) > rank ? bytes_at(right + part) : bytes_at(left + part);
+inline void find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes& leaf) {
+    constexpr std::size_t n_parts = n_documents / kWidth;
+    Bytes place[n_parts] = {};
+    for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes->documents + split->codes);
+        const SignedBytes rank = (SignedBytes)(split->rank - Words{});
+        const Bytes skipped = (Bytes)(split->leap.skipped - Words{}), step = (Bytes)(split->leap.step - Words{});
+#pragma GCC unroll 8
+        for (std::size_t part = 0; part < n_parts; ++part) {
+#if defined(__AVX512BW__)
+            const Bytes passed = place[part] > skipped ? place[part] : skipped;
+            place[part] = (code[part] > rank ? passed : place[part]) + step;
+#else
+            const Bytes s = (Bytes)(code[part] > rank) & skipped;
+            place[part] = (place[part] > s ? place[part] : s) + step;
+#endif
+        }
     }
-    return tree.n_splits == 0 ? slots[0] : *result;
+    __builtin_memcpy(leaf.documents, place, sizeof place);
 }
 
 template <std::size_t n_documents>
@@ -120,21 +125,27 @@ inline void add_leaves_one_by_one(const CodedTree& tree, const BlockBytes& leaf,
 }
 
 #if defined(__AVX512BW__)
-// Up to 32 leaves stay in four registers, and are looked up there.
+// Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones, and are looked up there.
 template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
     if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree, leaf, scores);
-    const double* const values = tree.leaves->values;
-    const __m512d a = _mm512_load_pd(values), b = _mm512_load_pd(values + 8);
-    const __m512d c = _mm512_load_pd(values + 16), d = _mm512_load_pd(values + 24);
-    for (std::size_t document = 0; document < n_documents; document += 8) {
-        const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
-        const __m512i place = _mm512_cvtepu8_epi64(eight);
-        const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
-        const __m512d low = _mm512_permutex2var_pd(a, place, b);
-        const __m512d found = _mm512_mask_mov_pd(low, high, _mm512_permutex2var_pd(c, place, d));
-        double* const sums = scores.documents + document;
-        _mm512_store_pd(sums, _mm512_add_pd(_mm512_load_pd(sums), found));
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i back = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const auto* const values = reinterpret_cast<const __m512i*>(tree.leaves->values);
+    const __m512i lower[2] = {_mm512_permutex2var_epi32(values[0], even, values[1]),
+                              _mm512_permutex2var_epi32(values[2], even, values[3])};
+    const __m512i upper[2] = {_mm512_permutex2var_epi32(values[0], odd, values[1]),
+                              _mm512_permutex2var_epi32(values[2], odd, values[3])};
+    for (std::size_t document = 0; document < n_documents; document += 16) {
+        const __m512i place =
+            _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf.documents + document));
+        const __m512i low = _mm512_permutex2var_epi32(lower[0], place, lower[1]);
+        const __m512i high = _mm512_permutex2var_epi32(upper[0], place, upper[1]);
+        auto* const sums = reinterpret_cast<__m512d*>(scores.documents + document);
+        sums[0] += (__m512d)_mm512_permutex2var_epi32(low, front, high);
+        sums[1] += (__m512d)_mm512_permutex2var_epi32(low, back, high);
     }
 }
 #else
@@ -154,27 +165,30 @@ void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
             const bool right = first_code[split.codes + document] > static_cast<std::int8_t>(split.rank);
-            node = right ? split.right : split.left;
+            node = right ? split.child.right : split.child.left;
         }
         scores.documents[document] += values[-1 - node];
     }
 }
 
 template <std::size_t n_documents>
-void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
-                  BlockScores& scores) {
+void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockScores& scores) {
+    BlockBytes leaf;
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
-        if (tree->n_splits < kSmallTree)
-            add_leaves<n_documents>(*tree, find_leaves<n_documents>(*tree, codes, slots), scores);
-        else
+        if (tree->n_splits < kSmallTree) {
+            find_leaves<n_documents>(*tree, codes, leaf);
+            asm("" : "+m"(leaf));  // or the compiler takes the leaves out of registers, with more instructions
+            add_leaves<n_documents>(*tree, leaf, scores);
+        } else {
             walk<n_documents>(*tree, codes, scores);
+        }
     }
 }
 
 void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, bool first_half,
-               BlockBytes* slots, BlockScores& scores) {
+               BlockScores& scores) {
     const auto add = first_half ? add_trees_to<kHalfBlock> : add_trees_to<kBlock>;
-    add(trees, n_trees, codes, slots, scores);
+    add(trees, n_trees, codes, scores);
 }
 
 }  // namespace

@@ -39,12 +39,21 @@ struct Column {
     float missing;  // what a missing value counts as: the infinity of the side where it goes
 };
 
-// In a tree of at most kSmallTree leaves a child is where its slot begins, in bytes: slots are numbered as leaves
-// are, and from kSmallTree as splits are. In a larger tree it is a split from 0 up, or a leaf -1 - child.
+// In a tree of at most kSmallTree leaves, a split's bytes are there four times each. Leaves are numbered from left to
+// right, and counted from the split's first one: those of its left side come before `skipped`, and `step` is to be
+// added to count from the next split's first leaf instead (after the last split, from the tree's). In a larger tree
+// a child is a split from 0 up, or a leaf -1 - child.
 struct CodedSplit {
     std::uint32_t codes;  // where its column's codes begin, in bytes
     std::uint32_t rank;   // four times the same byte
-    std::int32_t left, right;
+    union {
+        struct {
+            std::uint32_t skipped, step;
+        } leap;
+        struct {
+            std::int32_t left, right;
+        } child;
+    };
 };
 
 constexpr std::size_t kMaxSplits = std::size_t{1} << 25;  // so that no column begins beyond 32 bits
@@ -74,10 +83,9 @@ template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               bool has_missing, std::int8_t* codes);
 
-// Adds each tree's leaf to the scores of a block, or of its first half, tree after tree. Slots: 2 x kSmallTree of
-// them, of which the first half holds each leaf's number.
+// Adds each tree's leaf to the scores of a block, or of its first half, tree after tree.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                bool first_half, BlockBytes* slots, BlockScores& scores);
+                                bool first_half, BlockScores& scores);
 
 struct TreeKernels {
     InspectKernel<float> inspect_floats;
