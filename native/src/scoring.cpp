@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -37,11 +38,11 @@ std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
 }
 
 template <class T>
-InspectKernel<T> inspect_kernel(const TreeKernels& kernels) {
+InfiniteKernel<T> infinite_kernel(const TreeKernels& kernels) {
     if constexpr (std::is_same_v<T, float>)
-        return kernels.inspect_floats;
+        return kernels.infinite_floats;
     else
-        return kernels.inspect_doubles;
+        return kernels.infinite_doubles;
 }
 
 template <class T>
@@ -53,21 +54,34 @@ EncodeKernel<T> encode_kernel(const TreeKernels& kernels) {
 }
 
 template <class T>
-Specials inspect_block(const DenseRows<T>& matrix, const T* block, std::size_t n, const TreeKernels& kernels) {
-    const InspectKernel<T> inspect = inspect_kernel<T>(kernels);
+bool any_infinite(const DenseRows<T>& matrix, const T* block, std::size_t n, const TreeKernels& kernels) {
+    const InfiniteKernel<T> infinite = infinite_kernel<T>(kernels);
     const auto width = static_cast<std::ptrdiff_t>(matrix.n_features);
-    if (matrix.feature_stride == 1 && matrix.row_stride == width) return inspect(block, 1, n * matrix.n_features);
+    if (matrix.feature_stride == 1 && matrix.row_stride == width) return infinite(block, 1, n * matrix.n_features);
     const bool by_row = matrix.feature_stride == 1;
     const std::size_t n_runs = by_row ? n : matrix.n_features;
-    Specials found{};
+    bool found = false;
     for (std::size_t run = 0; run < n_runs; ++run) {
         const T* values =
             block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        const Specials one =
-            by_row ? inspect(values, 1, matrix.n_features) : inspect(values, matrix.row_stride, n);
-        found = {found.missing || one.missing, found.infinite || one.infinite};
+        found |= by_row ? infinite(values, 1, matrix.n_features) : infinite(values, matrix.row_stride, n);
     }
     return found;
+}
+
+// What a column takes, in whole chunks.
+std::size_t search_size(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
+std::size_t column_size(const Column& column) {
+    return search_size(column) + round_up((std::size_t{1} << column.depth) + kChunk, kChunk);
+}
+
+// One value's code.
+std::int8_t encode(const Column& column, float value) {
+    if (column.missing_right && value != value) value = kInfinity;
+    std::size_t place = 1;
+    for (int level = 0; level < column.depth; ++level)
+        place += place + (column.search[place] < value);
+    return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
 }
 
 // A small tree: numbers its leaves from left to right, fills its splits' leaps and sorts its values.
@@ -124,7 +138,7 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
         if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
             close_column(thresholds);
             features_.push_back(trees.feature[split]);
-            columns_.push_back({.missing = trees.missing_left[split] ? -kInfinity : kInfinity});
+            columns_.push_back({.missing_right = !trees.missing_left[split]});
         }
         if (!known) thresholds.push_back(trees.threshold[split]);
         splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes));
@@ -135,18 +149,21 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
     place_columns();
 }
 
-// Packs the last column's thresholds into chunks, with an infinity behind them, and empties them.
+// Lays out the last column's thresholds, level by level of the search and then in order, and empties them.
 void TreeScorer::close_column(std::vector<float>& thresholds) {
     if (columns_.empty()) return;
-    thresholds.resize(round_up(thresholds.size() + 1, kChunk), kInfinity);
     Column& column = columns_.back();
-    column.n_chunks = thresholds.size() / kChunk;
-    std::fill_n(column.ends.thresholds, kChunk, kInfinity);
-    for (std::size_t chunk = 0; chunk < column.n_chunks; ++chunk) {
-        const float* begin = &thresholds[chunk * kChunk];
-        std::copy_n(begin, kChunk, chunks_.emplace_back().thresholds);
-        column.ends.thresholds[chunk] = begin[kChunk - 1];
-    }
+    column.depth = static_cast<int>(std::bit_width(thresholds.size()));
+    const std::size_t n_places = std::size_t{1} << column.depth;
+    thresholds.resize(n_places + kChunk, kInfinity);
+    std::vector<float> places = {kInfinity};
+    for (std::size_t apart = n_places; apart > 1; apart /= 2)
+        for (std::size_t rank = apart / 2 - 1; rank < n_places; rank += apart) places.push_back(thresholds[rank]);
+    places.resize(search_size(column), kInfinity);
+    places.insert(places.end(), thresholds.begin(), thresholds.end());
+    places.resize(column_size(column), kInfinity);
+    for (std::size_t place = 0; place < places.size(); place += kChunk)
+        std::copy_n(&places[place], kChunk, chunks_.emplace_back().thresholds);
     thresholds.clear();
 }
 
@@ -154,10 +171,10 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
 void TreeScorer::place_columns() {
     const Chunk* next = chunks_.data();
     for (Column& column : columns_) {
-        column.chunks = next;
-        next += column.n_chunks;
-        const float zero = 0;
-        portable::tree_kernels.encode_floats(column, &zero, 0, 1, false, &code_of_zero_.emplace_back());
+        column.search = next->thresholds;
+        column.sorted = (next + search_size(column) / kChunk)->thresholds;
+        next += column_size(column) / kChunk;
+        code_of_zero_.push_back(encode(column, 0));
     }
 }
 
@@ -234,11 +251,11 @@ template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
                               const TreeKernels& kernels, BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
-    const Specials found = inspect_block(matrix, block, n, kernels);
+    if (any_infinite(matrix, block, n, kernels)) return false;
     for (std::size_t number = 0; number < columns_.size(); ++number)
         encode_kernel<T>(kernels)(columns_[number], block + features_[number] * matrix.feature_stride,
-                                  matrix.row_stride, n, found.missing, codes[number].documents);
-    return !found.infinite;
+                                  matrix.row_stride, n, codes[number]);
+    return true;
 }
 
 template <class T, class Index>
@@ -248,18 +265,17 @@ bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t fi
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
     const auto begin = static_cast<std::size_t>(matrix.offsets[first]);
     const auto end = static_cast<std::size_t>(matrix.offsets[first + n]);
-    const Specials found = inspect_kernel<T>(kernels)(matrix.values.data() + begin, 1, end - begin);
+    if (infinite_kernel<T>(kernels)(matrix.values.data() + begin, 1, end - begin)) return false;
     for (std::size_t row = 0, entry = begin; row < n; ++row) {
         for (; entry < static_cast<std::size_t>(matrix.offsets[first + row + 1]); ++entry) {
             const auto columns = std::equal_range(features_.begin(), features_.end(), matrix.features[entry]);
             for (auto at = columns.first; at != columns.second; ++at) {
                 const auto number = static_cast<std::size_t>(at - features_.begin());
-                encode_kernel<T>(kernels)(columns_[number], &matrix.values[entry], 0, 1, found.missing,
-                                          codes[number].documents + row);
+                codes[number].documents[row] = encode(columns_[number], static_cast<float>(matrix.values[entry]));
             }
         }
     }
-    return !found.infinite;
+    return true;
 }
 
 template bool TreeScorer::score(const DenseRows<float>&, int, VectorPath, std::span<double>) const;

@@ -18,76 +18,111 @@ using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 
-// How many of 16 numbers lie below x.
+constexpr float kInfinity = __builtin_inff();
+
 #if defined(__AVX512BW__)
-inline unsigned count_below(const Chunk& numbers, float x) {
-    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_load_ps(numbers.thresholds), _mm512_set1_ps(x), _CMP_LT_OQ);
-    unsigned bits = _cvtmask16_u32(below);
-    asm("" : "+r"(bits));  // or the compiler counts in 16 bits, with an instruction more
-    return static_cast<unsigned>(__builtin_popcount(bits));
+// What sixteen places of a search hold that lie in a table of n, by their last bits.
+template <int n>
+inline __m512 look_up(const float* table, __m512i place) {
+    if constexpr (n == 32) {
+        return _mm512_permutex2var_ps(_mm512_load_ps(table), place, _mm512_load_ps(table + 16));
+    } else {
+        const __mmask16 upper = _mm512_test_epi32_mask(place, _mm512_set1_epi32(n / 2));
+        return _mm512_mask_mov_ps(look_up<n / 2>(table, place), upper, look_up<n / 2>(table + n / 2, place));
+    }
 }
-#elif defined(__AVX2__)
-inline unsigned count_below(const Chunk& numbers, float x) {
+
+template <int n>
+inline __m512i descend(const float* table, __m512 value, __m512i place) {
+    const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, place), value, _CMP_LT_OQ);
+    const __m512i twice = _mm512_add_epi32(place, place);
+    return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
+}
+
+inline __m256 eight_floats(const float* values, __m512i places, __mmask8 wanted) {
+    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, places, values, sizeof(float));
+}
+inline __m256 eight_floats(const double* values, __m512i places, __mmask8 wanted) {
+    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, places, values, sizeof(double)));
+}
+
+// Sixteen documents search at once.
+template <class T>
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
+    const float* const table = column.search;
+    const __m512i first_code = _mm512_set1_epi32((1 << column.depth) + 128);
+    const __m512i places =
+        _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
+    for (std::size_t document = 0; document < n; document += 16, values += 16 * stride) {
+        const unsigned wanted = n - document < 16 ? (1u << (n - document)) - 1 : 0xffffu;
+        const __m256 low = eight_floats(values, places, static_cast<__mmask8>(wanted));
+        const __m256 high = eight_floats(values + 8 * stride, places, static_cast<__mmask8>(wanted >> 8));
+        __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+        if (column.missing_right) value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // NaN too
+        __m512i place = _mm512_set1_epi32(1);
+        for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
+        if (column.depth > 5) place = descend<32>(table + 32, value, place);
+        if (column.depth > 6) place = descend<64>(table + 64, value, place);
+        if (column.depth > 7) place = descend<128>(table + 128, value, place);
+        const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(place, first_code));
+        _mm_store_si128(reinterpret_cast<__m128i*>(codes.documents + document), code);
+    }
+}
+#else
+// How many of 16 numbers lie below x.
+#if defined(__AVX2__)
+inline unsigned count_below(const float* numbers, float x) {
     const __m256 value = _mm256_set1_ps(x);
-    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds), value, _CMP_LT_OQ));
-    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds + 8), value, _CMP_LT_OQ));
+    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers), value, _CMP_LT_OQ));
+    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers + 8), value, _CMP_LT_OQ));
     return static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
 }
 #else
-inline unsigned count_below(const Chunk& numbers, float x) {
-    using Floats = float __attribute__((vector_size(16), may_alias));
-    const auto* four = reinterpret_cast<const Floats*>(numbers.thresholds);
+inline unsigned count_below(const float* numbers, float x) {
+    using Floats = float __attribute__((vector_size(16), aligned(4), may_alias));
+    const auto* four = reinterpret_cast<const Floats*>(numbers);
     const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
     return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
 }
 #endif
 
-template <bool several_chunks, bool has_missing, class T>
-void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
-    const Chunk ends = column.ends, *const chunks = column.chunks;
-    const float missing = column.missing;
-#pragma GCC unroll 4
+// The first four steps of a search at once, and then the last four.
+template <bool long_search, bool missing_right, class T>
+void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     for (std::size_t document = 0; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
-        const float x = has_missing && value != value ? missing : value;
-        const unsigned chunk = several_chunks ? count_below(ends, x) : 0;
-        codes[document] = static_cast<std::int8_t>(chunk * kChunk + count_below(chunks[chunk], x) - 128);
+        const float x = missing_right && !(value < kInfinity) ? kInfinity : value;
+        unsigned code = count_below(column.search, x);
+        if (long_search) {
+            code <<= column.depth - 4;
+            code += count_below(column.sorted + code, x);
+        }
+        codes.documents[document] = static_cast<std::int8_t>(code - 128);
     }
 }
 
 template <class T>
-void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, bool has_missing,
-            std::int8_t* codes) {
-    const bool several = column.n_chunks > 1;
-    const auto encode_it = several       ? has_missing ? encode_as<true, true, T> : encode_as<true, false, T>
-                           : has_missing ? encode_as<false, true, T>
-                                         : encode_as<false, false, T>;
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
+    const bool right = column.missing_right;
+    const auto encode_it = column.depth > 4 ? right ? encode_as<true, true, T> : encode_as<true, false, T>
+                           : right          ? encode_as<false, true, T>
+                                            : encode_as<false, false, T>;
     encode_it(column, values, stride, n, codes);
 }
+#endif
 
-inline std::uint32_t magnitude_bits(float x) { return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu; }
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;
+inline std::uint32_t is_infinite(float x) {
+    return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu) == 0x7f800000u;
+}
 
 // No way out of the loop, so that it vectorises.
 template <class T>
-Specials inspect_adjacent(const T* values, std::size_t n) {
-    std::uint32_t missing = 0, infinite = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t bits = magnitude_bits(static_cast<float>(values[i]));
-        missing |= bits > kInfinityBits;
-        infinite |= bits == kInfinityBits;
-    }
-    return {missing != 0, infinite != 0};
-}
-
-template <class T>
-Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
-    if (stride == 1) return inspect_adjacent(values, n);
-    Specials found{};
-    for (std::size_t i = 0; i < n; ++i) {
-        const Specials one = inspect_adjacent(values + static_cast<std::ptrdiff_t>(i) * stride, 1);
-        found = {found.missing || one.missing, found.infinite || one.infinite};
-    }
+bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
+    std::uint32_t found = 0;
+    if (stride == 1)
+        for (std::size_t i = 0; i < n; ++i) found |= is_infinite(static_cast<float>(values[i]));
+    else
+        for (std::size_t i = 0; i < n; ++i, values += stride) found |= is_infinite(static_cast<float>(*values));
     return found;
 }
 
@@ -193,6 +228,6 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
 
 }  // namespace
 
-const TreeKernels tree_kernels = {inspect<float>, inspect<double>, encode<float>, encode<double>, add_trees};
+const TreeKernels tree_kernels = {any_infinite<float>, any_infinite<double>, encode<float>, encode<double>, add_trees};
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

@@ -26,17 +26,18 @@ struct alignas(64) BlockScores {
     double documents[kBlock];
 };
 
-// Sixteen sorted thresholds, filled up with infinity.
 struct alignas(64) Chunk {
     float thresholds[kChunk];
 };
 
-// Infinity ends the last chunk.
+// Thresholds are followed by infinities, as many as it takes.
 struct Column {
-    Chunk ends;  // the last threshold of each chunk
-    const Chunk* chunks;
-    std::size_t n_chunks;
-    float missing;  // what a missing value counts as: the infinity of the side where it goes
+    // 2^depth thresholds, and no less than 32, as a binary search meets them: from place 1 on, place p leads to 2p, or
+    // to 2p + 1 if its threshold lies below the value; in the end p - 2^depth lie below it. Place 0 holds infinity.
+    const float* search;
+    const float* sorted;  // the same in order, and kChunk infinities
+    int depth;
+    bool missing_right;  // as infinity goes; otherwise no threshold lies below a missing value
 };
 
 // In a tree of at most kSmallTree leaves, a split's bytes are there four times each. Leaves are numbered from left to
@@ -70,26 +71,22 @@ struct CodedTree {
     std::int32_t n_splits;
 };
 
-struct Specials {
-    bool missing, infinite;
-};
-
-// Which of NaN and infinity are among n values, once rounded to 32 bits.
+// Whether there is an infinity among n values, once rounded to 32 bits.
 template <class T>
-using InspectKernel = Specials (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
+using InfiniteKernel = bool (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
 
-// The codes of n values. There is no NaN among them if has_missing is false.
+// The codes of a block's first n values; what the others get means nothing.
 template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
-                              bool has_missing, std::int8_t* codes);
+                              BlockBytes& codes);
 
 // Adds each tree's leaf to the scores of a block, or of its first half, tree after tree.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
                                 bool first_half, BlockScores& scores);
 
 struct TreeKernels {
-    InspectKernel<float> inspect_floats;
-    InspectKernel<double> inspect_doubles;
+    InfiniteKernel<float> infinite_floats;
+    InfiniteKernel<double> infinite_doubles;
     EncodeKernel<float> encode_floats;
     EncodeKernel<double> encode_doubles;
     AddTreesKernel add_trees;
