@@ -19,7 +19,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What several blocks of documents share before the next splits are fetched: about the nearest cache.
 constexpr std::int64_t kSplitsATurn = 2048;
-constexpr std::size_t kMostBlocksAChunk = 4;
+constexpr std::size_t kMostBlocksAChunk = 2;
 constexpr std::size_t kMostCodesAChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
@@ -243,7 +243,7 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, cons
             n_splits += trees_[tree].n_splits + 1;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
-                              n_rows - block * kBlock <= kHalfBlock, scores[block]);
+                              std::min(kBlock, n_rows - block * kBlock), scores[block]);
     }
 }
 

@@ -7,6 +7,7 @@
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
+// Bytes of a register, and how many documents' leaves stay in registers.
 #if defined(__AVX512BW__)
 constexpr std::size_t kWidth = 64;
 #elif defined(__AVX2__)
@@ -14,6 +15,7 @@ constexpr std::size_t kWidth = 32;
 #else
 constexpr std::size_t kWidth = 16;
 #endif
+constexpr std::size_t kTogether = kWidth == 64 ? 256 : 128;
 using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
@@ -130,40 +132,44 @@ bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
 // to. A split on whose right side it belongs leads it past the leaves of the left side: who stands at the split's
 // first leaf moves; who stands beyond has passed them already; and who stands before it counts, in bytes that wrap,
 // as far beyond. So the larger of two bytes is all that is needed.
+#if defined(__AVX512BW__)
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
+    const Bytes passed = place > skipped ? place : skipped;
+    return goes_right ? passed : place;
+}
+#else
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
+    const Bytes passed = (Bytes)goes_right & skipped;
+    return place > passed ? place : passed;
+}
+#endif
+
 template <std::size_t n_documents>
-inline void find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes& leaf) {
+inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
     Bytes place[n_parts] = {};
     for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
-        const auto* const code = reinterpret_cast<const SignedBytes*>(codes->documents + split->codes);
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + split->codes);
         const SignedBytes rank = (SignedBytes)(split->rank - Words{});
         const Bytes skipped = (Bytes)(split->leap.skipped - Words{}), step = (Bytes)(split->leap.step - Words{});
 #pragma GCC unroll 8
-        for (std::size_t part = 0; part < n_parts; ++part) {
-#if defined(__AVX512BW__)
-            const Bytes passed = place[part] > skipped ? place[part] : skipped;
-            place[part] = (code[part] > rank ? passed : place[part]) + step;
-#else
-            const Bytes s = (Bytes)(code[part] > rank) & skipped;
-            place[part] = (place[part] > s ? place[part] : s) + step;
-#endif
-        }
+        for (std::size_t part = 0; part < n_parts; ++part)
+            place[part] = pass(place[part], code[part] > rank, skipped) + step;
     }
-    __builtin_memcpy(leaf.documents, place, sizeof place);
+    __builtin_memcpy(leaf, place, n_documents);
+    asm("" : : "r"(leaf) : "memory");  // or the compiler takes the leaves out of registers, which takes longer
 }
 
 template <std::size_t n_documents>
-inline void add_leaves_one_by_one(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    const double* const values = tree.leaves->values;
-    for (std::size_t document = 0; document < n_documents; ++document)
-        scores.documents[document] += values[static_cast<std::uint8_t>(leaf.documents[document])];
+inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf, double* scores) {
+    for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
 }
 
 #if defined(__AVX512BW__)
 // Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones, and are looked up there.
 template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree, leaf, scores);
+inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
+    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -174,45 +180,42 @@ inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScore
     const __m512i upper[2] = {_mm512_permutex2var_epi32(values[0], odd, values[1]),
                               _mm512_permutex2var_epi32(values[2], odd, values[3])};
     for (std::size_t document = 0; document < n_documents; document += 16) {
-        const __m512i place =
-            _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf.documents + document));
+        const __m512i place = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
         const __m512i low = _mm512_permutex2var_epi32(lower[0], place, lower[1]);
         const __m512i high = _mm512_permutex2var_epi32(upper[0], place, upper[1]);
-        auto* const sums = reinterpret_cast<__m512d*>(scores.documents + document);
+        auto* const sums = reinterpret_cast<__m512d*>(scores + document);
         sums[0] += (__m512d)_mm512_permutex2var_epi32(low, front, high);
         sums[1] += (__m512d)_mm512_permutex2var_epi32(low, back, high);
     }
 }
 #else
 template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    add_leaves_one_by_one<n_documents>(tree, leaf, scores);
+inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
+    add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
 }
 #endif
 
 // A tree too large for bytes: each document goes its own way down.
 template <std::size_t n_documents>
-void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
-    const std::int8_t* const first_code = codes->documents;
+void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     const double* const values = tree.leaves->values;
     for (std::size_t document = 0; document < n_documents; ++document) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
-            const bool right = first_code[split.codes + document] > static_cast<std::int8_t>(split.rank);
+            const bool right = codes[split.codes + document] > static_cast<std::int8_t>(split.rank);
             node = right ? split.child.right : split.child.left;
         }
-        scores.documents[document] += values[-1 - node];
+        scores[document] += values[-1 - node];
     }
 }
 
 template <std::size_t n_documents>
-void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockScores& scores) {
-    BlockBytes leaf;
+void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
+    alignas(64) std::uint8_t leaf[n_documents];
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
         if (tree->n_splits < kSmallTree) {
             find_leaves<n_documents>(*tree, codes, leaf);
-            asm("" : "+m"(leaf));  // or the compiler takes the leaves out of registers, with more instructions
             add_leaves<n_documents>(*tree, leaf, scores);
         } else {
             walk<n_documents>(*tree, codes, scores);
@@ -220,10 +223,14 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes*
     }
 }
 
-void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, bool first_half,
+void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
                BlockScores& scores) {
-    const auto add = first_half ? add_trees_to<kHalfBlock> : add_trees_to<kBlock>;
-    add(trees, n_trees, codes, scores);
+    for (std::size_t first = 0; first < n; first += kTogether) {
+        const auto add = n - first <= 64    ? add_trees_to<64>
+                         : n - first <= 128 ? add_trees_to<128>
+                                            : add_trees_to<kTogether>;
+        add(trees, n_trees, codes->documents + first, scores.documents + first);
+    }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 128 documents, a block, stand
-// side by side; of a block that holds no more than 64, only the first half is worked on.
+// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 256 documents, a block, stand
+// side by side.
 //
 // A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
 // below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
@@ -12,8 +12,7 @@
 
 namespace rankwright {
 
-constexpr std::size_t kBlock = 128;
-constexpr std::size_t kHalfBlock = kBlock / 2;
+constexpr std::size_t kBlock = 256;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
@@ -80,9 +79,10 @@ template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               BlockBytes& codes);
 
-// Adds each tree's leaf to the scores of a block, or of its first half, tree after tree.
-using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                bool first_half, BlockScores& scores);
+// Adds each tree's leaf to the scores of a block's first n documents, tree after tree; what it adds to the others means
+// nothing.
+using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
+                                BlockScores& scores);
 
 struct TreeKernels {
     InfiniteKernel<float> infinite_floats;
