@@ -69,44 +69,36 @@ bool any_infinite(const DenseRows<T>& matrix, const T* block, std::size_t n, con
     return found;
 }
 
-// What a column takes, in whole chunks.
-std::size_t search_size(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
-std::size_t column_size(const Column& column) {
-    return search_size(column) + round_up((std::size_t{1} << column.depth) + kChunk, kChunk);
-}
+std::size_t n_places(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
 
-// One value's code.
+// The code of one value.
 std::int8_t encode(const Column& column, float value) {
     if (column.missing_right && value != value) value = kInfinity;
     std::size_t place = 1;
-    for (int level = 0; level < column.depth; ++level)
-        place += place + (column.search[place] < value);
+    for (int level = 0; level < column.depth; ++level) place += place + (column.search[place] < value);
     return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
 }
 
-// A small tree: numbers its leaves from left to right, fills its splits' leaps and sorts its values.
-void lay_leaps(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values, CodedSplit* splits, double* leaves) {
-    std::vector<std::uint32_t> size(left.size()), first(left.size() + 1);  // of each split's leaves; the last 0
-    for (std::size_t split = left.size(); split-- > 0;) {
-        const auto of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
-        size[split] = of(left[split]) + of(right[split]);
-        splits[split].leap.skipped = of(left[split]);
-    }
-    const auto begin = [&](std::int32_t child, std::uint32_t leaf) {
+// Numbers a small tree's leaves from left to right; fills its splits' leaps, and its values in this order.
+void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
+                    CodedSplit* splits, double* leaves) {
+    const std::size_t n_splits = left.size();
+    std::vector<std::uint32_t> size(n_splits), first(n_splits + 1);  // of each split: how many leaves, the first
+    const auto size_of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
+    for (std::size_t split = n_splits; split-- > 0;) size[split] = size_of(left[split]) + size_of(right[split]);
+    const auto lay = [&](std::int32_t child, std::uint32_t leaf) {
         if (child < 0)
             leaves[leaf] = values[static_cast<std::size_t>(-1 - child)];
         else
             first[static_cast<std::size_t>(child)] = leaf;
     };
-    begin(left.empty() ? -1 : 0, 0);
-    for (std::size_t split = 0; split < left.size(); ++split) {
-        begin(left[split], first[split]);
-        begin(right[split], first[split] + splits[split].leap.skipped);
+    lay(n_splits == 0 ? -1 : 0, 0);
+    for (std::size_t split = 0; split < n_splits; ++split) {
+        lay(left[split], first[split]);
+        lay(right[split], first[split] + size_of(left[split]));
     }
-    for (std::size_t split = 0; split < left.size(); ++split) {
-        splits[split].leap.step = four_times(first[split] - first[split + 1]);
-        splits[split].leap.skipped = four_times(splits[split].leap.skipped);
-    }
+    for (std::size_t split = 0; split < n_splits; ++split)
+        splits[split].leap = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
 }
 
 template <class T>
@@ -138,10 +130,10 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
         if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
             close_column(thresholds);
             features_.push_back(trees.feature[split]);
-            columns_.push_back({.missing_right = !trees.missing_left[split]});
+            columns_.emplace_back().missing_right = !trees.missing_left[split];
         }
         if (!known) thresholds.push_back(trees.threshold[split]);
-        splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes));
+        splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes) / kCodesStep);
         splits_[split].rank = four_times(static_cast<std::uint32_t>(thresholds.size() - 1 - 128));
         last = split;
     }
@@ -149,21 +141,20 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
     place_columns();
 }
 
-// Lays out the last column's thresholds, level by level of the search and then in order, and empties them.
+// Lays out the last column's thresholds, level by level of a search and then in order, and empties them.
 void TreeScorer::close_column(std::vector<float>& thresholds) {
     if (columns_.empty()) return;
     Column& column = columns_.back();
     column.depth = static_cast<int>(std::bit_width(thresholds.size()));
-    const std::size_t n_places = std::size_t{1} << column.depth;
-    thresholds.resize(n_places + kChunk, kInfinity);
-    std::vector<float> places = {kInfinity};
-    for (std::size_t apart = n_places; apart > 1; apart /= 2)
-        for (std::size_t rank = apart / 2 - 1; rank < n_places; rank += apart) places.push_back(thresholds[rank]);
-    places.resize(search_size(column), kInfinity);
-    places.insert(places.end(), thresholds.begin(), thresholds.end());
-    places.resize(column_size(column), kInfinity);
-    for (std::size_t place = 0; place < places.size(); place += kChunk)
-        std::copy_n(&places[place], kChunk, chunks_.emplace_back().thresholds);
+    thresholds.resize(n_places(column) + kChunk, kInfinity);
+    const std::size_t n_ranks = std::size_t{1} << column.depth;
+    std::vector<float> both = {kInfinity};
+    for (std::size_t apart = n_ranks; apart > 1; apart /= 2)
+        for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both.push_back(thresholds[rank]);
+    both.resize(n_places(column), kInfinity);
+    both.insert(both.end(), thresholds.begin(), thresholds.end());
+    for (std::size_t place = 0; place < both.size(); place += kChunk)
+        std::copy_n(&both[place], kChunk, chunks_.emplace_back().thresholds);
     thresholds.clear();
 }
 
@@ -172,26 +163,27 @@ void TreeScorer::place_columns() {
     const Chunk* next = chunks_.data();
     for (Column& column : columns_) {
         column.search = next->thresholds;
-        column.sorted = (next + search_size(column) / kChunk)->thresholds;
-        next += column_size(column) / kChunk;
+        next += n_places(column) / kChunk;
+        column.sorted = next->thresholds;
+        next += n_places(column) / kChunk + 1;
         code_of_zero_.push_back(encode(column, 0));
     }
 }
 
 void TreeScorer::lay_trees(const FlatTrees& trees) {
     const std::size_t n_trees = trees.splits.size() - 1;
-    std::vector<std::size_t> first_leaves(n_trees);
+    std::vector<std::size_t> first_leaf(n_trees);
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto begin = static_cast<std::size_t>(trees.splits[tree]);
         const auto n_splits = static_cast<std::size_t>(trees.splits[tree + 1]) - begin;
         const Doubles values = trees.leaf_value.subspan(begin + tree, n_splits + 1);
-        first_leaves[tree] = leaves_.size();
+        first_leaf[tree] = leaves_.size();
         leaves_.resize(leaves_.size() + round_up(n_splits + 1, kLeaves) / kLeaves);
-        double* leaves = leaves_[first_leaves[tree]].values;
-        if (n_splits < kSmallTree)
-            lay_leaps(trees.left.subspan(begin, n_splits), trees.right.subspan(begin, n_splits), values,
-                      &splits_[begin], leaves);
-        else {
+        double* leaves = leaves_[first_leaf[tree]].values;
+        if (n_splits < kSmallTree) {
+            lay_small_tree(trees.left.subspan(begin, n_splits), trees.right.subspan(begin, n_splits), values,
+                           splits_.data() + begin, leaves);
+        } else {
             for (std::size_t split = begin; split < begin + n_splits; ++split)
                 splits_[split].child = {trees.left[split], trees.right[split]};
             std::copy(values.begin(), values.end(), leaves);
@@ -199,7 +191,7 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
     }
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto n_splits = static_cast<std::int32_t>(trees.splits[tree + 1] - trees.splits[tree]);
-        trees_.push_back({splits_.data() + trees.splits[tree], leaves_.data() + first_leaves[tree], n_splits});
+        trees_.push_back({splits_.data() + trees.splits[tree], leaves_.data() + first_leaf[tree], n_splits});
     }
 }
 

@@ -7,7 +7,7 @@
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
-// Bytes of a register, and how many documents' leaves stay in registers.
+// Bytes of a register, and how many documents' leaves are found together: they fill half of the registers or less.
 #if defined(__AVX512BW__)
 constexpr std::size_t kWidth = 64;
 #elif defined(__AVX2__)
@@ -23,7 +23,7 @@ using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 constexpr float kInfinity = __builtin_inff();
 
 #if defined(__AVX512BW__)
-// What sixteen places of a search hold that lie in a table of n, by their last bits.
+// What sixteen places of a search hold, all of them in a table of n where their last bits say.
 template <int n>
 inline __m512 look_up(const float* table, __m512i place) {
     if constexpr (n == 32) {
@@ -41,26 +41,27 @@ inline __m512i descend(const float* table, __m512 value, __m512i place) {
     return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
 }
 
-inline __m256 eight_floats(const float* values, __m512i places, __mmask8 wanted) {
-    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, places, values, sizeof(float));
+inline __m256 eight_floats(const float* values, __m512i place, __mmask8 wanted) {
+    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, place, values, sizeof(float));
 }
-inline __m256 eight_floats(const double* values, __m512i places, __mmask8 wanted) {
-    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, places, values, sizeof(double)));
+inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted) {
+    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, place, values, sizeof(double)));
 }
 
-// Sixteen documents search at once.
+// Sixteen documents search at once, in registers.
 template <class T>
 void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     const float* const table = column.search;
     const __m512i first_code = _mm512_set1_epi32((1 << column.depth) + 128);
-    const __m512i places =
-        _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
-    for (std::size_t document = 0; document < n; document += 16, values += 16 * stride) {
+    __m512i row = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
+    for (std::size_t document = 0; document < n; document += 16) {
         const unsigned wanted = n - document < 16 ? (1u << (n - document)) - 1 : 0xffffu;
-        const __m256 low = eight_floats(values, places, static_cast<__mmask8>(wanted));
-        const __m256 high = eight_floats(values + 8 * stride, places, static_cast<__mmask8>(wanted >> 8));
+        const __m256 low = eight_floats(values, row, static_cast<__mmask8>(wanted));
+        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
+        const __m256 high = eight_floats(values, row, static_cast<__mmask8>(wanted >> 8));
+        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
         __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-        if (column.missing_right) value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // NaN too
+        if (column.missing_right) value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // of NaN too
         __m512i place = _mm512_set1_epi32(1);
         for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
         if (column.depth > 5) place = descend<32>(table + 32, value, place);
@@ -88,7 +89,7 @@ inline unsigned count_below(const float* numbers, float x) {
 }
 #endif
 
-// The first four steps of a search at once, and then the last four.
+// The first four steps of a search are made at once, and so are all further ones.
 template <bool long_search, bool missing_right, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     for (std::size_t document = 0; document < n; ++document, values += stride) {
@@ -128,10 +129,10 @@ bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
     return found;
 }
 
-// The leaf of every document, without a branch. A document stands at the first leaf of the subtree that it has come
-// to. A split on whose right side it belongs leads it past the leaves of the left side: who stands at the split's
-// first leaf moves; who stands beyond has passed them already; and who stands before it counts, in bytes that wrap,
-// as far beyond. So the larger of two bytes is all that is needed.
+// A document stands at the first leaf of the subtree that it has come to, counted from the first leaf of the split
+// at hand. If it goes right there, it passes the leaves of the left side. One that never came to this split stands
+// behind them already, or in front of all its leaves: then its byte has wrapped and is larger still. So it moves
+// to the larger of two bytes, and nobody need be asked where he stands.
 #if defined(__AVX512BW__)
 inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
     const Bytes passed = place > skipped ? place : skipped;
@@ -144,12 +145,13 @@ inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
 }
 #endif
 
+// The leaf of every document, without a branch.
 template <std::size_t n_documents>
 inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
     Bytes place[n_parts] = {};
     for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
-        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + split->codes);
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * split->codes);
         const SignedBytes rank = (SignedBytes)(split->rank - Words{});
         const Bytes skipped = (Bytes)(split->leap.skipped - Words{}), step = (Bytes)(split->leap.step - Words{});
 #pragma GCC unroll 8
@@ -166,7 +168,7 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
 }
 
 #if defined(__AVX512BW__)
-// Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones, and are looked up there.
+// Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones.
 template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
     if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
@@ -203,7 +205,7 @@ void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
-            const bool right = codes[split.codes + document] > static_cast<std::int8_t>(split.rank);
+            const bool right = codes[kCodesStep * split.codes + document] > static_cast<std::int8_t>(split.rank);
             node = right ? split.child.right : split.child.left;
         }
         scores[document] += values[-1 - node];
@@ -235,6 +237,7 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
 
 }  // namespace
 
-const TreeKernels tree_kernels = {any_infinite<float>, any_infinite<double>, encode<float>, encode<double>, add_trees};
+const TreeKernels tree_kernels = {any_infinite<float>, any_infinite<double>, encode<float>, encode<double>,
+                                  add_trees};
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

@@ -90,7 +90,8 @@ def test_any_number_of_thresholds(n_thresholds, missing_left):
     rng = np.random.default_rng(n_thresholds)
     values = np.unique(rng.normal(size=n_thresholds).astype(np.float32))
     ensemble = reference.random_ensemble(rng, [2] * len(values), values, n_features=1)
-    ensemble = replace(ensemble, threshold=rng.permutation(values), missing_left=ensemble.missing_left * 0 + missing_left)
+    sides = np.full(len(ensemble.feature), missing_left)
+    ensemble = replace(ensemble, threshold=rng.permutation(values), missing_left=sides)
     X = np.concatenate([values, values + 1e-4, [np.nan, -3e38, 3e38]])[:, None].astype(np.float32)
     X = X[rng.choice(len(X), min(len(X), 200), replace=False)]
     expected = reference.scores(ensemble, X).tobytes()

@@ -16,7 +16,7 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
-// One byte for each document of a block: a code, or the leaf that it falls into.
+// The code of each document of a block.
 struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
@@ -29,34 +29,40 @@ struct alignas(64) Chunk {
     float thresholds[kChunk];
 };
 
-// Thresholds are followed by infinities, as many as it takes.
+// Thresholds in two orders. Infinities fill them up to 2^depth, and to no less than 32.
 struct Column {
-    // 2^depth thresholds, and no less than 32, as a binary search meets them: from place 1 on, place p leads to 2p, or
-    // to 2p + 1 if its threshold lies below the value; in the end p - 2^depth lie below it. Place 0 holds infinity.
+    // As a binary search meets them: from 1 on, place p leads to 2p, or to 2p + 1 if its threshold lies below the
+    // value. After `depth` steps p - 2^depth thresholds lie below it. Place 0 holds infinity.
     const float* search;
-    const float* sorted;  // the same in order, and kChunk infinities
+    const float* sorted;  // with kChunk more infinities
     int depth;
-    bool missing_right;  // as infinity goes; otherwise no threshold lies below a missing value
+    bool missing_right;  // where a missing value goes: it counts as infinity, or else above no threshold
 };
 
-// In a tree of at most kSmallTree leaves, a split's bytes are there four times each. Leaves are numbered from left to
-// right, and counted from the split's first one: those of its left side come before `skipped`, and `step` is to be
-// added to count from the next split's first leaf instead (after the last split, from the tree's). In a larger tree
-// a child is a split from 0 up, or a leaf -1 - child.
+// A split of a tree of at most kSmallTree leaves, which are numbered from left to right: how many are on its left
+// side, and what to add to a leaf counted from the split's first one to count from the next split's first one
+// (after the last split, from the tree's). Bytes, four times each.
+struct Leap {
+    std::uint32_t skipped, step;
+};
+
+// A split of a larger tree: a child is a split from 0 up, or a leaf -1 - child.
+struct Children {
+    std::int32_t left, right;
+};
+
 struct CodedSplit {
-    std::uint32_t codes;  // where its column's codes begin, in bytes
+    std::uint32_t codes;  // where its column's codes begin, in steps of kCodesStep bytes
     std::uint32_t rank;   // four times the same byte
     union {
-        struct {
-            std::uint32_t skipped, step;
-        } leap;
-        struct {
-            std::int32_t left, right;
-        } child;
+        Leap leap;
+        Children child;
     };
 };
 
-constexpr std::size_t kMaxSplits = std::size_t{1} << 25;  // so that no column begins beyond 32 bits
+constexpr std::size_t kCodesStep = 8;
+constexpr std::size_t kMaxSplits = std::size_t{1} << 25;
+static_assert(kMaxSplits * sizeof(BlockBytes) / kCodesStep <= std::size_t{1} << 32, "no column begins beyond");
 constexpr std::int32_t kSmallTree = 256;
 
 // A tree's leaves take as many of these as they need, one behind the other.
@@ -79,10 +85,10 @@ template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               BlockBytes& codes);
 
-// Adds each tree's leaf to the scores of a block's first n documents, tree after tree; what it adds to the others means
-// nothing.
-using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
-                                BlockScores& scores);
+// Adds each tree's leaf to the scores of a block's first n documents, tree after tree; what it adds to the others
+// means nothing.
+using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
+                                std::size_t n, BlockScores& scores);
 
 struct TreeKernels {
     InfiniteKernel<float> infinite_floats;
