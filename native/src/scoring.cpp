@@ -146,13 +146,13 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
     if (columns_.empty()) return;
     Column& column = columns_.back();
     column.depth = static_cast<int>(std::bit_width(thresholds.size()));
-    thresholds.resize(n_places(column) + kChunk, kInfinity);
     const std::size_t n_ranks = std::size_t{1} << column.depth;
-    std::vector<float> both = {kInfinity};
+    thresholds.resize(n_ranks, kInfinity);
+    std::vector<float> both(2 * n_places(column) + kChunk, kInfinity);
+    std::size_t next = 1;
     for (std::size_t apart = n_ranks; apart > 1; apart /= 2)
-        for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both.push_back(thresholds[rank]);
-    both.resize(n_places(column), kInfinity);
-    both.insert(both.end(), thresholds.begin(), thresholds.end());
+        for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both[next++] = thresholds[rank];
+    std::copy_n(thresholds.data(), n_ranks, &both[n_places(column)]);
     for (std::size_t place = 0; place < both.size(); place += kChunk)
         std::copy_n(&both[place], kChunk, chunks_.emplace_back().thresholds);
     thresholds.clear();
