@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -18,10 +19,12 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // What several blocks of documents share before the next splits are fetched: about the nearest cache.
 constexpr std::int64_t kSplitsATurn = 2048;
-constexpr std::size_t kMostBlocksAChunk = 4;
+constexpr std::size_t kMostBlocksAChunk = 2;
 constexpr std::size_t kMostCodesAChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
+
+std::uint32_t four_times(std::uint32_t byte) { return (byte & 0xff) * 0x01010101u; }
 
 // Splits by feature, by the side of missing values, by threshold.
 std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
@@ -35,11 +38,11 @@ std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
 }
 
 template <class T>
-InspectKernel<T> inspect_kernel(const TreeKernels& kernels) {
+InfiniteKernel<T> infinite_kernel(const TreeKernels& kernels) {
     if constexpr (std::is_same_v<T, float>)
-        return kernels.inspect_floats;
+        return kernels.infinite_floats;
     else
-        return kernels.inspect_doubles;
+        return kernels.infinite_doubles;
 }
 
 template <class T>
@@ -51,21 +54,51 @@ EncodeKernel<T> encode_kernel(const TreeKernels& kernels) {
 }
 
 template <class T>
-Specials inspect_block(const DenseRows<T>& matrix, const T* block, std::size_t n, const TreeKernels& kernels) {
-    const InspectKernel<T> inspect = inspect_kernel<T>(kernels);
+bool any_infinite(const DenseRows<T>& matrix, const T* block, std::size_t n, const TreeKernels& kernels) {
+    const InfiniteKernel<T> infinite = infinite_kernel<T>(kernels);
     const auto width = static_cast<std::ptrdiff_t>(matrix.n_features);
-    if (matrix.feature_stride == 1 && matrix.row_stride == width) return inspect(block, 1, n * matrix.n_features);
+    if (matrix.feature_stride == 1 && matrix.row_stride == width) return infinite(block, 1, n * matrix.n_features);
     const bool by_row = matrix.feature_stride == 1;
     const std::size_t n_runs = by_row ? n : matrix.n_features;
-    Specials found{};
+    bool found = false;
     for (std::size_t run = 0; run < n_runs; ++run) {
         const T* values =
             block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        const Specials one =
-            by_row ? inspect(values, 1, matrix.n_features) : inspect(values, matrix.row_stride, n);
-        found = {found.missing || one.missing, found.infinite || one.infinite};
+        found |= by_row ? infinite(values, 1, matrix.n_features) : infinite(values, matrix.row_stride, n);
     }
     return found;
+}
+
+std::size_t n_places(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
+
+// The code of one value.
+std::int8_t encode(const Column& column, float value) {
+    if (column.missing_right && value != value) value = kInfinity;
+    std::size_t place = 1;
+    for (int level = 0; level < column.depth; ++level) place += place + (column.search[place] < value);
+    return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
+}
+
+// Numbers a small tree's leaves from left to right; fills its splits' leaps, and its values in this order.
+void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
+                    CodedSplit* splits, double* leaves) {
+    const std::size_t n_splits = left.size();
+    std::vector<std::uint32_t> size(n_splits), first(n_splits + 1);  // of each split: how many leaves, the first
+    const auto size_of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
+    for (std::size_t split = n_splits; split-- > 0;) size[split] = size_of(left[split]) + size_of(right[split]);
+    const auto lay = [&](std::int32_t child, std::uint32_t leaf) {
+        if (child < 0)
+            leaves[leaf] = values[static_cast<std::size_t>(-1 - child)];
+        else
+            first[static_cast<std::size_t>(child)] = leaf;
+    };
+    lay(n_splits == 0 ? -1 : 0, 0);
+    for (std::size_t split = 0; split < n_splits; ++split) {
+        lay(left[split], first[split]);
+        lay(right[split], first[split] + size_of(left[split]));
+    }
+    for (std::size_t split = 0; split < n_splits; ++split)
+        splits[split].leap = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
 }
 
 template <class T>
@@ -97,29 +130,31 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
         if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
             close_column(thresholds);
             features_.push_back(trees.feature[split]);
-            columns_.push_back({.missing = trees.missing_left[split] ? -kInfinity : kInfinity});
+            columns_.emplace_back().missing_right = !trees.missing_left[split];
         }
         if (!known) thresholds.push_back(trees.threshold[split]);
-        splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes));
-        splits_[split].rank = static_cast<std::uint8_t>(thresholds.size() - 1 - 128) * 0x01010101u;
+        splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes) / kCodesStep);
+        splits_[split].rank = four_times(static_cast<std::uint32_t>(thresholds.size() - 1 - 128));
         last = split;
     }
     close_column(thresholds);
     place_columns();
 }
 
-// Packs the last column's thresholds into chunks, with an infinity behind them, and empties them.
+// Lays out the last column's thresholds, level by level of a search and then in order, and empties them.
 void TreeScorer::close_column(std::vector<float>& thresholds) {
     if (columns_.empty()) return;
-    thresholds.resize(round_up(thresholds.size() + 1, kChunk), kInfinity);
     Column& column = columns_.back();
-    column.n_chunks = thresholds.size() / kChunk;
-    std::fill_n(column.ends.thresholds, kChunk, kInfinity);
-    for (std::size_t chunk = 0; chunk < column.n_chunks; ++chunk) {
-        const float* begin = &thresholds[chunk * kChunk];
-        std::copy_n(begin, kChunk, chunks_.emplace_back().thresholds);
-        column.ends.thresholds[chunk] = begin[kChunk - 1];
-    }
+    column.depth = static_cast<int>(std::bit_width(thresholds.size()));
+    const std::size_t n_ranks = std::size_t{1} << column.depth;
+    thresholds.resize(n_ranks, kInfinity);
+    std::vector<float> both(2 * n_places(column) + kChunk, kInfinity);
+    std::size_t next = 1;
+    for (std::size_t apart = n_ranks; apart > 1; apart /= 2)
+        for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both[next++] = thresholds[rank];
+    std::copy_n(thresholds.data(), n_ranks, &both[n_places(column)]);
+    for (std::size_t place = 0; place < both.size(); place += kChunk)
+        std::copy_n(&both[place], kChunk, chunks_.emplace_back().thresholds);
     thresholds.clear();
 }
 
@@ -127,10 +162,11 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
 void TreeScorer::place_columns() {
     const Chunk* next = chunks_.data();
     for (Column& column : columns_) {
-        column.chunks = next;
-        next += column.n_chunks;
-        const float zero = 0;
-        portable::tree_kernels.encode_floats(column, &zero, 0, 1, false, &code_of_zero_.emplace_back());
+        column.search = next->thresholds;
+        next += n_places(column) / kChunk;
+        column.sorted = next->thresholds;
+        next += n_places(column) / kChunk + 1;
+        code_of_zero_.push_back(encode(column, 0));
     }
 }
 
@@ -139,20 +175,18 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
     std::vector<std::size_t> first_leaf(n_trees);
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
         const auto begin = static_cast<std::size_t>(trees.splits[tree]);
-        const auto end = static_cast<std::size_t>(trees.splits[tree + 1]);
-        const bool small = end - begin < kSmallTree;
-        const auto place = [small](std::int32_t child) {
-            constexpr auto size = static_cast<std::int32_t>(sizeof(BlockBytes));
-            return !small ? child : size * (child < 0 ? -1 - child : kSmallTree + child);
-        };
-        for (std::size_t split = begin; split < end; ++split) {
-            splits_[split].left = place(trees.left[split]);
-            splits_[split].right = place(trees.right[split]);
-        }
+        const auto n_splits = static_cast<std::size_t>(trees.splits[tree + 1]) - begin;
+        const Doubles values = trees.leaf_value.subspan(begin + tree, n_splits + 1);
         first_leaf[tree] = leaves_.size();
-        for (std::size_t leaf = 0; leaf <= end - begin; ++leaf) {
-            if (leaf % kLeaves == 0) leaves_.push_back({});
-            leaves_.back().values[leaf % kLeaves] = trees.leaf_value[begin + tree + leaf];
+        leaves_.resize(leaves_.size() + round_up(n_splits + 1, kLeaves) / kLeaves);
+        double* leaves = leaves_[first_leaf[tree]].values;
+        if (n_splits < kSmallTree) {
+            lay_small_tree(trees.left.subspan(begin, n_splits), trees.right.subspan(begin, n_splits), values,
+                           splits_.data() + begin, leaves);
+        } else {
+            for (std::size_t split = begin; split < begin + n_splits; ++split)
+                splits_[split].child = {trees.left[split], trees.right[split]};
+            std::copy(values.begin(), values.end(), leaves);
         }
     }
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
@@ -195,16 +229,13 @@ bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const Tree
 
 void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
                                BlockScores* scores) const {
-    const auto slots = std::make_unique_for_overwrite<BlockBytes[]>(2 * kSmallTree);
-    for (int leaf = 0; leaf < kSmallTree; ++leaf)
-        std::memset(&slots[static_cast<std::size_t>(leaf)], leaf, kBlock);
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
         for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsATurn; ++tree)
             n_splits += trees_[tree].n_splits + 1;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
-                              n_rows - block * kBlock <= kHalfBlock, slots.get(), scores[block]);
+                              std::min(kBlock, n_rows - block * kBlock), scores[block]);
     }
 }
 
@@ -212,11 +243,11 @@ template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
                               const TreeKernels& kernels, BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
-    const Specials found = inspect_block(matrix, block, n, kernels);
+    if (any_infinite(matrix, block, n, kernels)) return false;
     for (std::size_t number = 0; number < columns_.size(); ++number)
         encode_kernel<T>(kernels)(columns_[number], block + features_[number] * matrix.feature_stride,
-                                  matrix.row_stride, n, found.missing, codes[number].documents);
-    return !found.infinite;
+                                  matrix.row_stride, n, codes[number]);
+    return true;
 }
 
 template <class T, class Index>
@@ -226,18 +257,17 @@ bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t fi
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
     const auto begin = static_cast<std::size_t>(matrix.offsets[first]);
     const auto end = static_cast<std::size_t>(matrix.offsets[first + n]);
-    const Specials found = inspect_kernel<T>(kernels)(matrix.values.data() + begin, 1, end - begin);
+    if (infinite_kernel<T>(kernels)(matrix.values.data() + begin, 1, end - begin)) return false;
     for (std::size_t row = 0, entry = begin; row < n; ++row) {
         for (; entry < static_cast<std::size_t>(matrix.offsets[first + row + 1]); ++entry) {
             const auto columns = std::equal_range(features_.begin(), features_.end(), matrix.features[entry]);
             for (auto at = columns.first; at != columns.second; ++at) {
                 const auto number = static_cast<std::size_t>(at - features_.begin());
-                encode_kernel<T>(kernels)(columns_[number], &matrix.values[entry], 0, 1, found.missing,
-                                          codes[number].documents + row);
+                codes[number].documents[row] = encode(columns_[number], static_cast<float>(matrix.values[entry]));
             }
         }
     }
-    return !found.infinite;
+    return true;
 }
 
 template bool TreeScorer::score(const DenseRows<float>&, int, VectorPath, std::span<double>) const;

@@ -7,6 +7,7 @@
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
+// Bytes of a register, and how many documents' leaves are found together: they fill half of the registers or less.
 #if defined(__AVX512BW__)
 constexpr std::size_t kWidth = 64;
 #elif defined(__AVX2__)
@@ -14,171 +15,229 @@ constexpr std::size_t kWidth = 32;
 #else
 constexpr std::size_t kWidth = 16;
 #endif
-using Bytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+constexpr std::size_t kTogether = kWidth == 64 ? 256 : 128;
+using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
+using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 
-// How many of 16 numbers lie below x.
+constexpr float kInfinity = __builtin_inff();
+
 #if defined(__AVX512BW__)
-inline unsigned count_below(const Chunk& numbers, float x) {
-    const __mmask16 below = _mm512_cmp_ps_mask(_mm512_load_ps(numbers.thresholds), _mm512_set1_ps(x), _CMP_LT_OQ);
-    unsigned bits = _cvtmask16_u32(below);
-    asm("" : "+r"(bits));  // or the compiler counts in 16 bits, with an instruction more
-    return static_cast<unsigned>(__builtin_popcount(bits));
+// What sixteen places of a search hold, all of them in a table of n where their last bits say.
+template <int n>
+inline __m512 look_up(const float* table, __m512i place) {
+    if constexpr (n == 32) {
+        return _mm512_permutex2var_ps(_mm512_load_ps(table), place, _mm512_load_ps(table + 16));
+    } else {
+        const __mmask16 upper = _mm512_test_epi32_mask(place, _mm512_set1_epi32(n / 2));
+        return _mm512_mask_mov_ps(look_up<n / 2>(table, place), upper, look_up<n / 2>(table + n / 2, place));
+    }
 }
-#elif defined(__AVX2__)
-inline unsigned count_below(const Chunk& numbers, float x) {
+
+template <int n>
+inline __m512i descend(const float* table, __m512 value, __m512i place) {
+    const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, place), value, _CMP_LT_OQ);
+    const __m512i twice = _mm512_add_epi32(place, place);
+    return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
+}
+
+inline __m256 eight_floats(const float* values, __m512i place, __mmask8 wanted) {
+    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, place, values, sizeof(float));
+}
+inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted) {
+    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, place, values, sizeof(double)));
+}
+
+// Sixteen documents search at once, in registers.
+template <class T>
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
+    const float* const table = column.search;
+    const __m512i first_code = _mm512_set1_epi32((1 << column.depth) + 128);
+    __m512i row = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
+    for (std::size_t document = 0; document < n; document += 16) {
+        const unsigned wanted = n - document < 16 ? (1u << (n - document)) - 1 : 0xffffu;
+        const __m256 low = eight_floats(values, row, static_cast<__mmask8>(wanted));
+        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
+        const __m256 high = eight_floats(values, row, static_cast<__mmask8>(wanted >> 8));
+        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
+        __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
+        if (column.missing_right) value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // of NaN too
+        __m512i place = _mm512_set1_epi32(1);
+        for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
+        if (column.depth > 5) place = descend<32>(table + 32, value, place);
+        if (column.depth > 6) place = descend<64>(table + 64, value, place);
+        if (column.depth > 7) place = descend<128>(table + 128, value, place);
+        const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(place, first_code));
+        _mm_store_si128(reinterpret_cast<__m128i*>(codes.documents + document), code);
+    }
+}
+#else
+// How many of 16 numbers lie below x.
+#if defined(__AVX2__)
+inline unsigned count_below(const float* numbers, float x) {
     const __m256 value = _mm256_set1_ps(x);
-    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds), value, _CMP_LT_OQ));
-    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_load_ps(numbers.thresholds + 8), value, _CMP_LT_OQ));
+    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers), value, _CMP_LT_OQ));
+    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers + 8), value, _CMP_LT_OQ));
     return static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
 }
 #else
-inline unsigned count_below(const Chunk& numbers, float x) {
-    using Floats = float __attribute__((vector_size(16), may_alias));
-    const auto* four = reinterpret_cast<const Floats*>(numbers.thresholds);
+inline unsigned count_below(const float* numbers, float x) {
+    using Floats = float __attribute__((vector_size(16), aligned(4), may_alias));
+    const auto* four = reinterpret_cast<const Floats*>(numbers);
     const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
     return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
 }
 #endif
 
-template <bool several_chunks, bool has_missing, class T>
-void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, std::int8_t* codes) {
-    const Chunk ends = column.ends, *const chunks = column.chunks;
-    const float missing = column.missing;
-#pragma GCC unroll 4
+// The first four steps of a search are made at once, and so are all further ones.
+template <bool long_search, bool missing_right, class T>
+void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     for (std::size_t document = 0; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
-        const float x = has_missing && value != value ? missing : value;
-        const unsigned chunk = several_chunks ? count_below(ends, x) : 0;
-        codes[document] = static_cast<std::int8_t>(chunk * kChunk + count_below(chunks[chunk], x) - 128);
+        const float x = missing_right && !(value < kInfinity) ? kInfinity : value;
+        unsigned code = count_below(column.search, x);
+        if (long_search) {
+            code <<= column.depth - 4;
+            code += count_below(column.sorted + code, x);
+        }
+        codes.documents[document] = static_cast<std::int8_t>(code - 128);
     }
 }
 
 template <class T>
-void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, bool has_missing,
-            std::int8_t* codes) {
-    const bool several = column.n_chunks > 1;
-    const auto encode_it = several       ? has_missing ? encode_as<true, true, T> : encode_as<true, false, T>
-                           : has_missing ? encode_as<false, true, T>
-                                         : encode_as<false, false, T>;
+void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
+    const bool right = column.missing_right;
+    const auto encode_it = column.depth > 4 ? right ? encode_as<true, true, T> : encode_as<true, false, T>
+                           : right          ? encode_as<false, true, T>
+                                            : encode_as<false, false, T>;
     encode_it(column, values, stride, n, codes);
 }
+#endif
 
-inline std::uint32_t magnitude_bits(float x) { return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu; }
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;
+inline std::uint32_t is_infinite(float x) {
+    return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu) == 0x7f800000u;
+}
 
 // No way out of the loop, so that it vectorises.
 template <class T>
-Specials inspect_adjacent(const T* values, std::size_t n) {
-    std::uint32_t missing = 0, infinite = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::uint32_t bits = magnitude_bits(static_cast<float>(values[i]));
-        missing |= bits > kInfinityBits;
-        infinite |= bits == kInfinityBits;
-    }
-    return {missing != 0, infinite != 0};
-}
-
-template <class T>
-Specials inspect(const T* values, std::ptrdiff_t stride, std::size_t n) {
-    if (stride == 1) return inspect_adjacent(values, n);
-    Specials found{};
-    for (std::size_t i = 0; i < n; ++i) {
-        const Specials one = inspect_adjacent(values + static_cast<std::ptrdiff_t>(i) * stride, 1);
-        found = {found.missing || one.missing, found.infinite || one.infinite};
-    }
+bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
+    std::uint32_t found = 0;
+    if (stride == 1)
+        for (std::size_t i = 0; i < n; ++i) found |= is_infinite(static_cast<float>(values[i]));
+    else
+        for (std::size_t i = 0; i < n; ++i, values += stride) found |= is_infinite(static_cast<float>(*values));
     return found;
 }
 
-inline Bytes& bytes_at(void* place) { return *static_cast<Bytes*>(place); }
-inline const Bytes& bytes_at(const void* place) { return *static_cast<const Bytes*>(place); }
+// A document stands at the first leaf of the subtree that it has come to, counted from the first leaf of the split
+// at hand. If it goes right there, it passes the leaves of the left side. One that never came to this split stands
+// behind them already, or in front of all its leaves: then its byte has wrapped and is larger still. So it moves
+// to the larger of two bytes, and nobody need be asked where he stands.
+#if defined(__AVX512BW__)
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
+    const Bytes passed = place > skipped ? place : skipped;
+    return goes_right ? passed : place;
+}
+#else
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
+    const Bytes passed = (Bytes)goes_right & skipped;
+    return place > passed ? place : passed;
+}
+#endif
 
-// The leaf of every document, without a branch: from the last split to the root, each takes over for every
-// document what its left or its right child has found. Returns the root's slot.
+// The leaf of every document, without a branch.
 template <std::size_t n_documents>
-inline const BlockBytes& find_leaves(const CodedTree& tree, const BlockBytes* codes, BlockBytes* slots) {
-    const std::int8_t *const first_code = codes->documents, *const first_slot = slots->documents;
-    BlockBytes* result = slots + kSmallTree + tree.n_splits;
-    for (const CodedSplit* split = tree.splits + tree.n_splits; result != slots + kSmallTree;) {
-        --split;
-        --result;
-        const Bytes rank = (Bytes)(split->rank - Words{});
-        const std::int8_t *const code = first_code + split->codes, *const left = first_slot + split->left,
-                                 *const right = first_slot + split->right;
-        for (std::size_t part = 0; part < n_documents; part += kWidth)
-            bytes_at(result->documents + part) =
-                bytes_at(code + part) > rank ? bytes_at(right + part) : bytes_at(left + part);
+inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
+    constexpr std::size_t n_parts = n_documents / kWidth;
+    Bytes place[n_parts] = {};
+    for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * split->codes);
+        const SignedBytes rank = (SignedBytes)(split->rank - Words{});
+        const Bytes skipped = (Bytes)(split->leap.skipped - Words{}), step = (Bytes)(split->leap.step - Words{});
+#pragma GCC unroll 8
+        for (std::size_t part = 0; part < n_parts; ++part)
+            place[part] = pass(place[part], code[part] > rank, skipped) + step;
     }
-    return tree.n_splits == 0 ? slots[0] : *result;
+    __builtin_memcpy(leaf, place, n_documents);
+    asm("" : : "r"(leaf) : "memory");  // or the compiler takes the leaves out of registers, which takes longer
 }
 
 template <std::size_t n_documents>
-inline void add_leaves_one_by_one(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    const double* const values = tree.leaves->values;
-    for (std::size_t document = 0; document < n_documents; ++document)
-        scores.documents[document] += values[static_cast<std::uint8_t>(leaf.documents[document])];
+inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf, double* scores) {
+    for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
 }
 
 #if defined(__AVX512BW__)
-// Up to 32 leaves stay in four registers, and are looked up there.
+// Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones.
 template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree, leaf, scores);
-    const double* const values = tree.leaves->values;
-    const __m512d a = _mm512_load_pd(values), b = _mm512_load_pd(values + 8);
-    const __m512d c = _mm512_load_pd(values + 16), d = _mm512_load_pd(values + 24);
-    for (std::size_t document = 0; document < n_documents; document += 8) {
-        const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf.documents + document));
-        const __m512i place = _mm512_cvtepu8_epi64(eight);
-        const __mmask8 high = _mm512_test_epi64_mask(place, _mm512_set1_epi64(16));
-        const __m512d low = _mm512_permutex2var_pd(a, place, b);
-        const __m512d found = _mm512_mask_mov_pd(low, high, _mm512_permutex2var_pd(c, place, d));
-        double* const sums = scores.documents + document;
-        _mm512_store_pd(sums, _mm512_add_pd(_mm512_load_pd(sums), found));
+inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
+    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i back = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    const auto* const values = reinterpret_cast<const __m512i*>(tree.leaves->values);
+    const __m512i lower[2] = {_mm512_permutex2var_epi32(values[0], even, values[1]),
+                              _mm512_permutex2var_epi32(values[2], even, values[3])};
+    const __m512i upper[2] = {_mm512_permutex2var_epi32(values[0], odd, values[1]),
+                              _mm512_permutex2var_epi32(values[2], odd, values[3])};
+    for (std::size_t document = 0; document < n_documents; document += 16) {
+        const __m512i place = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
+        const __m512i low = _mm512_permutex2var_epi32(lower[0], place, lower[1]);
+        const __m512i high = _mm512_permutex2var_epi32(upper[0], place, upper[1]);
+        auto* const sums = reinterpret_cast<__m512d*>(scores + document);
+        sums[0] += (__m512d)_mm512_permutex2var_epi32(low, front, high);
+        sums[1] += (__m512d)_mm512_permutex2var_epi32(low, back, high);
     }
 }
 #else
 template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const BlockBytes& leaf, BlockScores& scores) {
-    add_leaves_one_by_one<n_documents>(tree, leaf, scores);
+inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
+    add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
 }
 #endif
 
 // A tree too large for bytes: each document goes its own way down.
 template <std::size_t n_documents>
-void walk(const CodedTree& tree, const BlockBytes* codes, BlockScores& scores) {
-    const std::int8_t* const first_code = codes->documents;
+void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     const double* const values = tree.leaves->values;
     for (std::size_t document = 0; document < n_documents; ++document) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
-            const bool right = first_code[split.codes + document] > static_cast<std::int8_t>(split.rank);
-            node = right ? split.right : split.left;
+            const bool right = codes[kCodesStep * split.codes + document] > static_cast<std::int8_t>(split.rank);
+            node = right ? split.child.right : split.child.left;
         }
-        scores.documents[document] += values[-1 - node];
+        scores[document] += values[-1 - node];
     }
 }
 
 template <std::size_t n_documents>
-void add_trees_to(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, BlockBytes* slots,
-                  BlockScores& scores) {
+void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
+    alignas(64) std::uint8_t leaf[n_documents];
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
-        if (tree->n_splits < kSmallTree)
-            add_leaves<n_documents>(*tree, find_leaves<n_documents>(*tree, codes, slots), scores);
-        else
+        if (tree->n_splits < kSmallTree) {
+            find_leaves<n_documents>(*tree, codes, leaf);
+            add_leaves<n_documents>(*tree, leaf, scores);
+        } else {
             walk<n_documents>(*tree, codes, scores);
+        }
     }
 }
 
-void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, bool first_half,
-               BlockBytes* slots, BlockScores& scores) {
-    const auto add = first_half ? add_trees_to<kHalfBlock> : add_trees_to<kBlock>;
-    add(trees, n_trees, codes, slots, scores);
+void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
+               BlockScores& scores) {
+    for (std::size_t first = 0; first < n; first += kTogether) {
+        const auto add = n - first <= 64    ? add_trees_to<64>
+                         : n - first <= 128 ? add_trees_to<128>
+                                            : add_trees_to<kTogether>;
+        add(trees, n_trees, codes->documents + first, scores.documents + first);
+    }
 }
 
 }  // namespace
 
-const TreeKernels tree_kernels = {inspect<float>, inspect<double>, encode<float>, encode<double>, add_trees};
+const TreeKernels tree_kernels = {any_infinite<float>, any_infinite<double>, encode<float>, encode<double>,
+                                  add_trees};
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

@@ -16,7 +16,7 @@ from rankwright.models.format import decode, encode
 from reference import trees as reference
 
 PATHS = range(_native.widest_path() + 1)
-SIZES = (1, 2, 63, 64, 65, 127, 128, 129, 191, 192, 193, 257)
+SIZES = (1, 2, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 256, 257, 321, 385, 513)
 FEW_VALUES = np.array([-1.5, -0.0, 0.0, 1e-45, 0.25, 3.0, 3.4e38], dtype=np.float32)
 seeds = st.integers(0, 2**32 - 1)
 
@@ -82,12 +82,16 @@ def test_trees_of_any_size(n_leaves, chain):
         assert native(ensemble).score(X, 1, path).tobytes() == expected
 
 
-@pytest.mark.parametrize("n_thresholds", [15, 16, 17, 240, 254, 255, 256, 257, 510, 511, 3000])
-def test_any_number_of_thresholds(n_thresholds):
+@pytest.mark.parametrize("missing_left", [0, 1])
+@pytest.mark.parametrize(
+    "n_thresholds", [1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 240, 254, 255, 256, 257, 510, 511, 3000]
+)
+def test_any_number_of_thresholds(n_thresholds, missing_left):
     rng = np.random.default_rng(n_thresholds)
     values = np.unique(rng.normal(size=n_thresholds).astype(np.float32))
     ensemble = reference.random_ensemble(rng, [2] * len(values), values, n_features=1)
-    ensemble = replace(ensemble, threshold=rng.permutation(values), missing_left=ensemble.missing_left * 0)
+    sides = np.full(len(ensemble.feature), missing_left)
+    ensemble = replace(ensemble, threshold=rng.permutation(values), missing_left=sides)
     X = np.concatenate([values, values + 1e-4, [np.nan, -3e38, 3e38]])[:, None].astype(np.float32)
     X = X[rng.choice(len(X), min(len(X), 200), replace=False)]
     expected = reference.scores(ensemble, X).tobytes()

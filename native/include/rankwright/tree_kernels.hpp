@@ -1,5 +1,5 @@
-// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 128 documents, a block, stand
-// side by side; of a block that holds no more than 64, only the first half is worked on.
+// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 256 documents, a block, stand
+// side by side.
 //
 // A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
 // below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
@@ -12,12 +12,11 @@
 
 namespace rankwright {
 
-constexpr std::size_t kBlock = 128;
-constexpr std::size_t kHalfBlock = kBlock / 2;
+constexpr std::size_t kBlock = 256;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
-// One byte for each document of a block: a code, or the leaf that it falls into.
+// The code of each document of a block.
 struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
@@ -26,28 +25,44 @@ struct alignas(64) BlockScores {
     double documents[kBlock];
 };
 
-// Sixteen sorted thresholds, filled up with infinity.
 struct alignas(64) Chunk {
     float thresholds[kChunk];
 };
 
-// Infinity ends the last chunk.
+// Thresholds in two orders. Infinities fill them up to 2^depth, and to no less than 32.
 struct Column {
-    Chunk ends;  // the last threshold of each chunk
-    const Chunk* chunks;
-    std::size_t n_chunks;
-    float missing;  // what a missing value counts as: the infinity of the side where it goes
+    // As a binary search meets them: from 1 on, place p leads to 2p, or to 2p + 1 if its threshold lies below the
+    // value. After `depth` steps p - 2^depth thresholds lie below it. Place 0 holds infinity.
+    const float* search;
+    const float* sorted;  // with kChunk more infinities
+    int depth;
+    bool missing_right;  // where a missing value goes: it counts as infinity, or else above no threshold
 };
 
-// In a tree of at most kSmallTree leaves a child is where its slot begins, in bytes: slots are numbered as leaves
-// are, and from kSmallTree as splits are. In a larger tree it is a split from 0 up, or a leaf -1 - child.
-struct CodedSplit {
-    std::uint32_t codes;  // where its column's codes begin, in bytes
-    std::uint32_t rank;   // four times the same byte
+// A split of a tree of at most kSmallTree leaves, which are numbered from left to right: how many are on its left
+// side, and what to add to a leaf counted from the split's first one to count from the next split's first one
+// (after the last split, from the tree's). Bytes, four times each.
+struct Leap {
+    std::uint32_t skipped, step;
+};
+
+// A split of a larger tree: a child is a split from 0 up, or a leaf -1 - child.
+struct Children {
     std::int32_t left, right;
 };
 
-constexpr std::size_t kMaxSplits = std::size_t{1} << 25;  // so that no column begins beyond 32 bits
+struct CodedSplit {
+    std::uint32_t codes;  // where its column's codes begin, in steps of kCodesStep bytes
+    std::uint32_t rank;   // four times the same byte
+    union {
+        Leap leap;
+        Children child;
+    };
+};
+
+constexpr std::size_t kCodesStep = 8;
+constexpr std::size_t kMaxSplits = std::size_t{1} << 25;
+static_assert(kMaxSplits * sizeof(BlockBytes) / kCodesStep <= std::size_t{1} << 32, "no column begins beyond");
 constexpr std::int32_t kSmallTree = 256;
 
 // A tree's leaves take as many of these as they need, one behind the other.
@@ -61,27 +76,23 @@ struct CodedTree {
     std::int32_t n_splits;
 };
 
-struct Specials {
-    bool missing, infinite;
-};
-
-// Which of NaN and infinity are among n values, once rounded to 32 bits.
+// Whether there is an infinity among n values, once rounded to 32 bits.
 template <class T>
-using InspectKernel = Specials (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
+using InfiniteKernel = bool (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
 
-// The codes of n values. There is no NaN among them if has_missing is false.
+// The codes of a block's first n values; what the others get means nothing.
 template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
-                              bool has_missing, std::int8_t* codes);
+                              BlockBytes& codes);
 
-// Adds each tree's leaf to the scores of a block, or of its first half, tree after tree. Slots: 2 x kSmallTree of
-// them, of which the first half holds each leaf's number.
+// Adds each tree's leaf to the scores of a block's first n documents, tree after tree; what it adds to the others
+// means nothing.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                bool first_half, BlockBytes* slots, BlockScores& scores);
+                                std::size_t n, BlockScores& scores);
 
 struct TreeKernels {
-    InspectKernel<float> inspect_floats;
-    InspectKernel<double> inspect_doubles;
+    InfiniteKernel<float> infinite_floats;
+    InfiniteKernel<double> infinite_doubles;
     EncodeKernel<float> encode_floats;
     EncodeKernel<double> encode_doubles;
     AddTreesKernel add_trees;
