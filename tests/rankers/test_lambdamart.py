@@ -10,7 +10,7 @@ from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, Gain, KendallTau, Metric, Precision, Ties
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.models.format import encode
-from rankwright.rankers.tree_ranker import leaves_for, min_documents_for
+from rankwright.rankers.tree_ranker import feature_fraction_for, leaves_for, min_documents_for, subsample_for
 from shared_data import SHARED, needs_shared_data
 
 
@@ -222,14 +222,14 @@ def test_numbers_of_numpy_will_do():
         ({"min_hessian": -1}, "min_hessian must be a number from 0, not -1."),
         ({"l2": -0.5}, "l2 must be a number from 0, not -0.5."),
         ({"l2": None}, "l2 must be a number from 0, not None."),
-        ({"subsample": 0.0}, "subsample must be above 0 and at most 1, not 0.0."),
-        ({"subsample": 1.5}, "subsample must be above 0 and at most 1, not 1.5."),
-        ({"subsample": np.nan}, "subsample must be above 0 and at most 1, not nan."),
-        ({"subsample": True}, "subsample must be above 0 and at most 1, not True."),
+        ({"subsample": 0.0}, "subsample must be None or above 0 and at most 1, not 0.0."),
+        ({"subsample": 1.5}, "subsample must be None or above 0 and at most 1, not 1.5."),
+        ({"subsample": np.nan}, "subsample must be None or above 0 and at most 1, not nan."),
+        ({"subsample": True}, "subsample must be None or above 0 and at most 1, not True."),
         ({"coarse": "very"}, "coarse must be one of None, True, False, not 'very'."),
         ({"subsample_by": "rows"}, "subsample_by must be one of 'documents', 'queries', 'gradient', not 'rows'."),
-        ({"feature_fraction": 0}, "feature_fraction must be above 0 and at most 1, not 0."),
-        ({"feature_fraction": 2}, "feature_fraction must be above 0 and at most 1, not 2."),
+        ({"feature_fraction": 0}, "feature_fraction must be None or above 0 and at most 1, not 0."),
+        ({"feature_fraction": 2}, "feature_fraction must be None or above 0 and at most 1, not 2."),
         ({"truncation": 0}, "truncation must be None or a whole number from 1, not 0."),
         ({"query_features": ["rang"]}, "query_features must be a list of zscore, rank, minmax, .*'rang'"),
         ({"query_features": "rank"}, "query_features must be a list of zscore, rank, minmax, .*'rank'"),
@@ -258,6 +258,9 @@ def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):
 def test_defaults_grow_with_the_data():
     assert [leaves_for(n) for n in (1, 20_000, 200_000, 10**8)] == [8, 8, 31, 31]
     assert 8 < leaves_for(60_000) < 31
+    assert [subsample_for(n) for n in (1, 20_000, 200_000, 10**8)] == [0.7, 0.7, 1, 1]
+    assert [feature_fraction_for(n) for n in (1, 20_000, 200_000, 10**8)] == [0.5, 0.5, 1, 1]
+    assert 0.5 < feature_fraction_for(60_000) < subsample_for(60_000) < 1
     assert [min_documents_for(n) for n in (1, 499, 5_000, 10**8)] == [1, 1, 10, 20]
 
 

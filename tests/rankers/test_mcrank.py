@@ -167,7 +167,7 @@ def test_too_many_labels_are_told():
         ({"classes": "softmax"}, "classes must be one of 'multiclass', 'ordinal', not 'softmax'"),
         ({"trees": "one"}, "trees must be one of 'shared', 'per_class', not 'one'"),
         ({"relevance": None}, "relevance must be one of 'labels', 'gains', not None"),
-        ({"feature_fraction": 0}, "feature_fraction must be above 0 and at most 1, not 0"),
+        ({"feature_fraction": 0}, "feature_fraction must be None or above 0 and at most 1, not 0"),
     ],
 )
 def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):

@@ -86,9 +86,10 @@ class LambdaMART(TreeRanker):
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
         `"gradient"`: those with large lambdas or derivatives rather than small ones, weighted so that sums stay
-        right.
+        right. Where levels are `coarse`, they choose the features to look at closely, and all documents the
+        split: a tenth by gradient loses nothing. None takes 0.7 for small training sets up to all for large ones.
     feature_fraction
-        The share of features a round may split on.
+        The share of features a round may split on; None takes half for small training sets up to all.
     truncation
         Only pairs with a document among so many first ranks count; None takes all.
     query_features
@@ -125,9 +126,9 @@ class LambdaMART(TreeRanker):
         min_documents: int | None = None,
         min_hessian: float = 1e-3,
         l2: float = 1.0,
-        subsample: float = 0.7,
+        subsample: float | None = None,
         subsample_by: str = "documents",
-        feature_fraction: float = 0.5,
+        feature_fraction: float | None = None,
         truncation: int | None = 30,
         query_features: Sequence[str] = (),
         monotone: Mapping[int | str, int] | None = None,

@@ -74,9 +74,10 @@ class MART(TreeRanker):
         Added to the number of documents a leaf: shrinks the values of small leaves.
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those with large residuals rather than small ones, weighted so that sums stay right.
+        `"gradient"`: those with large residuals rather than small ones, weighted so that sums stay right. None
+        takes 0.7 for small training sets up to all for large ones.
     feature_fraction
-        The share of features a round may split on.
+        The share of features a round may split on; None takes half for small training sets up to all.
     query_features
         Columns made within the query beside the raw ones: any of `"zscore"`, `"rank"`, `"minmax"`.
     monotone
@@ -111,9 +112,9 @@ class MART(TreeRanker):
         max_leaves: int | None = None,
         min_documents: int | None = None,
         l2: float = 1.0,
-        subsample: float = 0.7,
+        subsample: float | None = None,
         subsample_by: str = "documents",
-        feature_fraction: float = 0.5,
+        feature_fraction: float | None = None,
         query_features: Sequence[str] = (),
         monotone: Mapping[int | str, int] | None = None,
         max_bins: int = 255,

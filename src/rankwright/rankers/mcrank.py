@@ -97,9 +97,10 @@ class McRank(TreeRanker):
         Added to the sum of hessians: shrinks the values of small leaves.
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those that are classified badly rather than well, weighted so that sums stay right.
+        `"gradient"`: those that are classified badly rather than well, weighted so that sums stay right. None
+        takes 0.7 for small training sets up to all for large ones.
     feature_fraction
-        The share of features a round may split on.
+        The share of features a round may split on; None takes half for small training sets up to all.
     query_features
         Columns made within the query beside the raw ones: any of `"zscore"`, `"rank"`, `"minmax"`.
     max_bins
@@ -134,9 +135,9 @@ class McRank(TreeRanker):
         min_documents: int | None = None,
         min_hessian: float = 1e-3,
         l2: float = 1.0,
-        subsample: float = 0.7,
+        subsample: float | None = None,
         subsample_by: str = "documents",
-        feature_fraction: float = 0.5,
+        feature_fraction: float | None = None,
         query_features: Sequence[str] = (),
         max_bins: int = 255,
         patience: int | None = 100,

@@ -50,10 +50,12 @@ def require_finite(name: str, value: Any, *, optional: bool = False) -> None:
         raise InputError(f"{name} must be {'None or ' if optional else ''}a finite number, not {value!r}.")
 
 
-def require_share(name: str, value: Any) -> None:
-    """Refuse anything but a number above 0 and at most 1."""
+def require_share(name: str, value: Any, *, optional: bool = False) -> None:
+    """Refuse anything but a number above 0 and at most 1, or None where that is allowed."""
+    if value is None and optional:
+        return
     if isinstance(value, bool) or not isinstance(value, NUMBER) or not 0.0 < value <= 1.0:
-        raise InputError(f"{name} must be above 0 and at most 1, not {value!r}.")
+        raise InputError(f"{name} must be {'None or ' if optional else ''}above 0 and at most 1, not {value!r}.")
 
 
 def require_metric_range(

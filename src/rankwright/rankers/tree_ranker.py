@@ -69,9 +69,9 @@ class TreeRanker(Ranker):
     min_documents: int | None
     min_hessian: float
     l2: float
-    subsample: float
+    subsample: float | None
     subsample_by: str
-    feature_fraction: float
+    feature_fraction: float | None
     query_features: Sequence[str]
     monotone: Mapping[int | str, int] | None = None
     max_bins: int
@@ -129,7 +129,11 @@ class TreeRanker(Ranker):
             train.binned(self.max_bins, task.n_threads, coarse=coarse),
             train.canonical.groups,
             limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
-            sampling=TreeSampling(self.subsample, self.subsample_by, self.feature_fraction),
+            sampling=TreeSampling(
+                self.subsample or subsample_for(len(train)),
+                self.subsample_by,
+                self.feature_fraction or feature_fraction_for(len(train)),
+            ),
             monotone=_directions(self.monotone, task.train, train.n_features),
             random=np.random.default_rng(self.seed),
             n_threads=task.n_threads,
@@ -147,9 +151,9 @@ class TreeRanker(Ranker):
         require_whole_number("min_documents", self.min_documents, least=1, optional=True)
         require_number("min_hessian", self.min_hessian, least=0.0)
         require_number("l2", self.l2, least=0.0)
-        require_share("subsample", self.subsample)
+        require_share("subsample", self.subsample, optional=True)
         require_one_of("subsample_by", self.subsample_by, ("documents", "queries", "gradient"))
-        require_share("feature_fraction", self.feature_fraction)
+        require_share("feature_fraction", self.feature_fraction, optional=True)
         require_one_of("coarse", self.coarse, (None, True, False))
         require_whole_number("patience", self.patience, least=1, optional=True)
         require_whole_number("seed", self.seed, least=0)
@@ -158,6 +162,16 @@ class TreeRanker(Ranker):
 def leaves_for(n_documents: int) -> int:
     """Return the leaves of a tree that so many documents bear: 8 up to 20,000, 31 from 200,000."""
     return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
+
+
+def subsample_for(n_documents: int) -> float:
+    """Return the share of documents that a round should look at: 0.7 up to 20,000, all from 200,000."""
+    return float(np.clip(0.7 * (n_documents / 20_000) ** 0.155, 0.7, 1.0))
+
+
+def feature_fraction_for(n_documents: int) -> float:
+    """Return the share of features that a round should look at: 0.5 up to 20,000, all from 200,000."""
+    return float(np.clip(0.5 * (n_documents / 20_000) ** 0.302, 0.5, 1.0))
 
 
 def min_documents_for(n_documents: int) -> int:
