@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -68,6 +69,8 @@ class TreeGrower {
         space_.sample.assign(task.sample.begin(), task.sample.end());
         leave_out(task.sample, binned.n_rows, space_.rest);
         space_.scratch.resize(static_cast<std::size_t>(std::max(1, n_threads)));
+        std::ranges::copy_if(task.features, std::back_inserter(features_),
+                             [&](std::uint32_t feature) { return binned.n_bins(feature) > 1; });
         list_bytes();
         if (space_.histogram_size != histogram_size()) space_.histograms.clear();
         space_.histogram_size = histogram_size();
@@ -94,7 +97,7 @@ class TreeGrower {
         Leaf& root = leaves_.emplace_back();
         root.sample = space_.sample;
         root.rest = space_.rest;
-        if (limits_.max_leaves <= 1 || task_.features.empty()) return;
+        if (limits_.max_leaves <= 1 || features_.empty()) return;
         const Worker worker{space_.scratch.front(), n_threads_};
         fill(root, worker);
         consider_splits(root, worker);
@@ -123,15 +126,15 @@ class TreeGrower {
     // The bytes in which the features are found, a slot of the histogram each.
     void list_bytes() {
         std::vector<std::uint32_t> slots(binned_.n_bytes, 0);
-        for (const std::uint32_t feature : task_.features) slots[binned_.places[feature].byte] = 1;
+        for (const std::uint32_t feature : features_) slots[binned_.places[feature].byte] = 1;
         for (std::uint32_t byte = 0; byte < binned_.n_bytes; ++byte) {
             if (!slots[byte]) continue;
             slots[byte] = static_cast<std::uint32_t>(bytes_.size());
             bytes_.push_back(byte);
         }
-        for (const std::uint32_t feature : task_.features)
+        for (const std::uint32_t feature : features_)
             starts_.push_back(slots[binned_.places[feature].byte] * kBinStride);
-        for (GrowthScratch& scratch : space_.scratch) scratch.levels.resize(task_.features.size() * kCoarseLevels);
+        for (GrowthScratch& scratch : space_.scratch) scratch.levels.resize(features_.size() * kCoarseLevels);
     }
 
     // Coarse levels only tell which features promise most; so a sample may do that, and all rows decide.
@@ -178,9 +181,7 @@ class TreeGrower {
         leaves_.push_back(std::move(sides[1]));
     }
 
-    CodeSplit by_code(const Split& split) const {
-        return {task_.features[split.slot], split.code, split.missing_left};
-    }
+    CodeSplit by_code(const Split& split) const { return {features_[split.slot], split.code, split.missing_left}; }
 
     // Finds the two sides of a leaf, and how each is best split.
     void divide_leaf(Leaf& leaf, const Worker& worker) {
@@ -237,7 +238,7 @@ class TreeGrower {
     }
 
     int direction_of(std::size_t slot) const {
-        return task_.monotone.empty() ? 0 : task_.monotone[task_.features[slot]];
+        return task_.monotone.empty() ? 0 : task_.monotone[features_[slot]];
     }
 
     static Sums sums_of(Packed sum, const Quantised& units) {
@@ -285,7 +286,7 @@ class TreeGrower {
     void find_best(Leaf& leaf, const Worker& worker) {
         if (n_judged(leaf) / 2 < limits_.min_documents) return;
         const Judged screened{leaf.sum, space_.quantised, static_cast<std::int64_t>(leaf.sample.size())};
-        std::vector<Candidate> candidates(task_.features.size());
+        std::vector<Candidate> candidates(features_.size());
         parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4),
                         worker.threads_for(leaf), [&](std::size_t first, std::size_t last) {
                             for (std::size_t slot = first; slot < last; ++slot) {
@@ -309,7 +310,7 @@ class TreeGrower {
     Judged refine(const Leaf& leaf, const Judged& screened, std::vector<Candidate>& candidates,
                   const Worker& worker) {
         const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-            return !looks_at_all() && binned_.places[task_.features[candidate.best.slot]].exact;
+            return !looks_at_all() && binned_.places[features_[candidate.best.slot]].exact;
         });
         if (first == candidates.end()) return screened;
         const auto last = first + std::min<std::ptrdiff_t>(kRefined, candidates.end() - first);
@@ -317,7 +318,7 @@ class TreeGrower {
                           [](const Candidate& a, const Candidate& b) { return b < a; });
         candidates.erase(last, candidates.end());
         std::vector<std::uint32_t> features;
-        for (auto chosen = first; chosen != last; ++chosen) features.push_back(task_.features[chosen->best.slot]);
+        for (auto chosen = first; chosen != last; ++chosen) features.push_back(features_[chosen->best.slot]);
         const Judged judged = sum_codes(leaf, screened, features, worker);
         for (std::size_t i = 0; i < features.size(); ++i) {
             Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
@@ -346,9 +347,9 @@ class TreeGrower {
 
     // What the leaf's histogram tells of a feature; the others that share its byte are added up.
     Profile level_sums(const Leaf& leaf, std::size_t slot, const Worker& worker) {
-        const Place& place = binned_.places[task_.features[slot]];
+        const Place& place = binned_.places[features_[slot]];
         const Packed* byte = leaf.histogram.get() + starts_[slot];
-        if (place.n_levels == 256) return {byte, binned_.n_bins(task_.features[slot]), byte[kMissing]};
+        if (place.n_levels == 256) return {byte, binned_.n_bins(features_[slot]), byte[kMissing]};
         Packed* sums = worker.scratch.levels.data() + slot * kCoarseLevels;
         std::fill_n(sums, kCoarseLevels, Packed{0});
         const std::size_t stride = place.stride, run = stride * place.n_levels;
@@ -363,7 +364,7 @@ class TreeGrower {
 
     Counts count_documents(const Leaf& leaf, std::size_t slot) const {
         if (limits_.min_documents <= 1) return {};
-        const std::uint8_t* codes = binned_.column(task_.features[slot]);
+        const std::uint8_t* codes = binned_.column(features_[slot]);
         Counts counts(256);
         count(codes, leaf.sample, counts);
         if (looks_at_all()) count(codes, leaf.rest, counts);
@@ -389,24 +390,29 @@ class TreeGrower {
     Split scan_freely(const Leaf& leaf, const Judged& judged, std::size_t slot, const Profile& profile) const {
         alignas(64) std::array<Packed, 256> below{};
         alignas(64) std::array<double, 256> gains, gains_with_missing;
+        std::array<int, 256> codes;  // the first, and those that documents have: others split no better
         Packed sum = 0;
-        const int n_splits = profile.n_codes - 1;
-        for (int code = 0; code < n_splits; ++code)
-            below[static_cast<std::size_t>(code)] = sum += profile.sums[code];
+        std::size_t n_splits = 0;
+        for (int code = 0; code + 1 < profile.n_codes; ++code) {
+            codes[n_splits] = code;
+            below[n_splits] = sum += profile.sums[code];
+            n_splits += code == 0 || profile.sums[code] != 0;
+        }
         const auto& [all, units, _] = judged;
         const SplitTerms terms{all,        units.gradient_step, units.weight_step,
                                limits_.l2, limits_.min_weight,  worth(judged.sums(), leaf)};
-        split_gains(below.data(), n_splits, terms, gains.data(), path_);
+        const auto size = static_cast<std::int64_t>(n_splits);
+        split_gains(below.data(), size, terms, gains.data(), path_);
         if (profile.missing != 0) {
-            for (int code = 0; code < n_splits; ++code) below[code] += profile.missing;
-            split_gains(below.data(), n_splits, terms, gains_with_missing.data(), path_);
+            for (std::size_t i = 0; i < n_splits; ++i) below[i] += profile.missing;
+            split_gains(below.data(), size, terms, gains_with_missing.data(), path_);
         }
         Split best;
         best.slot = slot;
-        for (int code = 0; code < n_splits; ++code) {
-            if (gains[code] > best.gain) best = {gains[code], slot, code, false};
-            if (profile.missing != 0 && gains_with_missing[code] > best.gain)
-                best = {gains_with_missing[code], slot, code, true};
+        for (std::size_t i = 0; i < n_splits; ++i) {
+            if (gains[i] > best.gain) best = {gains[i], slot, codes[i], false};
+            if (profile.missing != 0 && gains_with_missing[i] > best.gain)
+                best = {gains_with_missing[i], slot, codes[i], true};
         }
         if (profile.missing == 0 && best.gain > -kInfinity)
             best.missing_left = left_is_heavier(profile.sums, best.code, all);
@@ -504,8 +510,9 @@ class TreeGrower {
     const int n_threads_;
     GrowthWorkspace& space_;
     const VectorPath path_ = widest_path();
-    std::vector<std::uint32_t> bytes_;  // that histograms are made of
-    std::vector<std::size_t> starts_;   // where the sums of each feature's byte begin
+    std::vector<std::uint32_t> features_;  // that have different values
+    std::vector<std::uint32_t> bytes_;     // that histograms are made of
+    std::vector<std::size_t> starts_;      // where the sums of each feature's byte begin
     std::vector<Leaf> leaves_;
     std::mutex histograms_;  // guards the spare ones
     GrownTree tree_;
