@@ -296,7 +296,6 @@ def smooth_dcg(
     sigma: float,
     n_threads: int,
 ) -> NDArray[np.float64]: ...
-
 def draw_by_size(
     values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from reference.trees_growth import Grower, Leaf, Tree, link
+from reference.trees_growth import Grower, Tree, link
 
 if TYPE_CHECKING:
     import numpy as np
