@@ -28,7 +28,7 @@ N_QUERIES = 6_000
 N_TEST_QUERIES = 1_000
 ROUNDS, LEAVES, LEARNING_RATE = 100, 31, 0.1
 PEERS = {"lightgbm": "lightgbm", "xgboost": "xgboost", "catboost": "catboost"}
-SYSTEMS = ("rankwright", "rankwright, 30 % of rows", *PEERS)
+SYSTEMS = ("rankwright", "rankwright, 30 % of rows", "rankwright, 10 % of rows", *PEERS)
 
 
 def run(
@@ -231,6 +231,7 @@ def _catboost(X: Any, y: Any, qid: Any, threads: int, rounds: int, leaves: int) 
 _TRAINERS: dict[str, Callable[..., Trained]] = {
     "rankwright": _rankwright,
     "rankwright, 30 % of rows": lambda *arguments: _rankwright(*arguments, subsample=0.3),
+    "rankwright, 10 % of rows": lambda *arguments: _rankwright(*arguments, subsample=0.1),
     "lightgbm": _lightgbm,
     "xgboost": _xgboost,
     "catboost": _catboost,

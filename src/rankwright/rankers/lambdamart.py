@@ -86,8 +86,8 @@ class LambdaMART(TreeRanker):
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
         `"gradient"`: those with large lambdas or derivatives rather than small ones, weighted so that sums stay
-        right. Where levels are `coarse`, they choose the features to look at closely, and all documents the
-        split: a tenth by gradient loses nothing. None takes 0.7 for small training sets up to all for large ones.
+        right. Where levels are `coarse`, they only choose the features to look at closely, and all documents the
+        split. None takes 0.7 for small training sets up to all for large ones.
     feature_fraction
         The share of features a round may split on; None takes half for small training sets up to all.
     truncation
