@@ -29,7 +29,8 @@ def test_a_stump_has_the_least_error_of_all(kind, state, distance, newton):
     learner = StumpLearner(binned(X), newton=newton, n_threads=1)
     weak = learner.fit(make(kind, state, distance).signal(scores))
     error = slow.squared_error(weighed, weak.outputs, newton=newton)
-    assert error == pytest.approx(slow.least_error(weighed, X, newton=newton), abs=slow.CLOSE)
+    # It may be lower still: the twin leaves alone a stump whose pairs weigh next to nothing.
+    assert error <= slow.least_error(weighed, X, newton=newton) + slow.CLOSE
     np.testing.assert_array_equal(weak.outputs, weak.model.predict(X))
 
 
