@@ -195,7 +195,10 @@ class CalibratedAdaBoost(Ranker):
         judge = Judge(judging, self.metric, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
         if not pool:
-            raise InputError("There is nothing to learn: no feature tells labels apart.")
+            raise InputError(
+                "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
+                "from and in those to calibrate on."
+            )
         members, weighting = self._choose(pool, judge)
         weights = without_negligible(weighting.weights, self.kept_weight)
         self.pool_ = tuple(one.weighted(float(weight)) for one, weight in zip(members, weights, strict=True))
@@ -239,6 +242,8 @@ class CalibratedAdaBoost(Ranker):
 
     def _boost(self, learner: BaseLearner, classes: LabelClasses) -> Classifier | None:
         """Run AdaBoost.MH for the most rounds that are tried: fewer are a part of them."""
+        if not np.ptp(learner.split.learn.y) > 0:
+            return None
         boosting = ClassBoosting(
             learner.shape, self.votes == "opposite", self.learning_rate, max(self.rounds_tried), self.max_bins, 1
         )
