@@ -134,7 +134,7 @@ def drawn(lost: dict[str, np.ndarray]) -> str:
     shares = [100 * share for share in SHARES]
     means = {name: [0.0, *sample.mean(axis=0).tolist()] for name, sample in lost.items()}
     curves = {name: list(zip(shares, curve, strict=True)) for name, curve in means.items()}
-    return line_chart(curves, "% of labels flipped", f"{METRIC} lost")
+    return line_chart(curves, "% of labels flipped", f"{METRIC} lost", names_above=True)
 
 
 if __name__ == "__main__":
