@@ -34,8 +34,8 @@ def reliability_diagram() -> str:
     task = CalibrationTask(scores, model.calibration.total, calibrate.y, calibrate.groups, classes)
     happened = test.y[:, None] == classes.labels
     fitted = {name: CALIBRATIONS[name].fit(task) for name in SHOWN}
-    curves = {name: reliability(one.probabilities(test_scores), happened) for name, one in fitted.items()}
-    return draw_reliability(curves)
+    said = {name: one.probabilities(test_scores) for name, one in fitted.items()}
+    return draw_reliability({name: reliability(one, happened, n_bins=20) for name, one in said.items()})
 
 
 def pool_weights() -> str:
