@@ -12,6 +12,10 @@ from rankwright.version import __version__
 if TYPE_CHECKING:
     from rankwright import bounds, metrics
     from rankwright.combination.blend import Blend, blend
+    from rankwright.combination.bound import dcg_loss
+    from rankwright.combination.diversity import calibration_diversity
+    from rankwright.combination.exponential import mix_exponentially
+    from rankwright.combination.reliability import Reliability, draw_reliability, reliability
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -57,7 +61,16 @@ if TYPE_CHECKING:
     from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
-    "rankwright.combination": ("Blend", "blend"),
+    "rankwright.combination": (
+        "Blend",
+        "Reliability",
+        "blend",
+        "calibration_diversity",
+        "dcg_loss",
+        "draw_reliability",
+        "mix_exponentially",
+        "reliability",
+    ),
     "rankwright.data": (
         "QueryGroups",
         "RankingData",
@@ -127,18 +140,23 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "RankNet",
     "RankSVM",
     "RankingData",
+    "Reliability",
     "Report",
     "SVMmap",
     "Scorer",
     "blend",
+    "calibration_diversity",
     "compare",
     "cross_validate",
+    "dcg_loss",
+    "draw_reliability",
     "evaluate",
     "evaluate_rounds",
     "from_arrow",
     "from_pandas",
     "from_polars",
     "load",
+    "mix_exponentially",
     "permutation_importance",
     "read_csv",
     "read_fold",
@@ -146,6 +164,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "read_letor",
     "read_parquet",
     "read_run",
+    "reliability",
     "save",
     "synthetic",
     "write_letor",

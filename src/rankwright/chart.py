@@ -96,24 +96,69 @@ def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
     return [round(step * place, digits) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
 
 
-COLOURS = ("#2458a6", "#d08a2e", "#2a7f62", "#b5483a", "#6b4c9a", "#5c6773")
+COLOURS = ("#2458a6", "#d08a2e", "#2a7f62", "#b5483a", "#6b4c9a", "#5c6773", "#b8588f")
 LINE_STYLE = (
     "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .grid, .zero { stroke: #e3e7ec; }"
     " polyline { fill: none; stroke-width: 2; }"
 )
 
 
-def line_chart(curves: Mapping[str, Sequence[tuple[float, float]]], x_label: str, y_label: str) -> str:
-    """Return an SVG file of its own: a line through each curve's points, and its name in the same colour."""
+def line_chart(
+    curves: Mapping[str, Sequence[tuple[float, float]]],
+    x_label: str,
+    y_label: str,
+    *,
+    x_whole: bool = True,
+    names_above: bool = False,
+) -> str:
+    """Return an SVG file of its own: a line through each curve's points, and its name in the same colour.
+
+    Names stand below on the right, which curves that level off leave free; or above on the left.
+    """
     points = [point for curve in curves.values() for point in curve]
     x_range, y_range = ((min(values), max(values)) for values in zip(*points, strict=True))
-    chart = Chart(x_range, y_range, x_label, y_label)
+    chart = Chart(x_range, y_range, x_label, y_label, x_whole)
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(curves))]
     styles = "".join(f" .line{place} {{ stroke: {colour}; }}" for place, colour in enumerate(colours))
     marks = []
     for place, (name, curve) in enumerate(curves.items()):
         marks.append(chart.line(f"line{place}", curve))
-        height = HEIGHT - BOTTOM - 8 - 16 * (len(curves) - 1 - place)
-        text = f'<text x="{WIDTH - RIGHT - 6}" y="{height}" text-anchor="end" style="fill: {colours[place]}">'
+        below = HEIGHT - BOTTOM - 8 - 16 * (len(curves) - 1 - place)
+        x, y, anchor = (
+            (LEFT + 6, TOP + 12 + 16 * place, "start") if names_above else (WIDTH - RIGHT - 6, below, "end")
+        )
+        text = f'<text x="{x}" y="{y}" text-anchor="{anchor}" style="fill: {colours[place]}">'
         marks.append(f"{text}{escape(name)}</text>")
     return chart.drawn_alone(marks, LINE_STYLE + styles) + "\n"
+
+
+TILE_LEFT, TILE_HEIGHT = 130, 24
+TILE_STYLE = "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .dark { fill: #ffffff; }"
+
+
+def tile_chart(table: Mapping[str, Mapping[str, float]], label: str) -> str:
+    """Return an SVG file of its own: a row of tiles for each name, darker where the value, in percent, is larger.
+
+    Every row must have the same columns in the same order.
+    """
+    columns = list(next(iter(table.values())))
+    largest = max(value for row in table.values() for value in row.values()) or 1.0
+    width, height = (WIDTH - TILE_LEFT - RIGHT) / len(columns), TOP + TILE_HEIGHT * (len(table) + 1)
+    middles = [TILE_LEFT + width * (place + 0.5) for place in range(len(columns))]
+    marks = [f"<style>{TILE_STYLE}</style>", f'<text x="0" y="12">{escape(label)}</text>']
+    for middle, name in zip(middles, columns, strict=True):
+        marks.append(f'<text x="{middle:.1f}" y="{TOP + 16}" text-anchor="middle">{escape(name)}</text>')
+    for number, (name, row) in enumerate(table.items(), start=1):
+        top = TOP + TILE_HEIGHT * number
+        marks.append(f'<text x="{TILE_LEFT - 8}" y="{top + 16}" text-anchor="end">{escape(name)}</text>')
+        for middle, value in zip(middles, row.values(), strict=True):
+            share = value / largest
+            place = f'x="{middle - width / 2 + 1:.1f}" y="{top + 1}"'
+            size = f'width="{width - 2:.1f}" height="{TILE_HEIGHT - 2}"'
+            kind = ' class="dark"' if share > 0.4 else ""
+            marks.append(f'<rect {place} {size} fill="{COLOURS[0]}" fill-opacity="{share:.3f}"/>')
+            marks.append(f'<text{kind} x="{middle:.1f}" y="{top + 16}" text-anchor="middle">{value:.1%}</text>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">{"".join(marks)}</svg>\n'
+    )

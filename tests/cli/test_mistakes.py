@@ -77,6 +77,36 @@ def test_a_margin_problem_whose_numbers_overflow(refuse, fold, ranker, C):
     assert "C, or the features, must be less extreme" in refuse(*words)
 
 
+def few_labels(labels, features):
+    """Ten queries of as many documents as there are labels, each with the feature beside its label."""
+    rows = list(zip(labels, features, strict=True))
+    return "".join(f"{label} qid:{query} 1:{feature}\n" for query in range(10) for label, feature in rows)
+
+
+@pytest.mark.parametrize("ranker", ["adaboost-mh", "calibrated-adaboost"])
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (few_labels([1, 1, 1], [1, 2, 3]), "no query has documents that are better than others."),
+        (few_labels([0, 1, 2], [5, 5, 5]), "no feature tells labels apart"),
+    ],
+    ids=["one label", "constant scores"],
+)
+def test_nothing_for_classifiers_to_tell_apart(refuse, tmp_path, ranker, text, sentence):
+    (tmp_path / "data.txt").write_text(text)
+    words = ("train", ranker, "--train", "data.txt", "--model", "m.rw")
+    assert refuse(*words).startswith(f"There is nothing to learn: {sentence}")
+
+
+@pytest.mark.filterwarnings("default")
+def test_two_labels_train_a_pool_with_a_word_about_calibration(run, tmp_path):
+    (tmp_path / "data.txt").write_text(few_labels([0, 1, 1, 0], [1, 2, 3, 2]))
+    code, out, err = run("train", "calibrated-adaboost", "--train", "data.txt", "--model", "m.rw")
+    assert code == 0
+    assert out.endswith(" on validation (round 9 of 9)\n")
+    assert "rankwright: There are two labels only: calibrating their probabilities adds little.\n" in err
+
+
 @pytest.mark.parametrize("name", ["data.txt", "data.txt.gz", "data.csv", "data.parquet"])
 @pytest.mark.parametrize("verb", ["train", "info", "evaluate", "predict", "rank"])
 def test_no_such_file(refuse, model, name, verb):

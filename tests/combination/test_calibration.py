@@ -2,6 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.neural_network import MLPRegressor
 
 from rankwright import _native
 from rankwright.combination import calibration
@@ -78,6 +82,41 @@ def test_a_part_that_tells_nothing_is_no_failure(name):
     for odd in (alike, constant):
         scorer = CALIBRATIONS[name].fit(odd)
         assert scorer is None or np.isfinite(scored(scorer, one)).all()
+
+
+def uncalibrated(seed):
+    """Documents whose labels have nothing to do with their scores."""
+    one = task(seed=seed)
+    labels = np.random.default_rng(seed).permutation(one.labels)
+    return CalibrationTask(one.scores, one.total, labels, one.groups, one.classes)
+
+
+def test_a_gaussian_process_is_scikit_learns_without_its_warnings():
+    one = uncalibrated(5)
+    gains = one.classes.gains[one.own]
+    kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(1.0, (0.1, 1e3)) + WhiteKernel(1.0, (1e-3, 1e3))
+    with pytest.warns(ConvergenceWarning, match="close to the specified"):
+        theirs = GaussianProcessRegressor(kernel, normalize_y=True).fit(one.standardised, gains)
+    ours = CALIBRATIONS["gaussian-process"].fit(one)
+    values = ours.inner._score(one.standardised, one.groups, 1)
+    np.testing.assert_allclose(values, theirs.predict(one.standardised), atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_network_fits_as_well_as_scikit_learns_without_its_warnings(seed):
+    one = uncalibrated(seed)
+    X, gains = one.standardised, one.classes.gains[one.own]
+    network = CALIBRATIONS["network"]
+    ours = network.fit(one).inner
+    like = {"hidden_layer_sizes": 5, "activation": "tanh", "solver": "lbfgs", "alpha": network.penalty}
+    theirs = [MLPRegressor(**like, random_state=draw).fit(X, gains) for draw in range(2)]
+
+    def loss(weights, outputs, values):
+        return ((values - gains) ** 2).sum() + network.penalty * ((weights**2).sum() + (outputs**2).sum())
+
+    own = loss(ours.weights, ours.output_weights, ours._score(X, one.groups, 1))
+    assert own <= max(loss(*model.coefs_, model.predict(X)) for model in theirs) * 1.001
 
 
 def test_standard_is_equation_3():

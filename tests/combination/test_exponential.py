@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+import rankwright as rw
 from rankwright.combination.exponential import exponential_weights, mix_exponentially, without_negligible
 from rankwright.data import RankingData
 from rankwright.errors import InputError
@@ -66,6 +67,20 @@ def test_a_pool_of_constant_scores_is_mixed_evenly():
 def test_wrong_qualities_are_refused(qualities):
     with pytest.raises(InputError, match="qualities must be finite numbers"):
         exponential_weights(qualities, 1.0)
+
+
+def test_fitted_rankers_are_mixed_as_their_scorers_are():
+    data = judged()
+    rankers = [rw.RankSVM(C=C, n_threads=1).fit(*data) for C in (0.01, 1.0)]
+    mixtures = (mix_exponentially(pool, data) for pool in (rankers, [one.model_ for one in rankers]))
+    by_rankers, by_scorers = (one.predict(data).tolist() for one in mixtures)
+    assert by_rankers == by_scorers
+    assert rw.mix_exponentially is mix_exponentially
+
+
+def test_what_cannot_score_is_refused():
+    with pytest.raises(InputError, match="Ranker 2 must be a fitted ranker or a scorer, not RankSVM"):
+        mix_exponentially([POOL[0], rw.RankSVM()], judged())
 
 
 def test_an_empty_pool_is_refused():

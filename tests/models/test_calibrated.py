@@ -41,6 +41,21 @@ def test_a_calibrated_score_is_what_the_calibration_makes_of_the_classes_scores(
         assert found.tolist() == one._score(by_class, None, 1).tolist()
 
 
+def test_probabilities_are_those_whose_expected_gain_is_the_score():
+    for calibration in (StandardCalibration(GAINS, 9.0), SigmoidCalibration(GAINS, 2.0, 0.1)):
+        scorer = Calibrated(class_trees(), calibration)
+        found = scorer.probabilities(documents())
+        np.testing.assert_allclose(found.sum(axis=1), 1.0)
+        np.testing.assert_allclose(found @ GAINS, scorer.predict(documents()), rtol=1e-12)
+        alone = np.vstack([scorer.probabilities(documents()[[row]]) for row in range(50)])
+        assert alone.tolist() == found.tolist()
+
+
+def test_a_regression_has_no_probabilities():
+    with pytest.raises(InputError, match="A calibration of kind 'combination' gives gains, not probabilities"):
+        Calibrated(class_trees(), calibrations()).probabilities(documents())
+
+
 def test_a_saved_calibrated_scorer_is_the_same():
     scorer = Calibrated(class_trees(), calibrations())
     again = decode(encode(scorer), "it")

@@ -12,10 +12,23 @@ from rankwright.models.state import State
 
 X = np.random.default_rng(1).normal(size=(40, N_FEATURES)).astype(np.float32)
 DATA = RankingData(X, np.zeros(40), np.arange(40) // 8)
-RNG = np.random.default_rng(2)
 TREES = tree_ensemble(3, [4, 1, 6, 3, 2, 5])
-SHARED = ClassTrees(TREES, RNG.normal(size=(len(TREES.leaf_value), 3)), 3)
-EACH = ClassTrees(TREES, RNG.normal(size=(len(TREES.leaf_value), 1)), 3)
+
+
+# Made for each test: trees that have scored hold native memory, which a module would keep past the end.
+
+
+def shared():
+    return ClassTrees(TREES, np.random.default_rng(2).normal(size=(len(TREES.leaf_value), 3)), 3)
+
+
+def each():
+    return ClassTrees(TREES, np.random.default_rng(3).normal(size=(len(TREES.leaf_value), 1)), 3)
+
+
+@pytest.fixture(params=[shared, each], ids=["shared", "each"])
+def classes(request):
+    return request.param()
 
 
 def leaf_of(ensemble, tree, row):
@@ -31,7 +44,6 @@ def leaf_of(ensemble, tree, row):
     return first + tree - 1 - child
 
 
-@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
 def test_each_class_adds_up_its_own_columns(classes):
     expected = np.zeros((3, len(X)))
     n_columns = classes.values.shape[1]
@@ -43,14 +55,15 @@ def test_each_class_adds_up_its_own_columns(classes):
 
 
 def test_rounds_are_trees_or_a_tree_for_each_class():
-    assert (SHARED.n_rounds, SHARED.trees_a_round, EACH.n_rounds, EACH.trees_a_round) == (6, 1, 2, 3)
-    assert SHARED.first(2).trees.n_trees == 2
-    assert EACH.first(1).trees.n_trees == 3
-    rest = ClassTrees(EACH.trees.take(range(3, 6)), EACH.values[len(EACH.first(1).values) :], 3)
-    whole = ClassTrees.concatenate([EACH.first(1), rest], [1.0, 1.0])
-    assert whole.outputs(DATA).tobytes() == EACH.outputs(DATA).tobytes()
-    doubled = ClassTrees.concatenate([EACH.first(1), rest], [2.0, 2.0])
-    np.testing.assert_allclose(doubled.outputs(DATA), 2 * EACH.outputs(DATA))
+    many, one = shared(), each()
+    assert (many.n_rounds, many.trees_a_round, one.n_rounds, one.trees_a_round) == (6, 1, 2, 3)
+    assert many.first(2).trees.n_trees == 2
+    assert one.first(1).trees.n_trees == 3
+    rest = ClassTrees(one.trees.take(range(3, 6)), one.values[len(one.first(1).values) :], 3)
+    whole = ClassTrees.concatenate([one.first(1), rest], [1.0, 1.0])
+    assert whole.outputs(DATA).tobytes() == one.outputs(DATA).tobytes()
+    doubled = ClassTrees.concatenate([one.first(1), rest], [2.0, 2.0])
+    np.testing.assert_allclose(doubled.outputs(DATA), 2 * one.outputs(DATA))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +106,6 @@ def test_shares_of_any_scores_are_shares(scores, link):
         np.testing.assert_allclose(shares.sum(axis=0), 1.0)
 
 
-@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
 @pytest.mark.parametrize(
     ("link", "levels"), [(ClassLink.MULTICLASS, [0, 1, 4]), (ClassLink.ORDINAL, [-1, 0, 1, 4])]
 )
@@ -111,13 +123,12 @@ def test_scores_are_the_expectation_of_the_probabilities(classes, link, levels):
 
 @given(features)
 def test_a_document_scores_the_same_alone(some):
-    model = ExpectedRelevance(SHARED, [0, 1, 4], ClassLink.MULTICLASS)
+    model = ExpectedRelevance(shared(), [0, 1, 4], ClassLink.MULTICLASS)
     together = model.predict(some)
     alone = [model.predict(some[row : row + 1])[0] for row in range(len(some))]
     assert together.tolist() == alone
 
 
-@pytest.mark.parametrize("classes", [SHARED, EACH], ids=["shared", "each"])
 def test_comes_back_from_a_file_and_can_be_cut(classes, tmp_path):
     model = ExpectedRelevance(classes, [0, 1, 4], ClassLink.MULTICLASS)
     save(model, tmp_path / "model.rw")
@@ -144,10 +155,10 @@ def test_comes_back_from_a_file_and_can_be_cut(classes, tmp_path):
 )
 def test_levels_that_do_not_fit_are_refused(levels, link, sentence):
     with pytest.raises(InputError, match=sentence):
-        ExpectedRelevance(SHARED, levels, link)
+        ExpectedRelevance(shared(), levels, link)
 
 
-RIGHT = ExpectedRelevance(SHARED, [0.0, 1.0, 4.0], ClassLink.MULTICLASS).state()
+RIGHT = ExpectedRelevance(shared(), [0.0, 1.0, 4.0], ClassLink.MULTICLASS).state()
 
 
 @pytest.mark.parametrize(

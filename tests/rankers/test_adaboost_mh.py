@@ -97,6 +97,18 @@ def test_document_weights_count_as_copies():
     np.testing.assert_allclose(ranker.predict(train), copied.predict(train), rtol=1e-9)
 
 
+def test_one_label_is_refused():
+    train = judged()
+    with pytest.raises(InputError, match="no query has documents that are better than others"):
+        rw.AdaBoostMH().fit(train.X, np.ones(len(train)), train.qid)
+
+
+def test_features_that_say_nothing_are_refused():
+    train = judged()
+    with pytest.raises(InputError, match="There is nothing to learn: no feature tells labels apart"):
+        rw.AdaBoostMH().fit(np.ones_like(train.X), train.y, train.qid)
+
+
 def test_too_many_labels_are_refused():
     train = judged()
     with pytest.raises(InputError, match="at most 64; there are 300 labels"):

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -58,19 +60,34 @@ def test_scores_are_expected_gains_from_0_to_1():
     assert 0 <= scores.min() < scores.max() <= 1
 
 
-@pytest.mark.parametrize("n_labels", [2, 3])
-def test_it_learns_with_two_labels_as_with_three(n_labels):
+def learns(n_labels):
     train, valid, test = (judged(seed, n_labels=n_labels) for seed in (1, 2, 3))
     ranker = CalibratedAdaBoost(leaves=(5,), splits=2).fit(*train, validation=valid)
-    by_feature = NDCG(k=10)(test.y, test.X[:, 0], test.qid)
-    assert ranker.score(*test) > by_feature + 0.02
+    return ranker.score(*test) > NDCG(k=10)(test.y, test.X[:, 0], test.qid) + 0.02
+
+
+def test_it_learns_with_three_labels():
+    assert learns(3)
+
+
+def test_it_learns_with_two_labels_and_says_that_calibration_adds_little():
+    with pytest.warns(UserWarning, match="There are two labels only: calibrating their probabilities adds little"):
+        assert learns(2)
+
+
+def test_one_label_is_refused():
+    train = judged()
+    with pytest.raises(InputError, match="no query has documents that are better than others"):
+        CalibratedAdaBoost(**SMALL).fit(train.X, np.ones(len(train)), train.qid)
 
 
 def test_a_label_that_only_the_calibration_part_has_or_lacks():
     train = judged(n_queries=5)
     y = np.array(train.y)
     y[3] = 7.0  # one document in one query
-    ranker = CalibratedAdaBoost(**SMALL | {"splits": 5}).fit(train.X, y, train.qid)
+    ranker = CalibratedAdaBoost(**SMALL | {"splits": 12}, kept_weight=1.0)
+    ranker.fit(train.X, y, train.qid, validation=judged(2))
+    assert {one.split for one in ranker.pool_} == set(range(12))
     assert np.isfinite(ranker.predict(train)).all()
 
 
@@ -82,13 +99,44 @@ def test_validation_labels_that_training_has_not():
     assert np.isfinite(ranker.predict(train)).all()
 
 
-def test_features_that_say_nothing_give_constant_scores_or_a_sentence():
+def test_splits_whose_queries_to_learn_from_are_all_of_one_label_are_left_out():
+    few = judged(n_queries=2)
+    y = np.where(few.qid == 0, few.y, 0.0)
+    pool = SMALL | {"splits": 10, "kept_weight": 1.0}
+    ranker = CalibratedAdaBoost(**pool | {"calibrations": ("standard", "ls")})
+    ranker.fit(few.X, y, few.qid, validation=judged(2))
+    assert 0 < len({one.split for one in ranker.pool_}) < 10
+    assert {one.calibration for one in ranker.pool_} == {"standard"}
+    with pytest.raises(InputError, match="in the queries drawn to learn from and in those to calibrate on"):
+        CalibratedAdaBoost(**pool).fit(few.X, y, few.qid, validation=judged(2))
+
+
+@pytest.mark.parametrize("calibrations", [("standard",), ("ls", "linear"), ("standard", "sn")], ids=str)
+def test_features_that_say_nothing_are_refused(calibrations):
     train = judged()
     constant = RankingData(np.ones_like(train.X), train.y, train.qid)
-    votes = CalibratedAdaBoost(**SMALL | {"calibrations": ("standard",)}).fit(*constant)
-    assert np.ptp(votes.predict(constant)) == 0
-    with pytest.raises(InputError, match="There is nothing to learn"):
-        CalibratedAdaBoost(**SMALL).fit(*constant)
+    with pytest.raises(InputError, match="There is nothing to learn: no feature tells labels apart"):
+        CalibratedAdaBoost(**SMALL | {"calibrations": calibrations}).fit(*constant)
+
+
+def test_a_pool_whose_scores_of_the_validation_part_are_constant_is_mixed_evenly():
+    train, valid = judged(), judged(2)
+    blank = RankingData(np.zeros_like(valid.X), valid.y, valid.qid)
+    ranker = CalibratedAdaBoost(**SMALL, exponents=(0.0, 100.0), kept_weight=1.0).fit(*train, validation=blank)
+    np.testing.assert_allclose([one.weight for one in ranker.pool_], 1 / len(ranker.pool_))
+    assert np.ptp(ranker.predict(train)) > 0
+
+
+def test_the_pool_tells_what_each_member_is_made_of_is_worth_and_weighs():
+    train, valid = judged(), judged(2)
+    ranker = CalibratedAdaBoost(**SMALL, exponents=(50.0,)).fit(*train, validation=valid)
+    sizes = {(one.split, one.learner, one.rounds, one.calibration) for one in ranker.pool_}
+    assert sizes == set(product((0, 1), ("4 leaves", "2 terms"), (5, 20), ("ls", "linear")))
+    kept = [one for one in ranker.pool_ if one.weight]
+    weights = np.array([one.weight for one in kept])
+    assert weights.sum() == pytest.approx(1.0)
+    expected = np.exp(50.0 * np.array([one.value for one in kept]))
+    np.testing.assert_allclose(weights, expected / expected.sum())
 
 
 def test_ctrl_c_keeps_the_learners_so_far():

@@ -116,8 +116,6 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
 def _sentence(facts: dict[str, Any]) -> str:
     if not facts["best_round"]:
         return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
-    validation = "" if facts["validation"] is None else f", {facts['validation']:.4f} on validation"
-    return (
-        f"{facts['metric']}: {facts['train']:.4f} on training{validation} "
-        f"(round {facts['best_round']} of {facts['rounds']})"
-    )
+    parts = {"training": facts["train"], "validation": facts["validation"]}
+    values = ", ".join(f"{value:.4f} on {part}" for part, value in parts.items() if value is not None)
+    return f"{facts['metric']}: {values} (round {facts['best_round']} of {facts['rounds']})"

@@ -7,8 +7,6 @@ where its documents cannot tell anything, all of one class say.
 
 from __future__ import annotations
 
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement, product
@@ -30,7 +28,7 @@ from rankwright.models import (
 from rankwright.models.calibrations import log_sigmoid, monomial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -265,27 +263,52 @@ class LogisticRegression:
 
 @dataclass(frozen=True)
 class NetworkRegression:
-    """A network with one hidden layer."""
+    """A network with one hidden layer of tanh units: least squares, with a penalty on its weights.
+
+    The same as scikit-learn's MLPRegressor with lbfgs, which warns if it is stopped early. To hush it would take
+    a global filter, which threads cannot share.
+    """
 
     n_hidden: int = 5
+    penalty: float = 1.0
     seed: int = 0
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
-        """Return the network, regularised and trained for at most 200 steps."""
-        from sklearn.neural_network import MLPRegressor
+        """Return the network, trained for at most 200 steps."""
+        from scipy.optimize import minimize  # takes long to import
 
-        model = MLPRegressor(
-            hidden_layer_sizes=(self.n_hidden,),
-            activation="tanh",
-            solver="lbfgs",
-            alpha=1.0,
-            max_iter=200,
-            random_state=self.seed,
+        X, gains = task.standardised, task.classes.gains[task.own]
+        shapes = ((X.shape[1], self.n_hidden), (self.n_hidden,), (self.n_hidden,), (1,))
+
+        def loss(flat: Doubles) -> tuple[float, Doubles]:
+            weights, intercepts, outputs, intercept = _cut(flat, shapes)
+            hidden = np.tanh(X @ weights + intercepts)
+            missed = hidden @ outputs + intercept - gains
+            below = np.outer(missed, outputs) * (1.0 - hidden**2)
+            slopes = (
+                X.T @ below + self.penalty * weights,
+                below.sum(axis=0),
+                hidden.T @ missed + self.penalty * outputs,
+                missed.sum(keepdims=True),
+            )
+            value = 0.5 * ((missed**2).sum() + self.penalty * ((weights**2).sum() + (outputs**2).sum()))
+            return float(value) / len(X), np.concatenate([one.ravel() for one in slopes]) / len(X)
+
+        widest = [np.sqrt(6.0 / (X.shape[1] + self.n_hidden))] * 2 + [np.sqrt(6.0 / (self.n_hidden + 1))] * 2
+        random = np.random.default_rng(self.seed)
+        start = np.concatenate(
+            [random.uniform(-one, one, int(np.prod(shape))) for one, shape in zip(widest, shapes, strict=True)]
         )
-        with _unconverged_will_do():
-            model.fit(task.standardised, task.classes.gains[task.own])
-        (hidden, outputs), (biases, bias) = model.coefs_, model.intercepts_
-        return _rescaled(HiddenLayer(hidden, biases, outputs[:, 0], float(bias[0])), task)
+        options: Any = {"maxiter": 200}
+        found = minimize(loss, start, method="L-BFGS-B", jac=True, options=options)
+        weights, intercepts, outputs, intercept = _cut(found.x, shapes)
+        return _rescaled(HiddenLayer(weights, intercepts, outputs, float(intercept[0])), task)
+
+
+def _cut(flat: Doubles, shapes: Sequence[tuple[int, ...]]) -> list[Doubles]:
+    """Return arrays of these shapes, which lie one after another."""
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends[:-1]), shapes, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -297,6 +320,7 @@ class GaussianProcess:
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the mean of the process."""
+        from scipy.optimize import minimize
         from sklearn.gaussian_process import GaussianProcessRegressor
         from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
@@ -304,22 +328,25 @@ class GaussianProcess:
         rows = np.unique(np.linspace(0, len(gains) - 1, min(len(gains), self.most_documents)).astype(np.int64))
         if not np.ptp(gains[rows]) > 0:
             return None
+
+        def process(kernel: Any) -> Any:
+            # Left to choose its own kernel, it would warn of one at the bounds, which will do.
+            model = GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True)
+            return model.fit(task.standardised[rows], gains[rows])
+
         kernel = ConstantKernel(1.0, (1e-3, 1e3)) * RBF(1.0, (0.1, 1e3)) + WhiteKernel(1.0, (self.floor, 1e3))
-        model = GaussianProcessRegressor(kernel, normalize_y=True)
-        with _unconverged_will_do():
-            model.fit(task.standardised[rows], gains[rows])
+        first = process(kernel)
+
+        def unlikelihood(theta: Doubles) -> tuple[float, Doubles]:
+            value, slopes = first.log_marginal_likelihood(theta, eval_gradient=True)
+            return -value, -slopes
+
+        found = minimize(unlikelihood, kernel.theta, method="L-BFGS-B", jac=True, bounds=kernel.bounds)
+        model = process(kernel.clone_with_theta(found.x))
         signal, length = model.kernel_.k1.k1.constant_value, model.kernel_.k1.k2.length_scale
         mean, spread = float(gains[rows].mean()), float(gains[rows].std())
         weights = spread * signal * model.alpha_
         return _rescaled(RadialBasis(task.standardised[rows], weights, float(length), mean), task)
-
-
-@contextmanager
-def _unconverged_will_do() -> Iterator[None]:
-    """Keep scikit-learn from warning of an optimum at its bounds, or of steps that ran out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 CALIBRATIONS: Mapping[str, Calibration] = {

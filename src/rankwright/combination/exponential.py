@@ -11,6 +11,7 @@ from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, mean_over_queries
 from rankwright.models import Combination
+from rankwright.models.scorer import scorer_of
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def mixed(scores: Doubles, weights: Doubles) -> Doubles:
 
 
 def mix_exponentially(
-    scorers: Sequence[Scorer],
+    rankers: Sequence[Any],
     on: RankingData,
     *,
     metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
@@ -110,13 +111,14 @@ def mix_exponentially(
     kept_weight: float = KEPT_WEIGHT,
     n_threads: int | None = None,
 ) -> Combination:
-    """Return the exponentially weighted mixture of a pool of scorers that are on one scale.
+    """Return the exponentially weighted mixture of a pool of fitted rankers, or scorers, that are on one scale.
 
     Each weighs exp(c x its metric on the judged documents `on`), and c is the one of `exponents` whose mixture
     does best there. Members of negligible weight are left out.
     """
-    if not len(scorers):
+    if not len(rankers):
         raise InputError("There must be at least one scorer to mix.")
+    scorers = [_scorer(one, number) for number, one in enumerate(rankers, start=1)]
     threads = resolve_threads(n_threads)
     scores = np.stack([one.predict(on, n_threads=threads) for one in scorers])
     weighting = weigh(scores, Judge(on, metric, threads), exponents=exponents)
@@ -124,3 +126,10 @@ def mix_exponentially(
     kept = np.flatnonzero(weights)
     about: dict[str, Any] = {"exponent": weighting.exponent, "metric": str(metric), "value": weighting.value}
     return Combination(tuple(scorers[int(place)] for place in kept), weights[kept]).described(about=about)
+
+
+def _scorer(ranker: Any, number: int) -> Scorer:
+    scorer = scorer_of(ranker)
+    if scorer is None:
+        raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
+    return scorer

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.models.calibrations import BayesScorer
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
 from rankwright.models.trees import TreeEnsemble
+from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data.groups import QueryGroups
 
@@ -62,14 +64,26 @@ class Calibrated(Scorer):
         """Return the model of the first rounds alone, its calibration left as it is."""
         return replace(self, classes=self.classes.first(n_rounds))
 
+    def probabilities(
+        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Return a row a document: the probability of each class. Takes what `predict` takes."""
+        if not isinstance(self.calibration, BayesScorer):
+            raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
+        features, groups = self._checked(X, qid)
+        return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_threads)))
+
     @property
     def used_features(self) -> NDArray[np.int64]:
         """Those that any split looks at."""
         return self.classes.trees.used_features
 
     def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        of_classes: Any = np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)  # in full precision
-        return self.calibration._score(of_classes, groups, n_threads)
+        return self.calibration._score(self._of_classes(X, groups, n_threads), groups, n_threads)
+
+    def _of_classes(self, X: Any, groups: QueryGroups, n_threads: int) -> Any:
+        """Return a row a document: the score of each class, in full precision."""
+        return np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)
 
     def state(self) -> State:
         """Return the trees, the values of their leaves and the calibration."""

@@ -182,10 +182,11 @@ class AdaBoostMH(Ranker):
             shape, self.votes == "opposite", self.learning_rate, self.rounds, self.max_bins, task.n_threads
         )
         members = boosting.run(task.train, classes, task.weights, monitor)
-        if not members:
+        trees = as_class_trees(members) if members else None
+        if trees is None or not len(trees.trees.used_features):
             raise InputError("There is nothing to learn: no feature tells labels apart.")
         calibration = StandardCalibration(classes.gains, sum(weight for weight, _ in members))
-        return Calibrated(as_class_trees(members), calibration), monitor.history
+        return Calibrated(trees, calibration), monitor.history
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)

@@ -50,8 +50,9 @@ class Split(NamedTuple):
 
 
 class BaseLearner(NamedTuple):
-    """What votes, and the split of the training queries it is trained on."""
+    """What votes, and the split of the training queries, and its number, that it is trained on."""
 
+    number: int
     split: Split
     shape: HammingTree | DecisionProduct
 
@@ -75,6 +76,39 @@ class PoolMember:
     scores: Doubles
     quality: float
 
+    def weighted(self, weight: float) -> WeightedMember:
+        """Return what the member is made of, with its weight."""
+        number, _, shape = self.learner
+        size = f"{shape.max_leaves} leaves" if isinstance(shape, HammingTree) else f"{shape.max_terms} terms"
+        return WeightedMember(number, size, self.n_rounds, self.name, self.quality, weight)
+
+
+class WeightedMember(NamedTuple):
+    """What a member of the pool is made of, is worth to the validation part, and weighs in the mixture.
+
+    Parameters
+    ----------
+    split
+        The number of the split of the training queries, from 0.
+    learner
+        What votes, such as `"15 leaves"` or `"3 terms"`.
+    rounds
+        How many rounds were boosted.
+    calibration
+        Its name.
+    value
+        The metric of its own scores.
+    weight
+        The weights of all members sum to 1; 0 where the member was dropped.
+    """
+
+    split: int
+    learner: str
+    rounds: int
+    calibration: str
+    value: float
+    weight: float
+
 
 class CalibratedAdaBoost(Ranker):
     """Boosts many classifiers, calibrates each in many ways, and mixes them by what each is worth.
@@ -82,7 +116,8 @@ class CalibratedAdaBoost(Ranker):
     Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
     the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
     part, which also chooses c and the number of rounds where there is a choice. Without a validation part a fifth
-    of the training queries is one. The defaults are not the paper's: see the documentation for those.
+    of the training queries is one. The defaults are not the paper's: see the documentation for those. After `fit`,
+    `pool_` says what each member is made of, is worth and weighs.
 
     Parameters
     ----------
@@ -113,6 +148,7 @@ class CalibratedAdaBoost(Ranker):
     """
 
     name: ClassVar[str] = "calibrated-adaboost"
+    pool_: tuple[WeightedMember, ...]
 
     def __init__(
         self,
@@ -154,15 +190,22 @@ class CalibratedAdaBoost(Ranker):
         train, judging = task.train, task.validation
         if judging is None:
             train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
+        if len(np.unique(task.train.y)) == 2:
+            warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
         judge = Judge(judging, self.metric, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
         if not pool:
-            raise InputError("There is nothing to learn: no feature tells labels apart.")
+            raise InputError(
+                "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
+                "from and in those to calibrate on."
+            )
         members, weighting = self._choose(pool, judge)
-        return _as_scorer(members, without_negligible(weighting.weights, self.kept_weight)), history
+        weights = without_negligible(weighting.weights, self.kept_weight)
+        self.pool_ = tuple(one.weighted(float(weight)) for one, weight in zip(members, weights, strict=True))
+        return _as_scorer(members, weights), history
 
     def _fill_pool(self, train: RankingData, judge: Judge, task: FitTask) -> tuple[list[PoolMember], History]:
-        """Boost every base learner on every split, and calibrate each as soon as it is there.
+        """Boost every base learner on every split and calibrate it, several at once.
 
         A round of the history is a base learner, its value the best of its members'. Ctrl-C leaves those that are
         there.
@@ -170,15 +213,14 @@ class CalibratedAdaBoost(Ranker):
         classes = LabelClasses.of(task.train.y)
         random = np.random.default_rng([self.seed, 1])
         parts = [Split(*split_queries(train, CALIBRATION_SHARE, random)) for _ in range(self.splits)]
-        learners = [BaseLearner(split, shape) for split in parts for shape in self._shapes()]
+        learners = [BaseLearner(*split, shape) for split in enumerate(parts) for shape in self._shapes()]
         pool: list[PoolMember] = []
         rounds: list[Round] = []
         interrupted = False
         with ThreadPoolExecutor(task.n_threads) as workers, _one_thread_for_libraries():
-            running = [workers.submit(self._boost, learner, classes) for learner in learners]
+            running = [workers.submit(self._members, learner, classes, judge) for learner in learners]
             try:
-                for learner, boosted in zip(learners, running, strict=True):
-                    members = list(self._calibrated(learner, boosted.result(), classes, judge))
+                for members in (one.result() for one in running):
                     pool += members
                     best = max((one.quality for one in members), default=0.0)
                     rounds.append(Round(len(rounds) + 1, 1.0, None, best))
@@ -195,14 +237,22 @@ class CalibratedAdaBoost(Ranker):
     def _shapes(self) -> list[HammingTree | DecisionProduct]:
         return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
 
+    def _members(self, learner: BaseLearner, classes: LabelClasses, judge: Judge) -> list[PoolMember]:
+        return list(self._calibrated(learner, self._boost(learner, classes), classes, judge))
+
     def _boost(self, learner: BaseLearner, classes: LabelClasses) -> Classifier | None:
         """Run AdaBoost.MH for the most rounds that are tried: fewer are a part of them."""
+        if not np.ptp(learner.split.learn.y) > 0:
+            return None
         boosting = ClassBoosting(
             learner.shape, self.votes == "opposite", self.learning_rate, max(self.rounds_tried), self.max_bins, 1
         )
         silent = Monitor(self.metric, None, None, patience=None, on_round=None, n_threads=1)
         members = boosting.run(learner.split.learn, classes, None, silent)
-        return Classifier(as_class_trees(members), [weight for weight, _ in members]) if members else None
+        trees = as_class_trees(members) if members else None
+        if trees is None or not len(trees.trees.used_features):
+            return None
+        return Classifier(trees, [weight for weight, _ in members])
 
     def _calibrated(
         self, learner: BaseLearner, classifier: Classifier | None, classes: LabelClasses, judge: Judge

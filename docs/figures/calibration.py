@@ -1,0 +1,57 @@
+"""Draw how reliable probabilities are, and what a pool's members weigh: `python docs/figures/calibration.py`.
+
+Both figures are of generated queries; they are written beside this file.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+import rankwright as rw
+from rankwright.chart import tile_chart
+from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
+from rankwright.combination.reliability import draw_reliability, reliability
+from rankwright.data.classes import LabelClasses
+
+TRUTH = {"n_features": 30, "n_active": 10, "n_terms": 20, "degree": 2}
+SHOWN = ("standard", "ls", "ell", "logistic")
+LEAVES, TERMS, EXPONENT = (5, 15, 30), (2, 5, 10), 100.0
+
+
+def parts() -> list[rw.RankingData]:
+    """Return queries to learn from, to calibrate on and to judge."""
+    truth = rw.synthetic.RandomPolynomial.draw(1, **TRUTH)
+    sizes = {1: 200, 2: 100, 3: 500}
+    return [truth.sample(size, seed=seed, n_documents=20) for seed, size in sizes.items()]
+
+
+def reliability_diagram() -> str:
+    """Return how often test documents have a label, by how likely one classifier calls it."""
+    learn, calibrate, test = parts()
+    model = rw.AdaBoostMH(rounds=100, n_threads=1).fit(learn).model_
+    classes = LabelClasses.of(learn.y)
+    scores, test_scores = (np.ascontiguousarray(model.classes.outputs(part).T) for part in (calibrate, test))
+    task = CalibrationTask(scores, model.calibration.total, calibrate.y, calibrate.groups, classes)
+    happened = test.y[:, None] == classes.labels
+    fitted = {name: CALIBRATIONS[name].fit(task) for name in SHOWN}
+    said = {name: one.probabilities(test_scores) for name, one in fitted.items()}
+    return draw_reliability({name: reliability(one, happened, n_bins=20) for name, one in said.items()})
+
+
+def pool_weights() -> str:
+    """Return what the members of a pool with all calibrations weigh, summed over splits and rounds."""
+    train, valid, _ = parts()
+    pool = rw.CalibratedAdaBoost(
+        leaves=LEAVES, terms=TERMS, calibrations=tuple(CALIBRATIONS), exponents=(EXPONENT,), n_threads=1
+    )
+    members = pool.fit(train, validation=valid).pool_
+    learners = list(dict.fromkeys(one.learner for one in members))
+    table = {name: dict.fromkeys(learners, 0.0) for name in CALIBRATIONS}
+    for one in members:
+        table[one.calibration][one.learner] += one.weight
+    return tile_chart(table, f"share of all weight by calibration and base learner, c = {EXPONENT:g}")
+
+
+if __name__ == "__main__":
+    for name, drawn in {"reliability": reliability_diagram, "pool-weights": pool_weights}.items():
+        Path(__file__).with_name(f"{name}.svg").write_text(drawn(), encoding="utf-8")
