@@ -13,14 +13,21 @@ struct BoundScorer : TreeScorer {
     const std::size_t n_features;
 };
 
-// A child is a later split of its tree, or one of its leaves: then no walk leaves the tree, nor goes on for ever.
+// A child is a later split of its tree, or one of its leaves, and nobody else's: then no walk leaves the tree, nor
+// goes on for ever, and n splits have n + 1 leaves below them.
 void require_children(const FlatTrees& trees) {
+    std::vector<bool> has_parent;
     for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {
         const std::int64_t begin = trees.splits[tree - 1], size = trees.splits[tree] - begin;
+        has_parent.assign(static_cast<std::size_t>(2 * size + 1), false);
         for (std::int64_t place = 0; place < size; ++place) {
             const auto split = static_cast<std::size_t>(begin + place);
-            for (const std::int64_t child : {trees.left[split], trees.right[split]})
+            for (const std::int64_t child : {trees.left[split], trees.right[split]}) {
                 require(child < 0 ? -1 - child <= size : place < child && child < size, "a child is out of range");
+                const auto named = static_cast<std::size_t>(child < 0 ? size - 1 - child : child);
+                require(!has_parent[named], "a child has two parents");
+                has_parent[named] = true;
+            }
         }
     }
 }

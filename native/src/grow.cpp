@@ -18,8 +18,9 @@ namespace rankwright {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Below so many rows or bins, waking another thread takes longer than it saves.
+// Below so many rows, waking another thread takes longer than it saves.
 constexpr std::size_t kRowsAThread = 50'000;
+// Rows that are summed up one after another for leaf values; another number would round them otherwise.
 constexpr std::size_t kRowsARun = 1 << 15;
 // Features with coarse levels that are looked at code by code.
 constexpr std::ptrdiff_t kRefined = 4;
@@ -33,6 +34,7 @@ struct Split {
     std::size_t slot = 0;  // of the feature among those that may be split on
     int code = 0;          // the last that goes left
     bool missing_left = false;
+    double middle = 0.0;  // between the values of its sides, where the feature is constrained
     bool operator<(const Split& other) const {
         return gain != other.gain ? gain < other.gain : slot > other.slot;  // the first feature wins a tie
     }
@@ -68,7 +70,7 @@ class TreeGrower {
         if (looks_at_all()) quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space_.whole);
         space_.sample.assign(task.sample.begin(), task.sample.end());
         leave_out(task.sample, binned.n_rows, space_.rest);
-        space_.scratch.resize(static_cast<std::size_t>(std::max(1, n_threads)));
+        space_.scratch.resize(static_cast<std::size_t>(std::clamp(n_threads, 1, limits.max_leaves)));
         std::ranges::copy_if(task.features, std::back_inserter(features_),
                              [&](std::uint32_t feature) { return binned.n_bins(feature) > 1; });
         list_bytes();
@@ -106,8 +108,8 @@ class TreeGrower {
     std::int32_t splits_left() const { return limits_.max_leaves - static_cast<std::int32_t>(leaves_.size()); }
     bool may_split(const Leaf& leaf) const { return leaf.best.gain > limits_.min_gain; }
 
-    // Divides the leaf that gains most, and on other threads those that come after it: they are likely to be split
-    // soon, and if not, nothing is lost but what nobody else would have done.
+    // Divides the leaf that gains most, and beside it those that come next, for they are likely to be split soon:
+    // threads on leaves of their own wait for each other less than threads on one leaf.
     void divide_ahead() {
         std::vector<Leaf*> next;
         for (Leaf& leaf : leaves_)
@@ -118,8 +120,9 @@ class TreeGrower {
         if (next.size() == 1 || next[0]->n_rows() < kRowsAThread) {
             divide_leaf(*next[0], {space_.scratch[0], n_threads_});
         } else {
+            const int each = std::max(1, n_threads_ / static_cast<int>(next.size()));
             parallel_for(next.size(), n_threads_,
-                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], 1}); });
+                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], each}); });
         }
     }
 
@@ -167,13 +170,17 @@ class TreeGrower {
     // Others may have the histograms of a leaf that will not be split.
     void give_up(Leaf& leaf) {
         for (Leaf& side : leaf.sides) give_up(side);
-        if (!leaf.histogram) return;
+        if (leaf.histogram) keep(std::move(leaf.histogram));
+    }
+
+    void keep(Histogram spare) {
         const std::lock_guard lock(histograms_);
-        space_.histograms.push_back(std::move(leaf.histogram));
+        space_.histograms.push_back(std::move(spare));
     }
 
     // Turns a divided leaf into a split and two leaves; the right one is new.
     void split(Leaf& leaf) {
+        if (leaf.histogram) keep(std::move(leaf.histogram));
         const std::int32_t node = add_split(leaf, binned_, by_code(leaf.best), leaf.best.gain, tree_);
         std::vector<Leaf> sides = std::move(leaf.sides);
         for (Leaf& side : sides) side.parent = node;
@@ -190,10 +197,11 @@ class TreeGrower {
         left.is_left = true;
         send(leaf.sample, by_code(leaf.best), worker, left.sample, right.sample);
         send(leaf.rest, by_code(leaf.best), worker, left.rest, right.rest);
-        sum_up(leaf, left, right, worker);
         constrain(leaf, left, right);
-        if (splits_left() > 1)
+        if (splits_left() > 1) {
+            sum_up(leaf, left, right, worker);
             for (Leaf& side : sides) consider_splits(side, worker);
+        }
         leaf.sides = std::move(sides);
     }
 
@@ -204,10 +212,8 @@ class TreeGrower {
         give_up(leaf);
     }
 
-    // The smaller side is added up row by row; the larger is what it leaves of the parent. After the last split,
-    // only constraints may ask for sums.
+    // The smaller side is added up row by row; the larger is what it leaves of the parent.
     void sum_up(Leaf& parent, Leaf& left, Leaf& right, const Worker& worker) {
-        if (splits_left() == 1 && task_.monotone.empty()) return;
         const bool left_is_smaller = left.sample.size() <= right.sample.size();
         Leaf& smaller = left_is_smaller ? left : right;
         Leaf& larger = left_is_smaller ? right : left;
@@ -230,11 +236,8 @@ class TreeGrower {
         left.high = right.high = parent.high;
         const int direction = direction_of(parent.best.slot);
         if (direction == 0) return;
-        const Quantised& units = space_.quantised;
-        const double middle =
-            (value_of(sums_of(left.sum, units), left) + value_of(sums_of(right.sum, units), right)) / 2.0;
-        (direction > 0 ? left.high : left.low) = middle;
-        (direction > 0 ? right.low : right.high) = middle;
+        (direction > 0 ? left.high : left.low) = parent.best.middle;
+        (direction > 0 ? right.low : right.high) = parent.best.middle;
     }
 
     int direction_of(std::size_t slot) const {
@@ -410,9 +413,9 @@ class TreeGrower {
         Split best;
         best.slot = slot;
         for (std::size_t i = 0; i < n_splits; ++i) {
-            if (gains[i] > best.gain) best = {gains[i], slot, codes[i], false};
+            if (gains[i] > best.gain) best = {gains[i], slot, codes[i], false, 0.0};
             if (profile.missing != 0 && gains_with_missing[i] > best.gain)
-                best = {gains_with_missing[i], slot, codes[i], true};
+                best = {gains_with_missing[i], slot, codes[i], true, 0.0};
         }
         if (profile.missing == 0 && best.gain > -kInfinity)
             best.missing_left = left_is_heavier(profile.sums, best.code, all);
@@ -454,10 +457,10 @@ class TreeGrower {
         if (left.weight < limits_.min_weight || right.weight < limits_.min_weight) return;
         const std::int64_t right_documents = judged.n_documents - left_documents;
         if (!counts.empty() && std::min(left_documents, right_documents) < limits_.min_documents) return;
-        const int direction = direction_of(slot);
-        if (direction != 0 && direction * (value_of(right, leaf) - value_of(left, leaf)) < 0.0) return;
+        const double left_value = value_of(left, leaf), right_value = value_of(right, leaf);
+        if (direction_of(slot) * (right_value - left_value) < 0.0) return;
         const double gain = worth(left, leaf) + worth(right, leaf) - whole;
-        if (gain > best.gain) best = {gain, slot, code, missing_left};
+        if (gain > best.gain) best = {gain, slot, code, missing_left, (left_value + right_value) / 2.0};
     }
 
     // A value that was never missing in training goes, when it is, with most of the documents.

@@ -49,6 +49,7 @@ std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_thr
     });
     std::size_t all = 0;
     for (std::size_t run = 0; run < n_drawn.size(); all += n_drawn[run++]) {
+        if (all == run * kRun) continue;  // they are in their place
         std::copy_n(draw.rows.begin() + run * kRun, n_drawn[run], draw.rows.begin() + all);
         std::copy_n(draw.weights.begin() + run * kRun, n_drawn[run], draw.weights.begin() + all);
     }

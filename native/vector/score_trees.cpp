@@ -48,7 +48,7 @@ inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted)
     return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, place, values, sizeof(double)));
 }
 
-// Sixteen documents search at once, in registers.
+// Sixteen documents search at once.
 template <class T>
 void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     const float* const table = column.search;

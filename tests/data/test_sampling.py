@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
@@ -96,6 +96,7 @@ def uniform(seed, n_rows):
 
 
 @given(GRADIENTS, st.floats(1e-3, 1e3), st.integers(0, 2**63 - 1))
+@example(generator().normal(size=10_000), 2.0, 5)
 def test_draws_as_the_slow_twin(gradient, mu, seed):
     rows, weights = _native.draw_by_size([gradient, 0.5 * gradient], mu, seed, 1)
     size = np.sqrt(1.25) * np.abs(np.where(np.abs(gradient) < 1e-150, 0.0, gradient))

@@ -142,6 +142,15 @@ def test_coarse_levels_leave_the_best_four_features_to_look_at():
     assert len(tree.feature) == 7
 
 
+def test_on_coarse_levels_a_side_without_drawn_rows_keeps_its_value_under_constraints():
+    task = all_rows_task([5.0, 5, 7, 7]) | {
+        "sample": np.array([2, 3], dtype=np.uint32),
+        "monotone": np.ones(1, dtype=np.int8),
+    }
+    _, outputs = assert_grown_alike(column(1, 2, 3, 4), 255, task, LIMITS, coarse=True)
+    assert outputs.tolist() == [5, 5, 7, 7]
+
+
 def test_on_coarse_levels_all_rows_decide_where_a_sample_splits():
     X = column(*range(100))
     drawn = np.arange(100) % 3 == 0
@@ -316,9 +325,10 @@ def large(n_rows, n_features, seed=2):
 @pytest.mark.parametrize("n_features", [1, 9, 24])
 def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):
     X, task = large(120_000, n_features)  # enough rows and additions for threads to be worth waking
-    every_other = task | {"features": np.arange(0, n_features, 2, dtype=np.uint32)}
+    every_other = {"features": np.arange(0, n_features, 2, dtype=np.uint32)}
+    rising = {"monotone": np.ones(n_features, dtype=np.int8)}
     binned = binned_all(X, coarse=coarse)
-    for one in (task, every_other):
+    for one in (task | every_other, task | rising, task):
         limits = LIMITS | {"max_leaves": 12, "min_documents": 20}
         found = {
             tuple(part.tobytes() for part in (*tree.values(), outputs))
@@ -328,9 +338,12 @@ def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):
     tree, outputs = grow(binned, task, limits)
     assert len(tree.leaf_value) == 12
     assert tree.predict(X).tobytes() == outputs.tobytes()
+    _, leaf = np.unique(outputs, return_inverse=True)
+    sums = [np.bincount(leaf, task[name]) for name in ("gradient", "hessian")]
+    np.testing.assert_allclose(np.unique(outputs), sums[0] / sums[1], rtol=1e-9)
 
 
-def test_sums_of_many_rows_do_not_overflow():
+def test_the_gain_of_many_rows_is_exact():
     n_rows = 300_000
     X = np.repeat(np.arange(3, dtype=np.float32), n_rows // 3)[:, None]
     task = all_rows_task(np.where(X[:, 0] < 1, -1e5, 1e5), np.full(n_rows, 1e5))

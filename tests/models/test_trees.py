@@ -329,6 +329,8 @@ def test_a_hostile_state_is_refused_or_scores(seed, n_changes):
         ({"missing_left": np.array([1, 2], dtype=np.uint8)}, "missing_left must be 0 or 1"),
         ({"left": np.array([0, -1], dtype=np.int32)}, "a child is out of range"),
         ({"right": np.array([-4, -1], dtype=np.int32)}, "a child is out of range"),
+        ({"left": np.array([1, -1], dtype=np.int32), "right": np.array([1, -2], dtype=np.int32)}, "two parents"),
+        ({"left": np.array([1, -1], dtype=np.int32), "right": np.array([-1, -2], dtype=np.int32)}, "two parents"),
         ({"leaf_value": np.zeros(3)}, "one value a leaf"),
     ],
 )

@@ -27,6 +27,7 @@ class Split(NamedTuple):
     feature: int
     code: int
     missing_left: bool
+    middle: float  # between the values of the two sides
 
 
 @dataclass
@@ -142,7 +143,7 @@ class Grower:
         """The four other features with the best splits between coarse levels, whatever documents those leave."""
         found = []
         for feature in self.features:
-            if not self.is_exact(feature):
+            if len(self.edges[feature]) and not self.is_exact(feature):  # nor constant
                 between = np.flatnonzero(np.diff(self.coarse[feature, : len(self.edges[feature]) + 1]))
                 gains = [split.gain for split in self.splits_of(leaf, feature, between, 1)]
                 found.append((-max(gains, default=-inf), feature))
@@ -157,7 +158,8 @@ class Grower:
                 left, right = self.divided(leaf.sample, feature, code, missing_left)
                 if self.allowed(leaf, feature, left, right, min_documents):
                     both = self.worth(self.sums(left), leaf) + self.worth(self.sums(right), leaf)
-                    yield Split(both - whole, feature, int(code), missing_left)
+                    middle = (self.value(self.sums(left), leaf) + self.value(self.sums(right), leaf)) / 2.0
+                    yield Split(both - whole, feature, int(code), missing_left, middle)
 
     def matter(self, missing: list[int], min_documents: int) -> bool:
         """Whether missing documents weigh anything, or are counted."""
@@ -206,7 +208,7 @@ class Grower:
 
     def split(self, leaf: Leaf, tree: Tree) -> tuple[list[Leaf], Leaf]:
         assert leaf.best is not None
-        gain, feature, code, missing_left = leaf.best
+        gain, feature, code, missing_left, middle = leaf.best
         node = len(tree.feature)
         tree.feature.append(feature)
         tree.threshold.append(self.edges[feature][code])
@@ -218,12 +220,11 @@ class Grower:
         left, right = (Leaf([], [], leaf.low, leaf.high, (side, node)) for side in ("left", "right"))
         left.sample, right.sample = self.divided(leaf.sample, feature, code, missing_left)
         left.rest, right.rest = self.divided(leaf.rest, feature, code, missing_left)
-        self.constrain(feature, left, right)
+        self.constrain(feature, middle, left, right)
         left.best, right.best = self.best_split(left), self.best_split(right)
         return [left], right
 
-    def constrain(self, feature: int, left: Leaf, right: Leaf) -> None:
-        middle = (self.value(self.sums(left.sample), left) + self.value(self.sums(right.sample), right)) / 2.0
+    def constrain(self, feature: int, middle: float, left: Leaf, right: Leaf) -> None:
         if self.direction(feature) > 0:
             left.high = right.low = middle
         if self.direction(feature) < 0:

@@ -69,7 +69,10 @@ class VectorGrower(Grower):
                 return False
         return True
 
-    def constrain(self, _feature, _left, _right):
+    def value(self, _sums, _leaf):
+        return 0.0  # there are no constraints to be kept
+
+    def constrain(self, _feature, _middle, _left, _right):
         pass
 
     def finish(self, leaves, tree):

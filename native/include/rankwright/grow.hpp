@@ -13,7 +13,7 @@ namespace rankwright {
 
 struct GrowthLimits {
     std::int32_t max_leaves;
-    std::int64_t min_documents;  // in every leaf
+    std::int64_t min_documents;  // in every leaf, of those that choose its split
     double min_weight;           // sum of weights in every leaf
     double l2;                   // added to every sum of weights
     double min_gain;             // a split must gain more
@@ -52,7 +52,7 @@ struct GrowthWorkspace {
 //   gain = GL^2 / (WL + l2) + GR^2 / (WR + l2) - G^2 / (W + l2)
 //
 // Splits are chosen on rounded numbers whose sums are exact; leaf values come from all rows in full precision,
-// added up in row order. So the tree does not depend on n_threads. On a coarse matrix, the sample chooses the few
+// added up run by run. So the tree does not depend on n_threads. On a coarse matrix, the sample chooses the few
 // features that are looked at code by code; all rows then choose the split.
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                     GrowthWorkspace& workspace, std::span<double> outputs);

@@ -39,12 +39,12 @@ def all_rows(n_rows: int) -> Sample:
 
 def draw_documents(n_rows: int, fraction: float, random: np.random.Generator) -> Sample:
     """Draw single documents, all with the same chance."""
-    return _drawn(random.random(n_rows) < fraction)
+    return _take(random.random(n_rows) < fraction)
 
 
 def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generator) -> Sample:
     """Draw whole queries, all with the same chance."""
-    return _drawn((random.random(len(groups)) < fraction)[groups.query_of_row])
+    return _take((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
 def draw_by_size(
@@ -78,7 +78,7 @@ def split_queries(data: RankingData, share: float, random: np.random.Generator) 
     return data.take_queries(drawn[n_part:]), data.take_queries(drawn[:n_part])
 
 
-def _drawn(drawn: NDArray[np.bool_]) -> Sample:
+def _take(drawn: NDArray[np.bool_]) -> Sample:
     if not drawn.any():
         drawn = np.ones_like(drawn)  # a round must look at something
     return Sample(np.flatnonzero(drawn).astype(np.uint32))

@@ -74,8 +74,9 @@ class MART(TreeRanker):
         Added to the number of documents a leaf: shrinks the values of small leaves.
     subsample, subsample_by
         The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those with large residuals rather than small ones, weighted so that sums stay right. None
-        takes 0.7 for small training sets up to all for large ones.
+        `"gradient"`: those with large residuals rather than small ones, weighted so that sums stay right. On more
+        than 100,000 documents they only choose the features to look at closely. None takes 0.7 for small
+        training sets up to all for large ones.
     feature_fraction
         The share of features a round may split on; None takes half for small training sets up to all.
     query_features
