@@ -144,8 +144,8 @@ class CalibratedAdaBoost(Ranker):
         metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
         *,
         leaves: Sequence[int] = (5, 15),
-        terms: Sequence[int] = (3,),
-        rounds_tried: Sequence[int] = (20, 50, 100),
+        terms: Sequence[int] = (),
+        rounds_tried: Sequence[int] = (50, 100),
         pool_rounds: str = "all",
         calibrations: Sequence[str] = ROBUST,
         splits: int = 10,
