@@ -209,7 +209,7 @@ class CalibratedAdaBoost(Ranker):
             running = [workers.submit(self._boost, learner, classes) for learner in learners]
             try:
                 for learner, boosted in zip(learners, running, strict=True):
-                    pool += self._calibrated(learner, boosted.result(), classes, judge)
+                    pool += list(self._calibrated(learner, boosted.result(), classes, judge))
                     value = self._choose(pool, judge).value if pool else 0.0
                     rounds.append(Round(len(rounds) + 1, 1.0, None, value))
                     if task.on_round is not None:
@@ -226,8 +226,8 @@ class CalibratedAdaBoost(Ranker):
         random = np.random.default_rng([self.seed, 1])
         if self.bagging:
             return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
-        halves = [split_queries(train, CALIBRATION_SHARE, random) for _ in range(self.splits)]
-        return [Split(learn, None, calibrate) for learn, calibrate in halves]
+        parts = [split_queries(train, CALIBRATION_SHARE, random) for _ in range(self.splits)]
+        return [Split(learn, None, calibrate) for learn, calibrate in parts]
 
     def _shapes(self) -> list[HammingTree | DecisionProduct]:
         return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
