@@ -31,8 +31,10 @@ def main() -> None:
         pool_rounds="one",
         calibrations=CALIBRATIONS + REGRESSIONS,
         splits=1,
+        bagging=False,
         exponents=(0, 10, 50, 100, 200),
         learning_rate=1.0,
+        votes="opposite",
         n_threads=options.threads,
     )
     clock, processor = time.perf_counter(), time.process_time()

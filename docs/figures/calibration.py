@@ -42,7 +42,13 @@ def pool_weights() -> str:
     """Return what the members of a pool with all calibrations weigh, summed over splits and rounds."""
     train, valid, _ = parts()
     pool = rw.CalibratedAdaBoost(
-        leaves=LEAVES, terms=TERMS, calibrations=tuple(CALIBRATIONS), exponents=(EXPONENT,), n_threads=1
+        leaves=LEAVES,
+        terms=TERMS,
+        calibrations=tuple(CALIBRATIONS),
+        splits=3,
+        bagging=False,
+        exponents=(EXPONENT,),
+        n_threads=1,
     )
     members = pool.fit(train, validation=valid).pool_
     learners = list(dict.fromkeys(one.learner for one in members))

@@ -28,6 +28,7 @@ from rankwright.models import (
     Scorer,
     SigmoidCalibration,
     StandardCalibration,
+    StandardisedScorer,
     TreeEnsemble,
     save,
 )
@@ -73,6 +74,7 @@ def models() -> dict[str, Scorer]:
         "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
         "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
         "calibrated": calibrated,
+        "standardised": StandardisedScorer(combination),
     }
     return {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
 

@@ -195,6 +195,10 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
         (["adarank", "--set", "rounds=many"], "rounds must be a whole number from 1, not 'many'."),
         (["adarank", "--set", "rounds=0"], "rounds must be a whole number from 1, not 0."),
         (["adarank", "--set", "choose=best"], "choose must be one of 'loss', 'measure', not 'best'."),
+        (
+            ["calibrated-adaboost", "--set", "companions=rnaksvm"],
+            "There is no ranker 'rnaksvm'; did you mean 'ranksvm'?",
+        ),
         (["adarank", "--set", "metric=ndgc"], "There is no metric 'ndgc'; did you mean 'ndcg'?"),
         (["adarank", "--set", "metric=dcg"], None),
         (

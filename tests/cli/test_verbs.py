@@ -279,6 +279,13 @@ def test_crossval_that_tunes(run, folder):
     assert "protocol validation" in err
 
 
+def test_crossval_of_a_pool_with_other_rankers(run, folder):
+    small = ("--set", "leaves=3", "--set", "rounds_tried=5", "--set", "splits=2")
+    words = ("crossval", "calibrated-adaboost", "--data", folder, "--json", *small)
+    alone, together = (run(*words, *more).json["mean"] for more in ((), ("--set", "companions=ranksvm,adarank")))
+    assert alone != together
+
+
 @pytest.mark.parametrize(
     ("options", "protocol"),
     [((), "defaults"), (("--tune",), "validation"), (("--tune", "--choose", "out-of-fold"), "out-of-fold")],

@@ -5,8 +5,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data import QueryGroups
-from rankwright.data.sampling import _threshold, all_rows, draw_by_size, draw_documents, draw_queries
+from rankwright.data import QueryGroups, RankingData
+from rankwright.data.sampling import (
+    _threshold,
+    all_rows,
+    bag_queries,
+    draw_by_size,
+    draw_documents,
+    draw_queries,
+    split_queries,
+)
 
 GRADIENTS = arrays.arrays(
     np.float64,
@@ -173,3 +181,47 @@ def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
     nearly = draw_by_size([gradient], 1 - 1e-9, generator())
     assert len(nearly.rows) >= 999
     np.testing.assert_allclose(nearly.weights, 1, atol=0.01)
+
+
+@st.composite
+def collections(draw):
+    qid = draw(st.lists(st.integers(0, 6), min_size=1, max_size=25))
+    rows = np.arange(len(qid), dtype=np.float32)
+    return RankingData(rows[:, None], rows % 3, qid)
+
+
+def queries_of(data):
+    return set(data.qid.tolist())
+
+
+@given(collections(), st.integers(0, 50))
+def test_a_bag_holds_as_many_queries_as_there_are_and_leaves_others_out(data, seed):
+    bag, times, left_out = bag_queries(data, generator(seed))
+    assert queries_of(bag) | queries_of(left_out) == queries_of(data)
+    assert len(times) == len(bag)
+    if len(data.groups) == 1:
+        assert len(bag) == len(left_out) == len(data)
+        return
+    assert queries_of(left_out)
+    assert not queries_of(bag) & queries_of(left_out)
+    assert len(bag) + len(left_out) == len(data)
+    of_query = dict(zip(bag.qid.tolist(), times.tolist(), strict=True))
+    assert [of_query[one] for one in bag.qid.tolist()] == times.tolist()
+    assert sum(of_query.values()) == len(data.groups)
+
+
+@given(collections(), st.integers(0, 50), st.data())
+def test_neither_the_order_of_rows_nor_the_names_of_queries_change_a_draw(data, seed, draw):
+    rows = np.array(draw.draw(st.permutations(range(len(data)))))
+    shuffled = RankingData(data.X[rows], data.y[rows], [f"q{one}" for one in data.qid[rows]])
+    bag, times, _ = bag_queries(data, generator(seed))
+    other, other_times, _ = bag_queries(shuffled, generator(seed))
+    drawn = dict(zip(bag.X[:, 0].tolist(), times.tolist(), strict=True))
+    assert dict(zip(other.X[:, 0].tolist(), other_times.tolist(), strict=True)) == drawn
+    parts = [split_queries(one, 0.3, generator(seed))[1] for one in (data, shuffled)]
+    assert set(parts[0].X[:, 0].tolist()) == set(parts[1].X[:, 0].tolist())
+
+
+def test_about_a_third_of_many_queries_is_left_out():
+    data = RankingData(np.arange(2000.0)[:, None], np.zeros(2000), np.arange(2000))
+    assert len(bag_queries(data, generator())[2]) / 2000 == pytest.approx(np.exp(-1), abs=0.03)

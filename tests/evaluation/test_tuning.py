@@ -13,7 +13,7 @@ from rankwright.evaluation import count_fits, cross_validate, evaluate
 from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
-from rankwright.rankers import AdaRank, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
+from rankwright.rankers import AdaRank, CalibratedAdaBoost, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
 
 TUNES = ("validation", "out-of-fold")
 GRID = {"max_leaves": (2, 4), "learning_rate": (0.1, 0.3)}
@@ -89,6 +89,22 @@ def test_where_rounds_converge_the_last_of_them_is_judged(folder, tune):
             history = RankSVM(**trial.parameters).fit(train, validation=valid).history_
             assert (trial.rounds, trial.value) == (len(history), history.validation[-1])
     assert result.folds[0].chosen["C"] == best_of(result.folds[0].trials).parameters["C"]
+
+
+@pytest.mark.parametrize("tune", TUNES)
+def test_a_pool_is_judged_as_a_whole_and_fitted_on_what_the_protocol_says(folder, tune):
+    pool = CalibratedAdaBoost(NDCG(k=5), leaves=(3,), rounds_tried=(5,), splits=2)
+    fold = cross_validate(pool, folder, metrics=["ndcg@5"], tune=tune, workers=1).folds[0]
+    assert [trial.parameters for trial in fold.trials] == [{"bagging": True}, {"bagging": False}]
+    train, valid, test = read_fold(folder / "Fold1")
+    for trial in fold.trials:
+        one = CalibratedAdaBoost(NDCG(k=5), leaves=(3,), rounds_tried=(5,), splits=2, **trial.parameters)
+        if tune == "validation":
+            history = one.fit(train, validation=valid).history_
+            assert (trial.rounds, trial.value) == (2, history.validation[-1])
+        if trial.parameters == fold.chosen:
+            one.fit((by_validation if tune == "validation" else out_of_fold)(train, valid).final)
+            assert fold.report.mean("calibrated-adaboost", "ndcg@5") == pytest.approx(one.score(*test), abs=1e-12)
 
 
 def test_no_query_judges_what_it_taught(folder):

@@ -72,6 +72,16 @@ def test_every_prefix_of_rounds_is_the_model_of_so_many_rounds():
     assert short.calibration.total == pytest.approx(sum(weight for weight, _ in members), rel=1e-12)
 
 
+@pytest.mark.parametrize(("learner", "votes"), [("tree", "opposite"), ("product", "free")])
+def test_unless_told_trees_vote_oppositely_and_products_freely(learner, votes):
+    train, kept = judged(), {"learner": learner, "rounds": 5, "max_terms": 2}
+    plain, told, other = (
+        rw.AdaBoostMH(**kept, votes=one).fit(*train).predict(train).tolist()
+        for one in (None, votes, {"opposite": "free", "free": "opposite"}[votes])
+    )
+    assert plain == told != other
+
+
 @pytest.mark.parametrize("parameters", [{}, {"learner": "product"}, {"votes": "free"}], ids=str)
 def test_it_learns_what_takes_two_features(parameters):
     train, test = judged(n_queries=60), judged(2, 60)
@@ -121,7 +131,7 @@ def test_too_many_labels_are_refused():
     ("parameters", "sentence"),
     [
         ({"learner": "stump"}, "learner must be one of 'tree', 'product', not 'stump'"),
-        ({"votes": "loud"}, "votes must be one of 'opposite', 'free'"),
+        ({"votes": "loud"}, "votes must be one of None, 'opposite', 'free'"),
         ({"max_leaves": 1}, "max_leaves must be a whole number from 2"),
         ({"max_terms": 0}, "max_terms must be a whole number from 1"),
         ({"max_terms": 17}, "max_terms must be at most 16, not 17"),

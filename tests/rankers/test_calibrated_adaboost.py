@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -5,11 +6,14 @@ import pytest
 
 import rankwright as rw
 from rankwright.data import RankingData
+from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
+from rankwright.learners import HammingTree
 from rankwright.metrics import NDCG
 from rankwright.models import Calibrated, Combination
 from rankwright.models.format import encode
 from rankwright.rankers import CalibratedAdaBoost
+from rankwright.rankers.calibrated_adaboost import BaseLearner, Split
 
 SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}
 
@@ -28,6 +32,7 @@ def members_of(model):
 def test_the_pool_holds_every_learner_split_and_number_of_rounds():
     ranker = CalibratedAdaBoost(**SMALL, exponents=(0.0,), kept_weight=1.0).fit(*judged(), validation=judged(2))
     assert members_of(ranker.model_) == [(5, 2), (20, 2)] * 4
+    assert ranker.history_.converging
     weights = np.concatenate([one.calibration.weights for one in ranker.model_.members])
     np.testing.assert_allclose(weights, 1 / 16)
     assert len(ranker.history_) == 4
@@ -139,6 +144,91 @@ def test_the_pool_tells_what_each_member_is_made_of_is_worth_and_weighs():
     np.testing.assert_allclose(weights, expected / expected.sum())
 
 
+def test_a_split_leaves_a_fifth_out_and_a_bag_those_not_drawn():
+    train = judged()
+    for bagging, expected in ((False, {6}), (True, {9, 10, 11, 12, 13})):
+        for learn, weights, calibrate in CalibratedAdaBoost(bagging=bagging, splits=4)._splits(train):
+            n_learned, n_left = len(learn.groups), len(calibrate.groups)
+            assert n_left in expected
+            assert n_learned + n_left == 30
+            assert bagging == (weights is not None)
+
+
+def test_a_query_drawn_twice_counts_twice():
+    """As if the bag held its documents twice."""
+    train, classes = judged(n_queries=8), LabelClasses.of(judged(n_queries=8).y)
+    ranker = CalibratedAdaBoost(**SMALL)
+    split = ranker._splits(train)[0]
+    times = split.weights.astype(int)
+    twice = split.learn.take(np.repeat(np.arange(len(split.learn)), times))
+    learned = [
+        ranker._boost(BaseLearner(0, one, HammingTree(4)), classes).trees.outputs(train)
+        for one in (split, Split(twice, None, split.calibrate))
+    ]
+    np.testing.assert_allclose(*learned, atol=1e-9)
+
+
+def test_each_round_of_the_history_is_the_mixture_so_far():
+    train, valid = judged(), judged(2)
+    whole = CalibratedAdaBoost(**SMALL, kept_weight=1.0).fit(train, validation=valid)
+    assert whole.history_[-1].validation == pytest.approx(whole.score(*valid), abs=1e-12)
+    first = CalibratedAdaBoost(**SMALL | {"splits": 1, "terms": ()}, kept_weight=1.0).fit(train, validation=valid)
+    assert whole.history_[0].validation == first.history_[-1].validation
+
+
+def test_without_a_validation_part_all_queries_are_learned_from_and_those_left_out_judge():
+    train = judged()
+    even, judged_too = (
+        CalibratedAdaBoost(**SMALL, exponents=(c,), kept_weight=1.0).fit(train) for c in (0.0, 20.0)
+    )
+    weights = [np.concatenate([one.calibration.weights for one in r.model_.members]) for r in (even, judged_too)]
+    np.testing.assert_allclose(weights[0], 1 / 16)
+    for split in np.split(np.log(weights[1]), 2):  # no split is preferred for its queries
+        assert np.ptp(split) > 0
+    np.testing.assert_allclose(*[split.mean() for split in np.split(np.log(weights[1]), 2)])
+    assert np.isnan(even.history_.validation).all()
+    chooses = CalibratedAdaBoost(**SMALL, exponents=(0.0, 20.0)).fit(train)
+    assert not np.isnan(chooses.history_.validation).any()
+
+
+def test_left_out_queries_without_anything_relevant_judge_nobody():
+    train = judged(n_queries=3)
+    y = np.where(train.groups.query_of_row == 0, train.y, 0.0)
+    ranker = CalibratedAdaBoost(**SMALL | {"calibrations": ("standard",), "splits": 4}).fit(train.X, y, train.qid)
+    assert np.isfinite(ranker.predict(train)).all()
+
+
+def test_companions_are_mixed_with_the_pool_on_the_scale_of_the_query():
+    train, test = judged(), judged(3)
+    alone = CalibratedAdaBoost(**SMALL).fit(train)
+    companions = (rw.RankSVM(), rw.AdaRank(rounds=5))
+    together = CalibratedAdaBoost(**SMALL, companions=companions).fit(train)
+    apart = [alone, *(one.fit(train) for one in companions)]
+    scores = np.stack([one.predict(test) for one in apart]).reshape(3, -1, 10)
+    spread = scores.std(axis=2, keepdims=True)
+    expected = ((scores - scores.mean(axis=2, keepdims=True)) / spread).mean(axis=0).ravel()
+    np.testing.assert_allclose(together.predict(test), expected, atol=1e-9)
+    assert together.model_.needs_queries
+
+
+def test_companions_stay_as_they_were():
+    companion = rw.RankSVM(n_threads=1)
+    CalibratedAdaBoost(**SMALL, companions=[companion]).fit(judged())
+    assert not hasattr(companion, "model_")
+    assert companion.n_threads == 1
+
+
+def test_ctrl_c_in_a_companion_ends_the_fit(monkeypatch):
+    def interrupted(self, task):
+        model, history = learned(self, task)
+        return model, replace(history, interrupted=True)
+
+    learned = rw.AdaRank._fit
+    monkeypatch.setattr(rw.AdaRank, "_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        CalibratedAdaBoost(**SMALL, companions=(rw.AdaRank(rounds=2),)).fit(judged())
+
+
 def test_ctrl_c_keeps_the_learners_so_far():
     def interrupt(this):
         if this.number == 2:
@@ -174,6 +264,9 @@ def test_the_seed_draws_the_splits():
         ({"exponents": (-1.0,)}, "exponents must be a number from 0"),
         ({"splits": 0}, "splits must be a whole number from 1"),
         ({"kept_weight": 0.0}, "kept_weight must be above 0 and at most 1"),
+        ({"bagging": "some"}, "bagging must be one of True, False, not 'some'"),
+        ({"companions": ("ranksvm",)}, "companions must be a list of rankers such as RankSVM"),
+        ({"companions": rw.RankSVM()}, "companions must be a list of rankers such as RankSVM"),
         ({"votes": "loud"}, "votes must be one of"),
     ],
 )

@@ -132,6 +132,8 @@ def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, 
     for kind, reader in ((Metric, parse), (Distance, parse_distance)):
         if isinstance(defaults[name], kind):
             return name, reader(text)
+    if name == "companions":
+        return name, tuple(find_ranker(str(word))() for word in _several(text))
     if isinstance(defaults[name], tuple):
         return name, _several(text)
     value = _plain_value(text)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data import RankingData
+    from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
 
@@ -51,7 +52,7 @@ def without_negligible(weights: Doubles, kept_weight: float = KEPT_WEIGHT) -> Do
 class Judge:
     """Judged documents, and the metric by which scores of them are judged."""
 
-    data: RankingData
+    data: RankingData | Judged
     metric: Metric
     n_threads: int
 

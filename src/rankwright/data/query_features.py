@@ -54,6 +54,14 @@ def with_query_features(
     return wide
 
 
+def standardised(scores: NDArray[np.float64], groups: QueryGroups) -> NDArray[np.float64]:
+    """Return each score's deviation from its query's mean, in standard deviations; 0 where all are equal."""
+    values = np.empty(len(scores))
+    for rows in groups:
+        values[rows] = _zscores(_minmax(scores[rows, None]))[:, 0]  # from 0 to 1 first: no square is too large
+    return values
+
+
 def _zscores(values: NDArray[np.float64]) -> NDArray[np.float64]:
     ordered = np.sort(values, axis=0)  # so that the order of documents does not change a bit of the sums
     known = ~np.isnan(ordered)

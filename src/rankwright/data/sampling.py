@@ -71,11 +71,33 @@ def split_queries(data: RankingData, share: float, random: np.random.Generator) 
     n_queries = len(data.groups)
     if n_queries == 1:
         return data, data
-    of_row = data.groups.query_of_row[data.canonical_rows]
-    in_order = of_row[np.sort(np.unique(of_row, return_index=True)[1])]
-    drawn = in_order[random.permutation(n_queries)]
+    drawn = _canonical_queries(data)[random.permutation(n_queries)]
     n_part = min(n_queries - 1, max(1, round(share * n_queries)))
     return data.take_queries(drawn[n_part:]), data.take_queries(drawn[:n_part])
+
+
+def bag_queries(data: RankingData, random: np.random.Generator) -> tuple[RankingData, Doubles, RankingData]:
+    """Return the queries of a bag, how often each document's was drawn, and the queries that were not.
+
+    As many queries as there are, are drawn with replacement, in canonical order as above; again where none is left
+    out. Of a single query, all of it twice.
+    """
+    n_queries = len(data.groups)
+    if n_queries == 1:
+        return data, np.ones(len(data)), data
+    times = np.ones(n_queries, dtype=np.int64)
+    while times.all():
+        drawn = _canonical_queries(data)[random.integers(0, n_queries, n_queries)]
+        times = np.bincount(drawn, minlength=n_queries)
+    of_row = times[data.groups.query_of_row]
+    left_out = data.take_queries(np.flatnonzero(times == 0))
+    return data.take_queries(np.flatnonzero(times)), of_row[of_row > 0].astype(np.float64), left_out
+
+
+def _canonical_queries(data: RankingData) -> NDArray[np.int64]:
+    """Return the numbers of the queries in an order that depends on what they hold alone."""
+    of_row = data.groups.query_of_row[data.canonical_rows]
+    return of_row[np.sort(np.unique(of_row, return_index=True)[1])]
 
 
 def _take(drawn: NDArray[np.bool_]) -> Sample:

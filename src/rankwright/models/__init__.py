@@ -18,6 +18,7 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.scorer import Scorer
+from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.store import load, save
 from rankwright.models.trees import TreeEnsemble
 
@@ -40,6 +41,7 @@ __all__ = [
     "Scorer",
     "SigmoidCalibration",
     "StandardCalibration",
+    "StandardisedScorer",
     "TreeEnsemble",
     "load",
     "save",

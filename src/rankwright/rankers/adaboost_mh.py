@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Doubles = NDArray[np.float64]
 
 LEARNERS = ("tree", "product")
-VOTES = ("opposite", "free")
+VOTES = (None, "opposite", "free")
 MOST_TERMS = 16
 
 
@@ -124,7 +124,8 @@ class AdaBoostMH(Ranker):
     max_terms
         Stumps of a product.
     votes
-        How the two sides of a split vote on a class: `"opposite"`, or `"free"` to vote alike.
+        How the two sides of a split vote on a class: `"opposite"`, or `"free"` to vote alike; None lets trees vote
+        oppositely and products freely.
     max_bins
         Codes a feature's values are binned to, at most 255.
     patience
@@ -145,7 +146,7 @@ class AdaBoostMH(Ranker):
         learner: str = "tree",
         max_leaves: int = 20,
         max_terms: int = 5,
-        votes: str = "opposite",
+        votes: str | None = None,
         max_bins: int = 255,
         patience: int | None = None,
         n_threads: int | None = None,
@@ -178,9 +179,8 @@ class AdaBoostMH(Ranker):
             read=expected_gains,
         )
         shape = HammingTree(self.max_leaves) if self.learner == "tree" else DecisionProduct(self.max_terms)
-        boosting = ClassBoosting(
-            shape, self.votes == "opposite", self.learning_rate, self.rounds, self.max_bins, task.n_threads
-        )
+        opposite = votes_oppositely(shape, self.votes)
+        boosting = ClassBoosting(shape, opposite, self.learning_rate, self.rounds, self.max_bins, task.n_threads)
         members = boosting.run(task.train, classes, task.weights, monitor)
         trees = as_class_trees(members) if members else None
         if trees is None or not len(trees.trees.used_features):
@@ -198,6 +198,11 @@ class AdaBoostMH(Ranker):
             raise InputError(f"max_terms must be at most {MOST_TERMS}, not {self.max_terms!r}.")
         require_one_of("votes", self.votes, VOTES)
         require_whole_number("patience", self.patience, least=1, optional=True)
+
+
+def votes_oppositely(shape: HammingTree | DecisionProduct, votes: str | None) -> bool:
+    """Return whether the two sides of a split must vote against each other."""
+    return isinstance(shape, HammingTree) if votes is None else votes == "opposite"
 
 
 def as_class_trees(members: Sequence[Member]) -> ClassTrees:

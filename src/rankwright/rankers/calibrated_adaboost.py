@@ -9,43 +9,51 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from rankwright.boosting import History, Monitor, Round
 from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.combination.exponential import KEPT_WEIGHT, Judge, weigh, without_negligible
+from rankwright.combination.exponential import (
+    KEPT_WEIGHT,
+    Judge,
+    exponential_weights,
+    weigh,
+    without_negligible,
+)
+from rankwright.combination.standardised import mix_standardised
+from rankwright.data import RankingData
 from rankwright.data.classes import LabelClasses
-from rankwright.data.sampling import split_queries
+from rankwright.data.sampling import bag_queries, split_queries
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import Calibrated, Combination
-from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees
+from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees, votes_oppositely
 from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.combination.exponential import Weighting
-    from rankwright.data import RankingData
     from rankwright.models import ClassTrees, Scorer
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
 
 CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
-VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part
+VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part but something to choose
 POOLS = ("one", "all")
-# Those that a few hundred calibration documents determine.
-ROBUST = ("standard", "ls", "ell", "sn", "linear", "logistic", "polynomial-2", "polynomial-3")
+# Quick ones that a few hundred documents determine; others beside them changed nothing on validation parts.
+ROBUST = ("standard", "ls", "linear")
 
 
 class Split(NamedTuple):
-    """Training queries to learn from, and those to calibrate on."""
+    """Training queries to learn from, how often each document counts, and other queries to calibrate on."""
 
     learn: RankingData
+    weights: Doubles | None
     calibrate: RankingData
 
 
@@ -66,7 +74,7 @@ class Classifier(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PoolMember:
-    """A calibrated classifier, its scores of the validation documents and what they are worth."""
+    """A calibrated classifier, its scores of the documents that judge it and what they are worth."""
 
     learner: BaseLearner
     n_rounds: int
@@ -84,7 +92,7 @@ class PoolMember:
 
 
 class WeightedMember(NamedTuple):
-    """What a member of the pool is made of, is worth to the validation part, and weighs in the mixture.
+    """What a member of the pool is made of, is worth by itself, and weighs in the mixture.
 
     Parameters
     ----------
@@ -110,14 +118,23 @@ class WeightedMember(NamedTuple):
     weight: float
 
 
+class Chosen(NamedTuple):
+    """Members of the pool, their weights, and what the mixture is worth, if a validation part can tell."""
+
+    members: Sequence[PoolMember]
+    weights: Doubles
+    value: float | None
+
+
 class CalibratedAdaBoost(Ranker):
     """Boosts many classifiers, calibrates each in many ways, and mixes them by what each is worth.
 
     Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
     the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
-    part, which also chooses c and the number of rounds where there is a choice. Without a validation part a fifth
-    of the training queries is one. The defaults are not the paper's: see the documentation for those. After `fit`,
-    `pool_` says what each member is made of, is worth and weighs.
+    part, which also chooses c and the number of rounds where there is a choice. Without a validation part the
+    queries that a member has not seen judge it too; where there is a choice, a fifth of the training queries is
+    made one. The defaults are not the paper's: see the documentation for those. After `fit`, `pool_` says what
+    each member is made of, is worth and weighs. Its `grid` for tuning: bags, or splits as in the paper.
 
     Parameters
     ----------
@@ -135,10 +152,16 @@ class CalibratedAdaBoost(Ranker):
     splits
         How often training queries are split anew into those to learn from and those to calibrate on; the pool
         holds the members of all splits.
+    bagging
+        Whether a split draws as many queries as there are, with replacement, and calibrates on those not drawn; if
+        not, it calibrates on a fifth.
     exponents
         The values of c that the validation part chooses from.
     kept_weight
         The share of all weight that the members kept have at least; the lightest are dropped.
+    companions
+        Other rankers. Each learns from the same training queries, through all its rounds; the model is then the
+        mean of their scores and the pool's, all standardised within the query.
     learning_rate, votes, max_bins
         As of AdaBoostMH.
     seed
@@ -149,21 +172,24 @@ class CalibratedAdaBoost(Ranker):
 
     name: ClassVar[str] = "calibrated-adaboost"
     pool_: tuple[WeightedMember, ...]
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"bagging": (True, False)}
 
     def __init__(
         self,
         metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
         *,
-        leaves: Sequence[int] = (5, 15, 30),
+        leaves: Sequence[int] = (5, 15),
         terms: Sequence[int] = (),
-        rounds_tried: Sequence[int] = (20, 50, 100),
+        rounds_tried: Sequence[int] = (50, 100),
         pool_rounds: str = "all",
         calibrations: Sequence[str] = ROBUST,
-        splits: int = 3,
+        splits: int = 10,
+        bagging: bool = True,
         exponents: Sequence[float] = (20.0,),
         kept_weight: float = KEPT_WEIGHT,
+        companions: Sequence[Ranker] = (),
         learning_rate: float = 0.1,
-        votes: str = "opposite",
+        votes: str | None = None,
         max_bins: int = 255,
         seed: int = 0,
         n_threads: int | None = None,
@@ -175,8 +201,10 @@ class CalibratedAdaBoost(Ranker):
         self.pool_rounds = pool_rounds
         self.calibrations = calibrations
         self.splits = splits
+        self.bagging = bagging
         self.exponents = exponents
         self.kept_weight = kept_weight
+        self.companions = companions
         self.learning_rate = learning_rate
         self.votes = votes
         self.max_bins = max_bins
@@ -188,32 +216,35 @@ class CalibratedAdaBoost(Ranker):
         if task.weights is not None:
             raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
         train, judging = task.train, task.validation
-        if judging is None:
+        if judging is None and (self.pool_rounds == "one" or len(self.exponents) > 1):
             train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
         if len(np.unique(task.train.y)) == 2:
             warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
-        judge = Judge(judging, self.metric, task.n_threads)
+        judge = None if judging is None else Judge(judging, self.metric, task.n_threads)
+        companions = [_fitted(one, train, task.n_threads) for one in self.companions]
         pool, history = self._fill_pool(train, judge, task)
         if not pool:
             raise InputError(
                 "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
                 "from and in those to calibrate on."
             )
-        members, weighting = self._choose(pool, judge)
-        weights = without_negligible(weighting.weights, self.kept_weight)
-        self.pool_ = tuple(one.weighted(float(weight)) for one, weight in zip(members, weights, strict=True))
-        return _as_scorer(members, weights), history
+        chosen = self._choose(pool, judge)
+        weights = without_negligible(chosen.weights, self.kept_weight)
+        self.pool_ = tuple(one.weighted(float(w)) for one, w in zip(chosen.members, weights, strict=True))
+        model = _as_scorer(chosen.members, weights)
+        return mix_standardised([model, *companions]) if companions else model, history
 
-    def _fill_pool(self, train: RankingData, judge: Judge, task: FitTask) -> tuple[list[PoolMember], History]:
+    def _fill_pool(
+        self, train: RankingData, judge: Judge | None, task: FitTask
+    ) -> tuple[list[PoolMember], History]:
         """Boost every base learner on every split and calibrate it, several at once.
 
-        A round of the history is a base learner, its value the best of its members'. Ctrl-C leaves those that are
-        there.
+        A round of the history is a base learner, its value that of the mixture so far. Ctrl-C leaves those that
+        are there.
         """
         classes = LabelClasses.of(task.train.y)
-        random = np.random.default_rng([self.seed, 1])
-        parts = [Split(*split_queries(train, CALIBRATION_SHARE, random)) for _ in range(self.splits)]
-        learners = [BaseLearner(*split, shape) for split in enumerate(parts) for shape in self._shapes()]
+        splits = enumerate(self._splits(train))
+        learners = [BaseLearner(*split, shape) for split in splits for shape in self._shapes()]
         pool: list[PoolMember] = []
         rounds: list[Round] = []
         interrupted = False
@@ -222,8 +253,8 @@ class CalibratedAdaBoost(Ranker):
             try:
                 for members in (one.result() for one in running):
                     pool += members
-                    best = max((one.quality for one in members), default=0.0)
-                    rounds.append(Round(len(rounds) + 1, 1.0, None, best))
+                    value = self._choose(pool, judge).value if pool else 0.0
+                    rounds.append(Round(len(rounds) + 1, 1.0, None, value))
                     if task.on_round is not None:
                         task.on_round(rounds[-1])
             except BaseException as error:
@@ -232,52 +263,66 @@ class CalibratedAdaBoost(Ranker):
                     raise
                 interrupted = True
                 warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
-        return pool, History(tuple(rounds), len(rounds), interrupted)
+        return pool, History(tuple(rounds), len(rounds), interrupted, converging=True)
+
+    def _splits(self, train: RankingData) -> list[Split]:
+        random = np.random.default_rng([self.seed, 1])
+        if self.bagging:
+            return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
+        parts = [split_queries(train, CALIBRATION_SHARE, random) for _ in range(self.splits)]
+        return [Split(learn, None, calibrate) for learn, calibrate in parts]
 
     def _shapes(self) -> list[HammingTree | DecisionProduct]:
         return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
 
-    def _members(self, learner: BaseLearner, classes: LabelClasses, judge: Judge) -> list[PoolMember]:
+    def _members(self, learner: BaseLearner, classes: LabelClasses, judge: Judge | None) -> list[PoolMember]:
         return list(self._calibrated(learner, self._boost(learner, classes), classes, judge))
 
     def _boost(self, learner: BaseLearner, classes: LabelClasses) -> Classifier | None:
         """Run AdaBoost.MH for the most rounds that are tried: fewer are a part of them."""
-        if not np.ptp(learner.split.learn.y) > 0:
+        _, (learn, weights, _), shape = learner
+        if not np.ptp(learn.y) > 0:
             return None
-        boosting = ClassBoosting(
-            learner.shape, self.votes == "opposite", self.learning_rate, max(self.rounds_tried), self.max_bins, 1
-        )
+        opposite = votes_oppositely(shape, self.votes)
+        boosting = ClassBoosting(shape, opposite, self.learning_rate, max(self.rounds_tried), self.max_bins, 1)
         silent = Monitor(self.metric, None, None, patience=None, on_round=None, n_threads=1)
-        members = boosting.run(learner.split.learn, classes, None, silent)
+        members = boosting.run(learn, classes, weights, silent)
         trees = as_class_trees(members) if members else None
         if trees is None or not len(trees.trees.used_features):
             return None
         return Classifier(trees, [weight for weight, _ in members])
 
     def _calibrated(
-        self, learner: BaseLearner, classifier: Classifier | None, classes: LabelClasses, judge: Judge
+        self, learner: BaseLearner, classifier: Classifier | None, classes: LabelClasses, judge: Judge | None
     ) -> Iterator[PoolMember]:
-        """Yield a member for every number of rounds and every calibration that can be fitted."""
+        """Yield a member for every number of rounds and every calibration that can be fitted.
+
+        Without a validation part, members are judged by the queries that they are calibrated on.
+        """
         if classifier is None:
             return
         part = learner.split.calibrate
+        by = judge or Judge(part.canonical, self.metric, 1)
         for n_rounds in sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried}):
             trees, total = classifier.trees.first(n_rounds), sum(classifier.weights[:n_rounds])
-            of_classes = trees.outputs(part, n_threads=judge.n_threads).T[part.canonical_rows]
-            task = CalibrationTask(np.ascontiguousarray(of_classes), total, *part.canonical, classes)
-            judged: Any = np.ascontiguousarray(trees.outputs(judge.data, n_threads=judge.n_threads).T)
+            of_classes = np.ascontiguousarray(trees.outputs(part, n_threads=by.n_threads).T[part.canonical_rows])
+            task = CalibrationTask(of_classes, total, *part.canonical, classes)
+            judged: Any = of_classes
+            if isinstance(by.data, RankingData):
+                judged = np.ascontiguousarray(trees.outputs(by.data, n_threads=by.n_threads).T)
             fitted = [(name, CALIBRATIONS[name].fit(task)) for name in self.calibrations]
             for name, calibration in fitted:
                 if calibration is None:
                     continue
-                scores = calibration._score(judged, judge.data.groups, judge.n_threads)
-                yield PoolMember(learner, n_rounds, trees, calibration, name, scores, judge(scores))
+                scores = calibration._score(judged, by.data.groups, by.n_threads)
+                yield PoolMember(learner, n_rounds, trees, calibration, name, scores, by(scores))
 
-    def _choose(self, pool: Sequence[PoolMember], judge: Judge) -> tuple[Sequence[PoolMember], Weighting]:
+    def _choose(self, pool: Sequence[PoolMember], judge: Judge | None) -> Chosen:
         """Return the members of the best number of rounds, or of all, and their weights."""
-        if self.pool_rounds == "all":
-            pools = [pool]
-        else:
+        if judge is None:  # there is nothing to choose
+            return Chosen(pool, exponential_weights(_beyond_their_split(pool), self.exponents[0]), None)
+        pools = [pool]
+        if self.pool_rounds == "one":
             pools = [
                 [one for one in pool if one.n_rounds == tried] for tried in sorted({one.n_rounds for one in pool})
             ]
@@ -291,7 +336,7 @@ class CalibratedAdaBoost(Ranker):
             for members in pools
         ]
         best = int(np.argmax([weighting.value for weighting in weightings]))
-        return pools[best], weightings[best]
+        return Chosen(pools[best], weightings[best].weights, weightings[best].value)
 
     def _check_parameters(self) -> None:
         _require_sizes("leaves", self.leaves, least=2)
@@ -310,6 +355,11 @@ class CalibratedAdaBoost(Ranker):
         for exponent in self.exponents:
             require_number("exponents", exponent, least=0.0)
         require_whole_number("splits", self.splits, least=1)
+        require_one_of("bagging", self.bagging, (True, False))
+        if not isinstance(self.companions, list | tuple) or not all(
+            isinstance(one, Ranker) for one in self.companions
+        ):
+            raise InputError(f"companions must be a list of rankers such as RankSVM(), not {self.companions!r}.")
         require_share("kept_weight", self.kept_weight)
         require_number("learning_rate", self.learning_rate, above=0.0)
         require_one_of("votes", self.votes, VOTES)
@@ -323,6 +373,24 @@ def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None
         require_whole_number(name, size, least=least)
         if most is not None and size > most:
             raise InputError(f"{name} must be at most {most}, not {size!r}.")
+
+
+def _fitted(companion: Ranker, train: RankingData, n_threads: int) -> Scorer:
+    """Return what another ranker learns; it goes through all its rounds."""
+    one = clone(companion).set_params(n_threads=n_threads).fit(train)
+    if one.history_.interrupted:
+        raise KeyboardInterrupt
+    model: Scorer = one.model_
+    return model
+
+
+def _beyond_their_split(pool: Sequence[PoolMember]) -> Doubles:
+    """Return what each member is worth beyond the mean of its split, whose queries may be harder than others."""
+    by_split: dict[int, list[float]] = {}
+    for one in pool:
+        by_split.setdefault(id(one.learner.split), []).append(one.quality)
+    beyond = [one.quality - np.mean(by_split[id(one.learner.split)]) for one in pool]
+    return np.asarray(np.nan_to_num(beyond))  # a split without a relevant document tells nothing
 
 
 def _as_scorer(members: Sequence[PoolMember], weights: Doubles) -> Scorer:
