@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankwright.combination.diversity import calibration_diversity
     from rankwright.combination.exponential import mix_exponentially
     from rankwright.combination.reliability import Reliability, draw_reliability, reliability
+    from rankwright.combination.standardised import mix_standardised
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -69,6 +70,7 @@ _HOMES = {
         "dcg_loss",
         "draw_reliability",
         "mix_exponentially",
+        "mix_standardised",
         "reliability",
     ),
     "rankwright.data": (
@@ -157,6 +159,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "from_polars",
     "load",
     "mix_exponentially",
+    "mix_standardised",
     "permutation_importance",
     "read_csv",
     "read_fold",

@@ -7,6 +7,7 @@ from rankwright.combination.diversity import calibration_diversity
 from rankwright.combination.exponential import mix_exponentially
 from rankwright.combination.line_search import LineSearch, refined_in_turn
 from rankwright.combination.reliability import Reliability, draw_reliability, reliability
+from rankwright.combination.standardised import mix_standardised
 
 __all__ = [
     "Blend",
@@ -19,6 +20,7 @@ __all__ = [
     "dcg_loss",
     "draw_reliability",
     "mix_exponentially",
+    "mix_standardised",
     "refined_in_turn",
     "reliability",
 ]

@@ -11,7 +11,7 @@ from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, mean_over_queries
 from rankwright.models import Combination
-from rankwright.models.scorer import scorer_of
+from rankwright.models.scorer import checked_scorers
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
-    from rankwright.models import Scorer
 
     Doubles = NDArray[np.float64]
 
@@ -117,9 +116,7 @@ def mix_exponentially(
     Each weighs exp(c x its metric on the judged documents `on`), and c is the one of `exponents` whose mixture
     does best there. Members of negligible weight are left out.
     """
-    if not len(rankers):
-        raise InputError("There must be at least one scorer to mix.")
-    scorers = [_scorer(one, number) for number, one in enumerate(rankers, start=1)]
+    scorers = checked_scorers(rankers)
     threads = resolve_threads(n_threads)
     scores = np.stack([one.predict(on, n_threads=threads) for one in scorers])
     weighting = weigh(scores, Judge(on, metric, threads), exponents=exponents)
@@ -127,10 +124,3 @@ def mix_exponentially(
     kept = np.flatnonzero(weights)
     about: dict[str, Any] = {"exponent": weighting.exponent, "metric": str(metric), "value": weighting.value}
     return Combination(tuple(scorers[int(place)] for place in kept), weights[kept]).described(about=about)
-
-
-def _scorer(ranker: Any, number: int) -> Scorer:
-    scorer = scorer_of(ranker)
-    if scorer is None:
-        raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
-    return scorer

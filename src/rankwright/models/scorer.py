@@ -236,6 +236,19 @@ def scorer_of(model: Any) -> Scorer | None:
     return scorer if isinstance(scorer, Scorer) else None
 
 
+def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
+    """Return the scorers of fitted rankers, or scorers; refuse anything else, and nothing."""
+    if not len(rankers):
+        raise InputError("There must be at least one scorer to mix.")
+    scorers = []
+    for number, ranker in enumerate(rankers, start=1):
+        scorer = scorer_of(ranker)
+        if scorer is None:
+            raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
+        scorers.append(scorer)
+    return scorers
+
+
 def scores_by(model: Any, data: RankingData, *, n_threads: int) -> Any:
     """Return what a ranker, a scorer or another library's model says of documents; its scores are not checked.
 
