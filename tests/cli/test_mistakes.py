@@ -103,7 +103,7 @@ def test_two_labels_train_a_pool_with_a_word_about_calibration(run, tmp_path):
     (tmp_path / "data.txt").write_text(few_labels([0, 1, 1, 0], [1, 2, 3, 2]))
     code, out, err = run("train", "calibrated-adaboost", "--train", "data.txt", "--model", "m.rw")
     assert code == 0
-    assert out.endswith(" on validation (round 9 of 9)\n")
+    assert out == "Trained calibrated-adaboost (round 20 of 20)\n"
     assert "rankwright: There are two labels only: calibrating their probabilities adds little.\n" in err
 
 

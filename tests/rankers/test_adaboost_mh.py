@@ -64,6 +64,7 @@ def test_every_prefix_of_rounds_is_the_model_of_so_many_rounds():
     long = rw.AdaBoostMH(rounds=20).fit(*train).model_
     short = rw.AdaBoostMH(rounds=7).fit(*train).model_
     assert long.classes.first(7).outputs(train).tolist() == short.classes.outputs(train).tolist()
+    np.testing.assert_allclose(long.first(7).predict(train), short.predict(train), rtol=1e-9)
     loud = Monitor(NDCG(k=10), None, None, patience=None, on_round=None, n_threads=1)
     rule = AdaBoostMHRule.of(train.canonical.y, LabelClasses.of(train.y), None, 0.1)
     learner = ClassLearner(train.binned(255), shape=HammingTree(20), opposite=True, n_threads=1)

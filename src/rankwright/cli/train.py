@@ -88,9 +88,9 @@ def fit_with_progress(
 
 
 def _remark(ranker: Ranker, one: Round) -> str:
-    if one.validation is None and one.train is not None:
-        return f"{ranker.metric} {one.train:.4f} (training)"
-    return f"{ranker.metric} {one.validation:.4f} (validation)"
+    if one.validation is not None:
+        return f"{ranker.metric} {one.validation:.4f} (validation)"
+    return "" if one.train is None else f"{ranker.metric} {one.train:.4f} (training)"
 
 
 def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any]:
@@ -118,4 +118,5 @@ def _sentence(facts: dict[str, Any]) -> str:
         return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
     parts = {"training": facts["train"], "validation": facts["validation"]}
     values = ", ".join(f"{value:.4f} on {part}" for part, value in parts.items() if value is not None)
-    return f"{facts['metric']}: {values} (round {facts['best_round']} of {facts['rounds']})"
+    measured = f"{facts['metric']}: {values}" if values else f"Trained {facts['ranker']}"
+    return f"{measured} (round {facts['best_round']} of {facts['rounds']})"

@@ -117,6 +117,10 @@ def mix_exponentially(
     does best there. Members of negligible weight are left out.
     """
     scorers = checked_scorers(rankers)
+    if not len(exponents) or not all(np.isfinite(one) and one >= 0 for one in exponents):
+        raise InputError(f"exponents must be numbers from 0, at least one, not {exponents!r}.")
+    if not 0.0 < kept_weight <= 1.0:
+        raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
     threads = resolve_threads(n_threads)
     scores = np.stack([one.predict(on, n_threads=threads) for one in scorers])
     weighting = weigh(scores, Judge(on, metric, threads), exponents=exponents)

@@ -76,7 +76,7 @@ def reliability(probabilities: ArrayLike, happened: ArrayLike, *, n_bins: int = 
         raise InputError("probabilities must be from 0 to 1.")
     if not np.isin(was, (0, 1)).all():
         raise InputError("happened must be True or False, or 1 or 0, for each probability.")
-    if isinstance(n_bins, bool) or not isinstance(n_bins, int) or n_bins < 1:
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise InputError(f"n_bins must be a whole number from 1, not {n_bins!r}.")
     last_ranks = (said.size * np.arange(1, n_bins + 1) - 1) // n_bins
     ends = np.unique(np.sort(said, axis=None)[last_ranks])

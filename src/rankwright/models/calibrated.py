@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.models.calibrations import BayesScorer
+from rankwright.models.calibrations import BayesScorer, StandardCalibration
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
@@ -61,8 +61,13 @@ class Calibrated(Scorer):
         return self.classes.n_rounds
 
     def first(self, n_rounds: int) -> Self:
-        """Return the model of the first rounds alone, its calibration left as it is."""
-        return replace(self, classes=self.classes.first(n_rounds))
+        """Return the model of the first rounds alone; what was fitted to all rounds' scores is left as it is."""
+        classes = self.classes.first(n_rounds)
+        if not isinstance(self.calibration, StandardCalibration):
+            return replace(self, classes=classes)
+        dropped = float(self.classes.largest.sum() - classes.largest.sum())
+        calibration = replace(self.calibration, total=self.calibration.total - dropped)
+        return replace(self, classes=classes, calibration=calibration)
 
     def probabilities(
         self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None

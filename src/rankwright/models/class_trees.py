@@ -92,6 +92,12 @@ class ClassTrees:
         trees = self.trees.first(n_rounds * self.trees_a_round)
         return replace(self, trees=trees, values=self.values[: len(trees.leaf_value)])
 
+    @property
+    def largest(self) -> Doubles:
+        """The size of the largest score that each tree gives."""
+        first_leaves = self.trees.splits[:-1] + np.arange(self.trees.n_trees)
+        return np.asarray(np.maximum.reduceat(np.abs(self.values).max(axis=1), first_leaves))
+
     def outputs(self, data: RankingData, *, n_threads: int | None = None) -> Doubles:
         """Return a row of scores for each class, a column a document."""
         return np.stack([one.predict(data, n_threads=n_threads) for one in self._by_class])

@@ -71,6 +71,11 @@ class Classifier(NamedTuple):
     trees: ClassTrees
     weights: list[float]
 
+    def first(self, n_rounds: int) -> tuple[ClassTrees, float]:
+        """Return the trees of the first rounds, all where it has stopped before, and what they weigh together."""
+        weights = self.weights[:n_rounds]
+        return self.trees.first(len(weights)), sum(weights)
+
 
 @dataclass(frozen=True, eq=False)
 class PoolMember:
@@ -132,9 +137,10 @@ class CalibratedAdaBoost(Ranker):
     Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
     the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
     part, which also chooses c and the number of rounds where there is a choice. Without a validation part the
-    queries that a member has not seen judge it too; where there is a choice, a fifth of the training queries is
-    made one. The defaults are not the paper's: see the documentation for those. After `fit`, `pool_` says what
-    each member is made of, is worth and weighs. Its `grid` for tuning: bags, or splits as in the paper.
+    queries that it did not learn from judge a member, though its calibration was fitted to them: flexible
+    calibrations then look better than they are. Where there is a choice, a fifth of the training queries is made
+    a validation part. The defaults are not the paper's: see the documentation for those. After `fit`, `pool_`
+    says what each member is made of, is worth and weighs. Its `grid` for tuning: bags, or splits as in the paper.
 
     Parameters
     ----------
@@ -216,7 +222,8 @@ class CalibratedAdaBoost(Ranker):
         if task.weights is not None:
             raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
         train, judging = task.train, task.validation
-        if judging is None and (self.pool_rounds == "one" or len(self.exponents) > 1):
+        chooses_rounds = self.pool_rounds == "one" and len(set(self.rounds_tried)) > 1
+        if judging is None and (chooses_rounds or len(set(self.exponents)) > 1):
             train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
         if len(np.unique(task.train.y)) == 2:
             warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
@@ -249,11 +256,11 @@ class CalibratedAdaBoost(Ranker):
         rounds: list[Round] = []
         interrupted = False
         with ThreadPoolExecutor(task.n_threads) as workers, _one_thread_for_libraries():
-            running = [workers.submit(self._members, learner, classes, judge) for learner in learners]
             try:
+                running = [workers.submit(self._members, learner, classes, judge) for learner in learners]
                 for members in (one.result() for one in running):
                     pool += members
-                    value = self._choose(pool, judge).value if pool else 0.0
+                    value = self._choose(pool, judge).value if pool else None
                     rounds.append(Round(len(rounds) + 1, 1.0, None, value))
                     if task.on_round is not None:
                         task.on_round(rounds[-1])
@@ -303,8 +310,8 @@ class CalibratedAdaBoost(Ranker):
             return
         part = learner.split.calibrate
         by = judge or Judge(part.canonical, self.metric, 1)
-        for n_rounds in sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried}):
-            trees, total = classifier.trees.first(n_rounds), sum(classifier.weights[:n_rounds])
+        for n_rounds in self._rounds_of(classifier):
+            trees, total = classifier.first(n_rounds)
             of_classes = np.ascontiguousarray(trees.outputs(part, n_threads=by.n_threads).T[part.canonical_rows])
             task = CalibrationTask(of_classes, total, *part.canonical, classes)
             judged: Any = of_classes
@@ -316,6 +323,12 @@ class CalibratedAdaBoost(Ranker):
                     continue
                 scores = calibration._score(judged, by.data.groups, by.n_threads)
                 yield PoolMember(learner, n_rounds, trees, calibration, name, scores, by(scores))
+
+    def _rounds_of(self, classifier: Classifier) -> list[int]:
+        """Return the numbers of rounds tried; in a pool of all, one that has stopped early is there but once."""
+        if self.pool_rounds == "one":
+            return sorted(set(self.rounds_tried))
+        return sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried})
 
     def _choose(self, pool: Sequence[PoolMember], judge: Judge | None) -> Chosen:
         """Return the members of the best number of rounds, or of all, and their weights."""
@@ -345,13 +358,15 @@ class CalibratedAdaBoost(Ranker):
             raise InputError("leaves and terms must not both be empty: there would be nothing in the pool.")
         _require_sizes("rounds_tried", self.rounds_tried, least=1)
         require_one_of("pool_rounds", self.pool_rounds, POOLS)
+        for name, values in (
+            ("rounds_tried", self.rounds_tried),
+            ("calibrations", self.calibrations),
+            ("exponents", self.exponents),
+        ):
+            if not isinstance(values, list | tuple | range | np.ndarray) or not len(values):
+                raise InputError(f"{name} must be a list of at least one, not {values!r}.")
         for name in self.calibrations:
             require_one_of("calibrations", name, tuple(CALIBRATIONS))
-        for name, values in (("rounds_tried", self.rounds_tried), ("calibrations", self.calibrations)):
-            if not len(values):
-                raise InputError(f"{name} must not be empty.")
-        if not len(self.exponents):
-            raise InputError("exponents must not be empty.")
         for exponent in self.exponents:
             require_number("exponents", exponent, least=0.0)
         require_whole_number("splits", self.splits, least=1)
