@@ -95,7 +95,6 @@ class TreeGrower {
 
   private:
     void plant() {
-        leaves_.reserve(static_cast<std::size_t>(limits_.max_leaves));
         Leaf& root = leaves_.emplace_back();
         root.sample = space_.sample;
         root.rest = space_.rest;

@@ -14,6 +14,7 @@ import numpy as np
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_number, frozen_numbers
+from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -340,7 +341,7 @@ class RadialBasis(Scorer):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rescaled(Scorer):
+class Rescaled(WrappingScorer):
     """Another scorer's scores of shifted and scaled features, brought from `low` to `high` into 0 to 1.
 
     What is below or above is cut off, so that scorers of different scales can be mixed.
@@ -356,32 +357,19 @@ class Rescaled(Scorer):
     """
 
     kind: ClassVar[str] = "rescaled"
-    inner: Scorer
     centre: Doubles
     scale: Doubles
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        self._set("inner", self.inner.bare())
-        self._set("n_features", self.inner.n_features)
+        super().__post_init__()
         self._set("centre", frozen_numbers("centre", self.centre, (self.n_features,)))
         self._set("scale", frozen_numbers("scale", self.scale, (self.n_features,)))
         self._set("low", checked_number("low", self.low))
         self._set("high", checked_number("high", self.high))
         if not self.low < self.high or not (self.scale > 0).all():
             raise InputError("low must be below high, and every scale above 0.")
-        super().__post_init__()
-
-    @property
-    def needs_queries(self) -> bool:
-        """Whether the inner scorer does."""
-        return self.inner.needs_queries
-
-    @property
-    def depth(self) -> int:
-        """One more than the inner scorer's."""
-        return 1 + self.inner.depth
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
         shifted = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, frozen_numbers
+from rankwright.models.wrapping import WrappingScorer
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Correction(Scorer):
+class Correction(WrappingScorer):
     """Another scorer's scores added to those that training started from, which every prediction must be given.
 
     Parameters
@@ -33,33 +34,11 @@ class Correction(Scorer):
     """
 
     kind: ClassVar[str] = "correction"
-    inner: Scorer
 
     def __post_init__(self) -> None:
         if not isinstance(self.inner, Scorer) or isinstance(self.inner, Correction):
             raise InputError("What a correction adds must be a scorer that scores alone.")
-        self._set("inner", self.inner.bare())
-        self._set("n_features", self.inner.n_features)
         super().__post_init__()
-
-    @property
-    def needs_queries(self) -> bool:
-        """Whether what is added does."""
-        return self.inner.needs_queries
-
-    @property
-    def depth(self) -> int:
-        """One more than the inner scorer's."""
-        return 1 + self.inner.depth
-
-    @property
-    def n_rounds(self) -> int:
-        """Those of what is added."""
-        return self.inner.n_rounds
-
-    def first(self, n_rounds: int) -> Self:
-        """Return the correction by the first rounds alone."""
-        return replace(self, inner=self.inner.first(n_rounds))
 
     def predict(
         self,
@@ -100,11 +79,6 @@ class Correction(Scorer):
 
     def _score(self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
         self._refuse()
-
-    @property
-    def used_features(self) -> NDArray[np.int64]:
-        """Those that what is added uses."""
-        return self.inner.used_features
 
     def state(self) -> State:
         """Return what is added."""

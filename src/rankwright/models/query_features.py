@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.errors import InputError
-from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, shown
+from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class QueryFeatureScorer(Scorer):
+class QueryFeatureScorer(WrappingScorer):
     """Another scorer's scores of columns made within the query, beside the features or instead of them.
 
     A feature's contribution is that of its own column and of all columns made from it.
@@ -36,36 +36,19 @@ class QueryFeatureScorer(Scorer):
     """
 
     kind: ClassVar[str] = "query_features"
-    inner: Scorer
     columns: tuple[QueryFeature, ...]
     raw: bool = True
 
-    def __post_init__(self) -> None:
-        self._set("inner", self.inner.bare())
+    def _own_features(self) -> int:
         width = self.raw + len(self.columns)
         if not self.columns or len(set(self.columns)) < len(self.columns) or self.inner.n_features % width:
             raise InputError(f"{self.inner.n_features} features cannot be {width} columns for each.")
-        self._set("n_features", self.inner.n_features // width)
-        super().__post_init__()
+        return self.inner.n_features // width
 
     @property
     def needs_queries(self) -> bool:
         """Always."""
         return True
-
-    @property
-    def depth(self) -> int:
-        """One more than the inner scorer's."""
-        return 1 + self.inner.depth
-
-    @property
-    def n_rounds(self) -> int:
-        """Those of the inner scorer."""
-        return self.inner.n_rounds
-
-    def first(self, n_rounds: int) -> Self:
-        """Return the scorer whose inner one is cut."""
-        return replace(self, inner=self.inner.first(n_rounds))
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         return self.inner._score(self._made(X, groups), groups, n_threads)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rankwright.data.query_features import standardised
-from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
+from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StandardisedScorer(Scorer):
+class StandardisedScorer(WrappingScorer):
     """Another scorer's scores as deviations from the query's mean, in standard deviations.
 
     Parameters
@@ -27,39 +27,14 @@ class StandardisedScorer(Scorer):
     """
 
     kind: ClassVar[str] = "standardised"
-    inner: Scorer
-
-    def __post_init__(self) -> None:
-        self._set("inner", self.inner.bare())
-        self._set("n_features", self.inner.n_features)
-        super().__post_init__()
 
     @property
     def needs_queries(self) -> bool:
         """Always."""
         return True
 
-    @property
-    def depth(self) -> int:
-        """One more than the inner scorer's."""
-        return 1 + self.inner.depth
-
-    @property
-    def n_rounds(self) -> int:
-        """Those of the inner scorer."""
-        return self.inner.n_rounds
-
-    def first(self, n_rounds: int) -> Self:
-        """Return the scorer whose inner one is cut."""
-        return replace(self, inner=self.inner.first(n_rounds))
-
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         return standardised(self.inner._score(X, groups, n_threads), groups)
-
-    @property
-    def used_features(self) -> NDArray[np.int64]:
-        """Those of the inner scorer."""
-        return self.inner.used_features
 
     def state(self) -> State:
         """Return the inner scorer."""

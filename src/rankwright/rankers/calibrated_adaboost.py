@@ -5,8 +5,7 @@ from __future__ import annotations
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -27,9 +26,18 @@ from rankwright.data.sampling import bag_queries, split_queries
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.metrics import NDCG, Metric
-from rankwright.models import Calibrated, Combination
 from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees, votes_oppositely
 from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
+from rankwright.rankers.pool import (
+    BaseLearner,
+    Chosen,
+    Classifier,
+    PoolMember,
+    Split,
+    WeightedMember,
+    as_scorer,
+    beyond_their_split,
+)
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -37,7 +45,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.models import ClassTrees, Scorer
+    from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
 
     Doubles = NDArray[np.float64]
@@ -47,88 +55,6 @@ VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation 
 POOLS = ("one", "all")
 # Quick ones that a few hundred documents determine; others beside them changed nothing on validation parts.
 ROBUST = ("standard", "ls", "linear")
-
-
-class Split(NamedTuple):
-    """Training queries to learn from, how often each document counts, and other queries to calibrate on."""
-
-    learn: RankingData
-    weights: Doubles | None
-    calibrate: RankingData
-
-
-class BaseLearner(NamedTuple):
-    """What votes, and the split of the training queries, and its number, that it is trained on."""
-
-    number: int
-    split: Split
-    shape: HammingTree | DecisionProduct
-
-
-class Classifier(NamedTuple):
-    """A classifier boosted for the most rounds that are tried, and the weight of each round."""
-
-    trees: ClassTrees
-    weights: list[float]
-
-    def first(self, n_rounds: int) -> tuple[ClassTrees, float]:
-        """Return the trees of the first rounds, all where it has stopped before, and what they weigh together."""
-        weights = self.weights[:n_rounds]
-        return self.trees.first(len(weights)), sum(weights)
-
-
-@dataclass(frozen=True, eq=False)
-class PoolMember:
-    """A calibrated classifier, its scores of the documents that judge it and what they are worth."""
-
-    learner: BaseLearner
-    n_rounds: int
-    trees: ClassTrees
-    calibration: Scorer
-    name: str
-    scores: Doubles
-    quality: float
-
-    def weighted(self, weight: float) -> WeightedMember:
-        """Return what the member is made of, with its weight."""
-        number, _, shape = self.learner
-        size = f"{shape.max_leaves} leaves" if isinstance(shape, HammingTree) else f"{shape.max_terms} terms"
-        return WeightedMember(number, size, self.n_rounds, self.name, self.quality, weight)
-
-
-class WeightedMember(NamedTuple):
-    """What a member of the pool is made of, is worth by itself, and weighs in the mixture.
-
-    Parameters
-    ----------
-    split
-        The number of the split of the training queries, from 0.
-    learner
-        What votes, such as `"15 leaves"` or `"3 terms"`.
-    rounds
-        How many rounds were boosted.
-    calibration
-        Its name.
-    value
-        The metric of its own scores.
-    weight
-        The weights of all members sum to 1; 0 where the member was dropped.
-    """
-
-    split: int
-    learner: str
-    rounds: int
-    calibration: str
-    value: float
-    weight: float
-
-
-class Chosen(NamedTuple):
-    """Members of the pool, their weights, and what the mixture is worth, if a validation part can tell."""
-
-    members: Sequence[PoolMember]
-    weights: Doubles
-    value: float | None
 
 
 class CalibratedAdaBoost(Ranker):
@@ -238,7 +164,7 @@ class CalibratedAdaBoost(Ranker):
         chosen = self._choose(pool, judge)
         weights = without_negligible(chosen.weights, self.kept_weight)
         self.pool_ = tuple(one.weighted(float(w)) for one, w in zip(chosen.members, weights, strict=True))
-        model = _as_scorer(chosen.members, weights)
+        model = as_scorer(chosen.members, weights)
         return mix_standardised([model, *companions]) if companions else model, history
 
     def _fill_pool(
@@ -317,8 +243,8 @@ class CalibratedAdaBoost(Ranker):
             judged: Any = of_classes
             if isinstance(by.data, RankingData):
                 judged = np.ascontiguousarray(trees.outputs(by.data, n_threads=by.n_threads).T)
-            fitted = [(name, CALIBRATIONS[name].fit(task)) for name in self.calibrations]
-            for name, calibration in fitted:
+            for name in self.calibrations:
+                calibration = CALIBRATIONS[name].fit(task)
                 if calibration is None:
                     continue
                 scores = calibration._score(judged, by.data.groups, by.n_threads)
@@ -333,7 +259,7 @@ class CalibratedAdaBoost(Ranker):
     def _choose(self, pool: Sequence[PoolMember], judge: Judge | None) -> Chosen:
         """Return the members of the best number of rounds, or of all, and their weights."""
         if judge is None:  # there is nothing to choose
-            return Chosen(pool, exponential_weights(_beyond_their_split(pool), self.exponents[0]), None)
+            return Chosen(pool, exponential_weights(beyond_their_split(pool), self.exponents[0]), None)
         pools = [pool]
         if self.pool_rounds == "one":
             pools = [
@@ -397,29 +323,6 @@ def _fitted(companion: Ranker, train: RankingData, n_threads: int) -> Scorer:
         raise KeyboardInterrupt
     model: Scorer = one.model_
     return model
-
-
-def _beyond_their_split(pool: Sequence[PoolMember]) -> Doubles:
-    """Return what each member is worth beyond the mean of its split, whose queries may be harder than others."""
-    by_split: dict[int, list[float]] = {}
-    for one in pool:
-        by_split.setdefault(id(one.learner.split), []).append(one.quality)
-    beyond = [one.quality - np.mean(by_split[id(one.learner.split)]) for one in pool]
-    return np.asarray(np.nan_to_num(beyond))  # a split without a relevant document tells nothing
-
-
-def _as_scorer(members: Sequence[PoolMember], weights: Doubles) -> Scorer:
-    """Return the mixture; calibrations of one classifier share its trees."""
-    by_trees: dict[int, list[tuple[PoolMember, float]]] = {}
-    for member, weight in zip(members, weights, strict=True):
-        if weight > 0:
-            by_trees.setdefault(id(member.trees), []).append((member, float(weight)))
-    scorers = []
-    for own in by_trees.values():
-        sharing, shares = zip(*own, strict=True)
-        calibrations = Combination(tuple(one.calibration for one in sharing), np.array(shares))
-        scorers.append(Calibrated(sharing[0].trees, calibrations))
-    return Combination(tuple(scorers), np.ones(len(scorers)))
 
 
 @contextmanager
