@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankwright as rw
-from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
 from rankwright.chart import Chart
 from rankwright.metrics import NDCG
+from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic
 
 if TYPE_CHECKING:
     from rankwright.data import RankingData

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import rankwright as rw
-from rankwright.boosting import Linear
 from rankwright.data import find_folds
 from rankwright.learners import StumpLearner, VoteLearner
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
+from rankwright.rankers.distances import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable

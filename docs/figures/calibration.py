@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
+from rankwright.calibration.fitting import CALIBRATIONS, CalibrationTask
 from rankwright.chart import tile_chart
-from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.combination.reliability import draw_reliability, reliability
 from rankwright.data.classes import LabelClasses
+from rankwright.evaluation.reliability import plot_reliability, reliability
 
 TRUTH = {"n_features": 30, "n_active": 10, "n_terms": 20, "degree": 2}
 SHOWN = ("standard", "ls", "ell", "logistic")
@@ -35,7 +35,7 @@ def reliability_diagram() -> str:
     happened = test.y[:, None] == classes.labels
     fitted = {name: CALIBRATIONS[name].fit(task) for name in SHOWN}
     said = {name: one.probabilities(test_scores) for name, one in fitted.items()}
-    return draw_reliability({name: reliability(one, happened, n_bins=20) for name, one in said.items()})
+    return plot_reliability({name: reliability(one, happened, n_bins=20) for name, one in said.items()})
 
 
 def pool_weights() -> str:

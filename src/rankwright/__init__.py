@@ -11,12 +11,6 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     from rankwright import bounds, metrics
-    from rankwright.combination.blend import Blend, blend
-    from rankwright.combination.bound import dcg_loss
-    from rankwright.combination.diversity import calibration_diversity
-    from rankwright.combination.exponential import mix_exponentially
-    from rankwright.combination.reliability import Reliability, draw_reliability, reliability
-    from rankwright.combination.standardised import mix_standardised
     from rankwright.data import (
         QueryGroups,
         RankingData,
@@ -33,6 +27,9 @@ if TYPE_CHECKING:
         write_letor,
         write_run,
     )
+    from rankwright.ensembling.blend import Blend, blend
+    from rankwright.ensembling.exponential import mix_exponentially
+    from rankwright.ensembling.standardised import mix_standardised
     from rankwright.errors import InputError, MissingPackageError
     from rankwright.evaluation import (
         Report,
@@ -42,6 +39,9 @@ if TYPE_CHECKING:
         evaluate_rounds,
         permutation_importance,
     )
+    from rankwright.evaluation.dcg_bound import dcg_loss
+    from rankwright.evaluation.diversity import calibration_diversity
+    from rankwright.evaluation.reliability import Reliability, plot_reliability, reliability
     from rankwright.models import Scorer, load, save
     from rankwright.rankers import (
         MART,
@@ -62,17 +62,7 @@ if TYPE_CHECKING:
     from rankwright.rankers.exact_step import ExactStep
 
 _HOMES = {
-    "rankwright.combination": (
-        "Blend",
-        "Reliability",
-        "blend",
-        "calibration_diversity",
-        "dcg_loss",
-        "draw_reliability",
-        "mix_exponentially",
-        "mix_standardised",
-        "reliability",
-    ),
+    "rankwright.ensembling": ("Blend", "blend", "mix_exponentially", "mix_standardised"),
     "rankwright.data": (
         "QueryGroups",
         "RankingData",
@@ -91,12 +81,17 @@ _HOMES = {
     ),
     "rankwright.errors": ("InputError", "MissingPackageError"),
     "rankwright.evaluation": (
+        "Reliability",
         "Report",
+        "calibration_diversity",
         "compare",
         "cross_validate",
+        "dcg_loss",
+        "plot_reliability",
         "evaluate",
         "evaluate_rounds",
         "permutation_importance",
+        "reliability",
     ),
     "rankwright.models": ("Scorer", "load", "save"),
     "rankwright.rankers": (
@@ -151,7 +146,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "compare",
     "cross_validate",
     "dcg_loss",
-    "draw_reliability",
+    "plot_reliability",
     "evaluate",
     "evaluate_rounds",
     "from_arrow",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 MOST_ARRANGEMENTS = 500_000  # of a query, which the maximum looks at
 MOST_DOCUMENTS = 7  # of a query, whose permutations the sum takes two by two

@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rankwright.boosting import Member, Monitor, boost
+from rankwright.boosting import Member, boost
 from rankwright.data import RankingData
 from rankwright.errors import InputError
 from rankwright.learners import Weak
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
+from rankwright.training import Monitor
 
 START = np.array([0.5, -0.25, 1.0])
 DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])
@@ -161,18 +162,23 @@ def test_other_errors_are_the_callers():
 
 def test_a_rule_may_tell_facts_of_every_round():
     class Teller(Script):
-        def facts(self, before, outputs, step, after):
+        def diagnostics(self, before, outputs, step, after):
             return {"step": step, "before": before[1][0], "after": after[1][0], "output": outputs[0]}
 
     monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
     boost(Teller([2.0, 0.5]), Repeat([RIGHT, WRONG]), start=START, rounds=2, monitor=monitor)
     outputs = [model.predict(DATA)[0] for model in (RIGHT, WRONG)]
     first = START[0] + 2.0 * outputs[0]
-    assert monitor.history[0].facts == {"step": 2.0, "before": START[0], "after": first, "output": outputs[0]}
-    assert monitor.history[1].facts["after"] == first + 0.5 * outputs[1]
+    assert monitor.history[0].diagnostics == {
+        "step": 2.0,
+        "before": START[0],
+        "after": first,
+        "output": outputs[0],
+    }
+    assert monitor.history[1].diagnostics["after"] == first + 0.5 * outputs[1]
     assert monitor.history.curve("step").tolist() == [2.0, 0.5]
     assert np.isnan(monitor.history.curve("unheard of")).all()
 
 
 def test_a_rule_that_tells_none_leaves_none():
-    assert [this.facts for this in run([1.0, 1.0], rounds=2)[-1]] == [{}, {}]
+    assert [this.diagnostics for this in run([1.0, 1.0], rounds=2)[-1]] == [{}, {}]

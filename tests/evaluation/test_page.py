@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from evaluation.examples import small_report
-from rankwright.boosting import History, Round
 from rankwright.chart import Chart, ticks
 from rankwright.errors import InputError
 from rankwright.evaluation.page import write_page
+from rankwright.training import History, Round
 
 UNCLOSED = {"meta"}
 

@@ -40,7 +40,7 @@ def test_a_combination_is_cut_where_it_has_rounds():
 
 def test_the_curves_are_drawn_as_a_file_of_its_own():
     found = rw.evaluate_rounds({"a": LAMBDA, "<b>": CLASSES}, TEST, [1, 3, 5], metrics=["ndcg@5"])
-    picture = ET.fromstring(found.drawn("ndcg@5"))
+    picture = ET.fromstring(found.plot("ndcg@5"))
     lines = picture.findall("{http://www.w3.org/2000/svg}polyline")
     assert [len(line.get("points").split()) for line in lines] == [3, 3]
     texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]

@@ -6,7 +6,6 @@ import threading
 import numpy as np
 import pytest
 
-from rankwright.boosting import smoothed
 from rankwright.data import RankingData, read_fold, synthetic, write_letor
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate, evaluate
@@ -14,6 +13,7 @@ from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_cur
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
 from rankwright.rankers import AdaRank, CalibratedAdaBoost, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
+from rankwright.training import smoothed
 
 TUNES = ("validation", "out-of-fold")
 GRID = {"max_leaves": (2, 4), "learning_rate": (0.1, 0.3)}

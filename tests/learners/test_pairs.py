@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwright import _native
-from rankwright.boosting import Binary, Linear, Logarithmic, Logistic
 from rankwright.data import QueryGroups
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.dataset import Judged
@@ -12,6 +11,7 @@ from rankwright.errors import InputError
 from rankwright.learners import Pairs
 from rankwright.learners import pairs as module
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
+from rankwright.rankers.distances import Binary, Linear, Logarithmic, Logistic
 from reference import pairs as slow
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])

@@ -4,13 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from learners.test_pairs import DISTANCES, make, states, twin
-from rankwright.boosting import Binary, Linear
 from rankwright.data import QueryGroups
 from rankwright.data.binning import BinnedFeatures
 from rankwright.data.dataset import Judged
 from rankwright.learners import MetricVoteLearner, Pairs, StumpLearner, VoteLearner
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
 from rankwright.metrics import NDCG
+from rankwright.rankers.distances import Binary, Linear
 from reference import pairs as slow
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])

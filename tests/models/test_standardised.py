@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from rankwright.combination.standardised import mix_standardised
 from rankwright.data import QueryGroups
 from rankwright.data.query_features import standardised
+from rankwright.ensembling.standardised import mix_standardised
 from rankwright.errors import InputError
 from rankwright.models import FeatureScorer, LinearScorer, StandardisedScorer
 from rankwright.models.format import decode, encode

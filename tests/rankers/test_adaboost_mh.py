@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.boosting import Monitor, boost
+from rankwright.boosting import boost
 from rankwright.data import RankingData
 from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
@@ -12,6 +12,7 @@ from rankwright.learners import ClassLearner, DecisionProduct, HammingTree
 from rankwright.metrics import NDCG
 from rankwright.models.format import encode
 from rankwright.rankers.adaboost_mh import AdaBoostMHRule
+from rankwright.training import Monitor
 
 
 def judged(seed=1, n_queries=30, labels=(0.0, 1.0, 2.0)):

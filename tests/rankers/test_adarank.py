@@ -273,8 +273,8 @@ def test_the_facts_of_a_round_are_those_of_theorem_1(metric, options):
 
 def test_the_bound_is_tight_where_one_feature_ranks_all():
     history = AdaRank().fit(*queries_of_three([3, 2, 1, 6, 5, 4])).history_
-    assert history[0].facts["phi"] == 1.0
-    assert history[0].facts["bound"] == pytest.approx(1.0, abs=1e-3)
+    assert history[0].diagnostics["phi"] == 1.0
+    assert history[0].diagnostics["bound"] == pytest.approx(1.0, abs=1e-3)
 
 
 def features_of(ranker, data):

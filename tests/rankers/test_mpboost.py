@@ -11,9 +11,9 @@ import rankwright as rw
 from learners.test_pairs import DISTANCES, states
 from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
-from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
+from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 
@@ -53,9 +53,11 @@ def test_every_round_takes_the_stump_of_brute_force(state, distance, by_query, n
         f = (scores - before) / learning_rate
         least = slow.least_error(weighed, X, newton=newton)
         assert slow.squared_error(weighed, f, newton=newton) == pytest.approx(least, abs=1e-6)
-        assert this.facts["Z"] == pytest.approx(slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6)
-        assert this.facts["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
-        assert this.facts["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
+        assert this.diagnostics["Z"] == pytest.approx(
+            slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6
+        )
+        assert this.diagnostics["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
+        assert this.diagnostics["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
         before = scores
 
 

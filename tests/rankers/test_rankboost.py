@@ -7,9 +7,9 @@ from sklearn.base import clone
 import rankwright as rw
 from learners.test_pairs import states
 from rankwright import RankBoost
-from rankwright.boosting import Binary
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
+from rankwright.rankers.distances import Binary
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 
@@ -40,13 +40,15 @@ def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_quer
     for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):
         weighed = slow.reweighted(pairs, before)
         r = slow.largest_agreement(weighed, X, ways)
-        assert this.facts["r"] == pytest.approx(r, abs=slow.CLOSE)
+        assert this.diagnostics["r"] == pytest.approx(r, abs=slow.CLOSE)
         assert this.weight == pytest.approx(
             0.5 * np.log((1 + min(r, 1 - 1e-12)) / (1 - min(r, 1 - 1e-12))), rel=1e-3
         )
-        assert this.facts["Z"] == pytest.approx(slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6)
-        assert this.facts["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
-        assert this.facts["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
+        assert this.diagnostics["Z"] == pytest.approx(
+            slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6
+        )
+        assert this.diagnostics["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
+        assert this.diagnostics["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
         before = scores
 
 

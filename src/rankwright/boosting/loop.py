@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.boosting.rule import TellsFacts
+from rankwright.boosting.rule import RoundDiagnostics
 from rankwright.errors import InputError
 from rankwright.models import TreeEnsemble
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting.monitor import Monitor
     from rankwright.boosting.rule import Rule, Signal
     from rankwright.learners import WeakLearner, WeakModel
+    from rankwright.training.monitor import Monitor
 
 
 class Member(NamedTuple):
@@ -37,7 +37,7 @@ def boost(
 ) -> list[Member]:
     """Add weak models until the rule, the monitor or the budget says stop; return those up to the best round."""
     members: list[Member] = []
-    teller = rule if isinstance(rule, TellsFacts) else None
+    reporter = rule if isinstance(rule, RoundDiagnostics) else None
     with monitor:  # Ctrl-C ends the loop, not the fit
         scores, signal = start, rule.first_signal(start)
         for _ in range(rounds):
@@ -48,8 +48,8 @@ def boost(
             scores = _sum(scores, step, weak.outputs)
             members.append(Member(step, weak.model))
             before, signal = signal, rule.signal(scores)
-            facts = {} if teller is None else teller.facts(before, weak.outputs, step, signal)
-            if monitor.observe(members[-1], scores, facts):
+            diagnostics = {} if reporter is None else reporter.diagnostics(before, weak.outputs, step, signal)
+            if monitor.observe(members[-1], scores, diagnostics):
                 break
     return members[: monitor.best_round]
 

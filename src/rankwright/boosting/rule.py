@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 Signal = TypeVar("Signal")
 Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
@@ -30,8 +27,8 @@ class Rule(Protocol[Signal]):
 
 
 @runtime_checkable
-class TellsFacts(Protocol[Seen]):
+class RoundDiagnostics(Protocol[Seen]):
     """A rule that has more to tell of a round than its weight, such as a bound that its paper proves."""
 
-    def facts(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
+    def diagnostics(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
         """Return numbers by name: of a weak model with these outputs and weight, and the signals around it."""

@@ -22,8 +22,8 @@ from rankwright.metrics import parse
 from rankwright.models import load, save
 
 if TYPE_CHECKING:
-    from rankwright.combination import Blend
     from rankwright.data import RankingData
+    from rankwright.ensembling import Blend
     from rankwright.models import Scorer
 
 
@@ -91,7 +91,7 @@ def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> No
 
 
 def _blend(scorers: list[Scorer], judged: RankingData, **options: Any) -> Blend:
-    from rankwright.combination import blend
+    from rankwright.ensembling import blend
 
     with progress(f"combining {len(scorers)} models", None) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the result says so itself

@@ -95,7 +95,7 @@ def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
     metrics = found.report.metrics
     if plot is not None:
         with write_whole(plot) as file:
-            file.write(found.drawn(metrics[0]).encode())
+            file.write(found.plot(metrics[0]).encode())
     if as_json:
         show_json(found.to_dict())
         return

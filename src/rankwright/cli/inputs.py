@@ -127,7 +127,7 @@ def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, 
         raise InputError(f"--set takes name=value, not {setting!r}.")
     if name not in defaults:
         raise InputError(f"The ranker {ranker} has no parameter {name!r}{nearest(name, defaults)}")
-    from rankwright.boosting import Distance, parse_distance  # comes with the ranker
+    from rankwright.rankers.distances import Distance, parse_distance  # comes with the ranker
 
     for kind, reader in ((Metric, parse), (Distance, parse_distance)):
         if isinstance(defaults[name], kind):

@@ -24,10 +24,10 @@ from rankwright.cli.output import describe, note, progress, say, show_json
 from rankwright.models import load, save
 
 if TYPE_CHECKING:
-    from rankwright.boosting import Round
     from rankwright.data import RankingData
     from rankwright.models import Scorer
     from rankwright.rankers import Ranker
+    from rankwright.training import Round
 
 # What some rankers say of their data, and its words for people.
 TOLD = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}

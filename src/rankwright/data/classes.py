@@ -12,7 +12,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 MOST_CLASSES = 64
 HIGHEST_LABEL = 500.0

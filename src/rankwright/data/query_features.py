@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Floats
     from rankwright.data.groups import QueryGroups
-
-    Floats = NDArray[np.float32]
 
 
 class QueryFeature(Enum):

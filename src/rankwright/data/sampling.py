@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.data.groups import QueryGroups
-
-    Doubles = NDArray[np.float64]
 
 
 # So many values, evenly spread, tell well enough what share of them lies where.

@@ -11,11 +11,8 @@ from rankwright.data.query_features import QueryFeature
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.dataset import RankingData
-
-    Doubles = NDArray[np.float64]
 
 WITHIN_QUERY = {"query-minmax": QueryFeature.MINMAX, "query-zscore": QueryFeature.ZSCORE}
 SCALINGS = ("none", *WITHIN_QUERY, "global")

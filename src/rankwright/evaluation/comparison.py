@@ -10,9 +10,7 @@ import numpy as np
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 SAMPLES = 10_000
 BLOCK = 500  # samples drawn at once, so that memory stays small

@@ -14,9 +14,7 @@ from rankwright.metrics import mean_over_queries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 
 @dataclass(frozen=True, eq=False)

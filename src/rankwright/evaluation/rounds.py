@@ -36,7 +36,7 @@ class RoundsReport:
         """Return the means by number of rounds."""
         return [(rounds, self.mean(system, rounds, metric)) for rounds in self.rounds]
 
-    def drawn(self, metric: str) -> str:
+    def plot(self, metric: str) -> str:
         """Return the curves of all systems as an SVG file."""
         curves = {system: self.curve(system, metric) for system in self.systems}
         return line_chart(curves, "rounds", metric)

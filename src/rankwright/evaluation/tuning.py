@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.boosting import smoothed
 from rankwright.data import RankingData
 from rankwright.errors import InputError
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics.parse import nearest
 from rankwright.threads import resolve_threads
+from rankwright.training import smoothed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
     from rankwright.evaluation.workers import OnRound
     from rankwright.rankers import Ranker
+    from rankwright.training import History
 
     Grid = Mapping[str, Sequence[Any]]
 

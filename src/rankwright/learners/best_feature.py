@@ -13,12 +13,9 @@ from rankwright.learners.signal import QueryWeights, Weak
 from rankwright.models import FeatureScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.metrics import Metric
-
-    Doubles = NDArray[np.float64]
 
 
 class BestFeature:

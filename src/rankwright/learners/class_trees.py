@@ -14,9 +14,8 @@ from rankwright.models import ClassTrees, TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.sampling import Sample
-
-    Doubles = NDArray[np.float64]
 
 
 class ClassTreeLearner(TreeLearner):

@@ -12,11 +12,9 @@ from rankwright.learners.signal import Weak
 from rankwright.models import ClassTrees, TreeEnsemble
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.binning import BinnedFeatures
 
-    Doubles = NDArray[np.float64]
     Workspace = _native.ClassWorkspace
     Votes = tuple[dict[str, Any], Doubles, Doubles]
 

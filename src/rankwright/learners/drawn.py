@@ -14,11 +14,8 @@ from rankwright.learners.stump import VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-
-    Doubles = NDArray[np.float64]
 
 MIN_DOCUMENTS = 5  # of a leaf
 

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles, Floats
     from rankwright.data import QueryGroups
-
-    Doubles = NDArray[np.float64]
-    Floats = NDArray[np.float32]
 
 # Of Adam (Kingma & Ba 2015): the shares of the old mean slope and of the old mean square that each step keeps, and
 # what keeps a step finite.

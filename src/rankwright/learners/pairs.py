@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.binning import BinnedFeatures
     from rankwright.data.dataset import Judged
-
-    Doubles = NDArray[np.float64]
 
     # How strongly a document of the first label should stand above one of the second, lower label.
     Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]
@@ -41,7 +40,7 @@ class PairSignal(Gradients):
     log_loss: float
     pairs: Pairs
 
-    def facts(self, before: PairSignal) -> dict[str, float]:
+    def diagnostics(self, before: PairSignal) -> dict[str, float]:
         """Return Z, by which the loss changed, the product of all Z so far, and the misordered share it bounds."""
         powers = {"Z": self.log_loss - before.log_loss, "bound": self.log_loss - self.pairs.log_loss_at_first}
         bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}

@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-
-    Doubles = NDArray[np.float64]
 
 Signal = TypeVar("Signal", contravariant=True)
 

@@ -19,12 +19,11 @@ from rankwright.models import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.binning import BinnedFeatures
     from rankwright.data.dataset import Judged
     from rankwright.learners.pairs import PairSignal
     from rankwright.metrics import Metric
-
-    Doubles = NDArray[np.float64]
 
 MISSING = 255  # the code of a missing value
 NOTHING = 1e-12  # of all pairs' weights; less is nothing but rounding

@@ -15,10 +15,9 @@ from rankwright.models import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.data.binning import BinnedFeatures
-
-    Doubles = NDArray[np.float64]
 
 # Steps that gradients are rounded to for choosing splits; their sums are then exact. Fewer lose accuracy.
 LEVELS = 127

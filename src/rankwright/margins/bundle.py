@@ -12,9 +12,7 @@ from rankwright.margins.solution import Solution, finite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 IDLE = 30  # a plane that has not touched the last so many solutions is forgotten
 PROXIMAL = 1e-2  # how strongly, against C, the slack is held to the one before

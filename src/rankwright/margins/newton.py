@@ -12,9 +12,7 @@ from rankwright.margins.solution import Solution, finite
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 ENOUGH = 1e-4  # the share of the promised descent that a step must give
 SHORTEST = 2.0**-40  # a step that must be shorter than this is nothing but rounding

@@ -13,11 +13,8 @@ from rankwright.margins.bundle import Plane
 from rankwright.margins.newton import Curve
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright._native import SortedQueries
+    from rankwright.arrays import Doubles
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
-
-    Doubles = NDArray[np.float64]
 
 # A metric with no closed form for ties is averaged over all orders of the tied documents up to this many, and
 # over this many random ones beyond.

@@ -16,14 +16,11 @@ from rankwright.metrics.relevance import RelevanceMetric
 from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
-
-    Doubles = NDArray[np.float64]
 
 # With a higher one, a double could no longer tell the best document from one that stops every reader.
 MOST_LABEL = 50

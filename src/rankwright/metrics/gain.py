@@ -23,13 +23,10 @@ from rankwright.metrics.lambdas import linear_lambda_kernel
 from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
-
-    Doubles = NDArray[np.float64]
 
 HIGHEST_GAIN = 1e280  # beyond it, sums over queries may not be finite
 

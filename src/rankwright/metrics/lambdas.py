@@ -13,10 +13,10 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
 
-    Doubles = NDArray[np.float64]
     Rows = NDArray[np.int64]
 
 

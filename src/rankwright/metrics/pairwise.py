@@ -11,11 +11,8 @@ from rankwright import _native
 from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.ranking import Ranking
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.metrics.base import Metric
 
-    Doubles = NDArray[np.float64]
     Rows = NDArray[np.int64]
 
     NativeSweep = Callable[..., tuple[Doubles, Doubles, Doubles]]

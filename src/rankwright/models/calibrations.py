@@ -19,9 +19,8 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-
-    Doubles = NDArray[np.float64]
 
 HIGHEST_DEGREE = 8
 

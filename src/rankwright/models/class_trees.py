@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.data.groups import QueryGroups
-
-    Doubles = NDArray[np.float64]
 
 MOST_CLASSES = 256
 

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

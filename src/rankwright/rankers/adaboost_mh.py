@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost
+from rankwright.boosting import boost
 from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
 from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
@@ -16,17 +16,16 @@ from rankwright.metrics import NDCG, Metric
 from rankwright.models import Calibrated, ClassTrees, StandardCalibration
 from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankwright.boosting import History, Member
+    from rankwright.arrays import Doubles
+    from rankwright.boosting import Member
     from rankwright.data import RankingData
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History
 
 LEARNERS = ("tree", "product")
 VOTES = (None, "opposite", "free")

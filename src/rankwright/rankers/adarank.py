@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost, weighted_trees
+from rankwright.boosting import boost, weighted_trees
 from rankwright.data import Ranking, RankingData
 from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
@@ -16,18 +16,17 @@ from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.rankers.parameters import DIRECTIONS, require_metric_range, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankwright.boosting import History, Member
+    from rankwright.arrays import Doubles
+    from rankwright.boosting import Member
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer, TreeEnsemble
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 REPEATS = ("allow", "once", "aside")
@@ -74,7 +73,9 @@ class AdaRankRule:
             return None
         return alpha
 
-    def facts(self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights) -> dict[str, float]:
+    def diagnostics(
+        self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights
+    ) -> dict[str, float]:
         """phi(t), delta_min(t) and Theorem 1's bound: 1 - product of exp(-delta_min(t)) sqrt(1 - phi(t)^2)."""
         quality = self.quality(outputs)
         phi = float(before.mean(quality))

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from rankwright.boosting import History, Monitor, Round
-from rankwright.combination.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.combination.exponential import (
+from rankwright.calibration.fitting import CALIBRATIONS, CalibrationTask
+from rankwright.data import RankingData
+from rankwright.data.classes import LabelClasses
+from rankwright.data.sampling import bag_queries, split_queries
+from rankwright.ensembling.exponential import (
     KEPT_WEIGHT,
     Judge,
     exponential_weights,
     weigh,
     without_negligible,
 )
-from rankwright.combination.standardised import mix_standardised
-from rankwright.data import RankingData
-from rankwright.data.classes import LabelClasses
-from rankwright.data.sampling import bag_queries, split_queries
+from rankwright.ensembling.standardised import mix_standardised
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.metrics import NDCG, Metric
@@ -39,16 +38,13 @@ from rankwright.rankers.pool import (
     beyond_their_split,
 )
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import History, Monitor, Round
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
 VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part but something to choose

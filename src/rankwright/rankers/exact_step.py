@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.boosting import Member
-from rankwright.combination import LineSearch, refined_in_turn
-from rankwright.combination.curve import SAME
+from rankwright.ensembling import LineSearch, refined_in_turn
+from rankwright.ensembling.curve import SAME
 from rankwright.errors import InputError
 from rankwright.learners import Weak
 from rankwright.models import TreeEnsemble
@@ -18,15 +18,12 @@ from rankwright.rankers.parameters import require_number, require_one_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.boosting import Rule
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.learners.signal import WeakModel
     from rankwright.metrics import Metric
     from rankwright.rankers.tree_ranker import Parts
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,26 +7,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting.lambdas import LambdaGradients, without_cut
 from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
+from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.parameters import require_whole_number
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from rankwright.boosting import Member, Monitor, Rule
+    from rankwright.arrays import Doubles
+    from rankwright.boosting import Member, Rule
     from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
     from rankwright.rankers.ranker import FitTask
     from rankwright.rankers.tree_ranker import Parts
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import Monitor
 
 
 @dataclass(frozen=True)

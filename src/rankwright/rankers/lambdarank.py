@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rankwright.boosting.lambdas import LambdaGradients, without_cut
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
+from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.network import NetworkRanker
 
 if TYPE_CHECKING:

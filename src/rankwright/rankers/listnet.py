@@ -11,12 +11,9 @@ from rankwright.rankers.network import NetworkRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
-
-    Doubles = NDArray[np.float64]
 
 
 class ListNet(NetworkRanker):

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History, Monitor
+    from rankwright.arrays import Doubles
     from rankwright.margins import Solution
     from rankwright.models import LinearScorer, Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History, Monitor
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,11 +43,11 @@ class ScaledQueries:
     skipped: int
 
     @classmethod
-    def of(cls, train: RankingData, scaling: str, teaches: Callable[[Doubles], bool]) -> ScaledQueries:
+    def of(cls, train: RankingData, scaling: str, informative: Callable[[Doubles], bool]) -> ScaledQueries:
         """Scale and take the queries whose labels teach something."""
         learned, canonical = Scaling.of(scaling, train), train.canonical_rows
         groups = QueryGroups.of(train.qid[canonical])
-        kept = [rows for rows in groups if teaches(train.y[canonical[rows]])]
+        kept = [rows for rows in groups if informative(train.y[canonical[rows]])]
         if not kept:
             return cls(
                 np.zeros((0, train.n_features)),

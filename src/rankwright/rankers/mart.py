@@ -15,12 +15,9 @@ from rankwright.rankers.tree_ranker import TreeRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 TARGETS = ("labels", "gains")
 

@@ -18,15 +18,12 @@ from rankwright.rankers.tree_ranker import TreeRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.boosting import Member
     from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 LINKS = {one.value: one for one in ClassLink}
 TREES = ("shared", "per_class")

@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic
-from rankwright.boosting.distances import CLOSE_TO_ONE, require_distance
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
 from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.distances import (
+    CLOSE_TO_ONE,
+    Binary,
+    Distance,
+    Linear,
+    Logarithmic,
+    Logistic,
+    require_distance,
+)
 from rankwright.rankers.pair_ranker import PairRanker
 from rankwright.rankers.parameters import require_number, require_whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 
 TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pairs from dividing by zero
@@ -53,9 +57,11 @@ class MPBoostRule:
         """Return the learning rate, 1 in the paper; None where no weak ranker lowers the squared error."""
         return self.learning_rate if np.ptp(outputs) > 0.0 else None
 
-    def facts(self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
+    def diagnostics(
+        self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal
+    ) -> dict[str, float]:
         """Z_t, the bound of Theorem 1 (the product of all Z so far) and the share of misordered pairs."""
-        return after.facts(before)
+        return after.diagnostics(before)
 
 
 class MPBoost(PairRanker):

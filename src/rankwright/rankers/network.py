@@ -19,13 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
     from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History
 
 
 class NetworkRanker(ScaledRanker):

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost, weighted_trees
+from rankwright.boosting import boost, weighted_trees
 from rankwright.errors import InputError
 from rankwright.learners import Pairs
 from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History, Rule
+    from rankwright.boosting import Rule
     from rankwright.learners import PairSignal, WeakLearner
     from rankwright.learners.pairs import Strength
     from rankwright.models import TreeEnsemble
     from rankwright.rankers.ranker import FitTask
+    from rankwright.training import History
 
 
 class PairRanker(Ranker):

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
+    from rankwright.arrays import Doubles
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
+    from rankwright.training import History
 
-    Doubles = NDArray[np.float64]
     Ranks = NDArray[np.int64]
 
 CLOSE = 1e-9  # metric values that differ by less are equal
@@ -266,7 +266,7 @@ class PermuRank(MarginRanker):
         self._check_parameters()
         if task.weights is not None:
             raise InputError("PermuRank takes no weights: every query counts alike.")
-        queries = ScaledQueries.of(task.train, self.scaling, teaches=self._teaches)
+        queries = ScaledQueries.of(task.train, self.scaling, informative=self._is_informative)
         if not len(queries):
             raise InputError(
                 f"There is nothing to learn: every ranking of every query has the same {self.metric}."
@@ -308,7 +308,7 @@ class PermuRank(MarginRanker):
                 break
         return found.weights
 
-    def _teaches(self, labels: Doubles) -> bool:
+    def _is_informative(self, labels: Doubles) -> bool:
         ordered = np.sort(labels)
         return bool(self.metric.of_ranking(ordered[::-1]) > self.metric.of_ranking(ordered) + CLOSE)
 

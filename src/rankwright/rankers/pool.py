@@ -13,12 +13,9 @@ from rankwright.models import Calibrated, Combination
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.models import ClassTrees, Scorer
-
-    Doubles = NDArray[np.float64]
 
 
 class Split(NamedTuple):

@@ -18,12 +18,9 @@ from rankwright.rankers.parameters import DIRECTIONS, require_one_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -45,9 +42,11 @@ class RankBoostRule:
         r = float(np.sum(signal.gradient * outputs))
         return float(half_log_odds(r)) if r > NOTHING else None
 
-    def facts(self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal) -> dict[str, float]:
+    def diagnostics(
+        self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal
+    ) -> dict[str, float]:
         """r, Z_t, the bound (the product of all Z so far) and what it bounds, the share of misordered pairs."""
-        return {"r": float(np.sum(before.gradient * outputs))} | after.facts(before)
+        return {"r": float(np.sum(before.gradient * outputs))} | after.diagnostics(before)
 
 
 class RankBoost(PairRanker):

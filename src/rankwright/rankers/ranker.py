@@ -15,8 +15,8 @@ from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
 from rankwright.metrics import Metric
 from rankwright.models import Correction
-from rankwright.rankers.start import checked_start
 from rankwright.threads import resolve_threads
+from rankwright.training.start import checked_start
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.boosting import History, Round
+    from rankwright.arrays import Doubles
     from rankwright.models import Scorer
-    from rankwright.rankers.start import Start
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History, Round
+    from rankwright.training.start import Start
 
 WEIGHTS = (1e-100, 1e100)
 """What the largest weight may be, so that sums and squares of weights are numbers above 0."""

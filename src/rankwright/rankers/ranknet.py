@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import QueryGroups
 from rankwright.learners.pairs import count_pairs
+from rankwright.rankers.lambdas import LambdaGradients
 from rankwright.rankers.network import NetworkRanker
 
 if TYPE_CHECKING:

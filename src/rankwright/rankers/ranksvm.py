@@ -15,9 +15,9 @@ from rankwright.rankers.parameters import require_number, require_one_of, requir
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.boosting import History
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
+    from rankwright.training import History
 
 
 class RankSVM(MarginRanker):
@@ -72,7 +72,7 @@ class RankSVM(MarginRanker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
-        queries = ScaledQueries.of(task.train, self.scaling, teaches=lambda labels: bool(np.ptp(labels) > 0))
+        queries = ScaledQueries.of(task.train, self.scaling, informative=lambda labels: bool(np.ptp(labels) > 0))
         pairs = self._pairs(queries, task)
         start = np.zeros(task.train.n_features)
         if self.loss == "hinge":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankwright.boosting import Monitor
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import Monitor
 
 if TYPE_CHECKING:
-    from rankwright.boosting import History
     from rankwright.data.dataset import Judged
     from rankwright.data.scaling import Scaling
     from rankwright.rankers.ranker import FitTask
+    from rankwright.training import History
 
 
 class ScaledRanker(Ranker):

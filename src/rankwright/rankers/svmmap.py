@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History
+    from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups, RankingData
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +125,7 @@ class SVMmap(MarginRanker):
             raise InputError("SVMmap takes no weights: every query counts alike.")
         threshold = self._threshold(task.train)
         queries = ScaledQueries.of(
-            task.train, self.scaling, teaches=lambda labels: bool(labels.min() < threshold <= labels.max())
+            task.train, self.scaling, informative=lambda labels: bool(labels.min() < threshold <= labels.max())
         )
         if not len(queries):
             raise InputError(

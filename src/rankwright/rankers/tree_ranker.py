@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from rankwright.boosting import Monitor, boost, weighted_trees
+from rankwright.boosting import boost, weighted_trees
 from rankwright.data import RankingData
 from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
@@ -17,19 +17,20 @@ from rankwright.learners import TreeLearner, TreeLimits, TreeSampling
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
 from rankwright.rankers.ranker import Ranker
+from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.boosting import History, Member, Rule
+    from rankwright.arrays import Doubles
+    from rankwright.boosting import Member, Rule
     from rankwright.data.query_features import QueryFeature
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
-
-    Doubles = NDArray[np.float64]
+    from rankwright.training import History
 
 # On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000

@@ -13,9 +13,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 # Values that differ by less are equal: rounding separates them, no query does.
 SAME = 1e-10
@@ -85,7 +83,7 @@ class Curve:
             edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
         return Curve(edges, self.values)
 
-    def drawn(self, alpha: float, metric: str) -> str:
+    def plot(self, alpha: float, metric: str) -> str:
         """Return a picture of the curve as SVG text, with a dashed line at this alpha."""
         low, high = self._in_sight(alpha)
         points = self._points(low, high)

@@ -15,15 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import TracebackType
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
-
-    Doubles = NDArray[np.float64]
 
 
 SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages over: one in so many
@@ -33,15 +30,15 @@ SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages o
 class Round:
     """One round of boosting: the weight given to its weak model, and the ensemble's metric after it.
 
-    The training value is None where nobody asked for it. `facts` are the ranker's own, such as the bound that its
-    paper proves; its page in the documentation names them.
+    The training value is None where it was not measured. `diagnostics` holds the ranker's own numbers, such as the
+    bound that its paper proves; its page in the documentation lists them.
     """
 
     number: int
     weight: float
     train: float | None
     validation: float | None = None
-    facts: Mapping[str, float] = field(default_factory=dict, hash=False)
+    diagnostics: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -70,9 +67,9 @@ class History:
         """The metric on the validation part after every round; NaN where there was none."""
         return np.array([this.validation for this in self.rounds], dtype=np.float64)
 
-    def curve(self, fact: str) -> Doubles:
-        """Return a fact of every round by its name; NaN where a round does not have it."""
-        return np.array([this.facts.get(fact, np.nan) for this in self.rounds], dtype=np.float64)
+    def curve(self, name: str) -> Doubles:
+        """Return a name of every round by its name; NaN where a round does not have it."""
+        return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
 
 
 def smoothed(curve: Doubles) -> Doubles:
@@ -123,14 +120,14 @@ class Monitor:
         """The rounds so far."""
         return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
 
-    def observe(self, member: Member, scores: Doubles, facts: Mapping[str, float] | None = None) -> bool:
+    def observe(self, member: Member, scores: Doubles, diagnostics: Mapping[str, float] | None = None) -> bool:
         """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
         if self._validation is not None:
             outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
         self.total_weight += member.weight
-        return self._note(float(member.weight), scores, facts or {})
+        return self._note(float(member.weight), scores, diagnostics or {})
 
     def observe_model(self, model: Scorer, scores: Doubles) -> bool:
         """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
@@ -138,13 +135,13 @@ class Monitor:
             self._validation_scores = model.predict(self._validation, n_threads=self._n_threads)
         return self._note(1.0, scores, {})
 
-    def _note(self, weight: float, scores: Doubles, facts: Mapping[str, float]) -> bool:
+    def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
         this = Round(
             len(self._rounds) + 1,
             weight,
             None if self._train is None else self._mean(self._train, self._read(scores)),
             self._validated(),
-            facts,
+            diagnostics,
         )
         self._rounds.append(this)
         if self._converging or this.validation is None or not this.validation <= self._to_beat:

@@ -17,13 +17,12 @@ from rankwright.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
-
-    Doubles = NDArray[np.float64]
 
 EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 KEPT_WEIGHT = 0.99

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.combination.exponential import exponential_weights, mix_exponentially, without_negligible
 from rankwright.data import RankingData
+from rankwright.ensembling.exponential import exponential_weights, mix_exponentially, without_negligible
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer

@@ -3,9 +3,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rankwright.boosting import Binary, Distance, Linear, Logarithmic, Logistic, parse_distance
-from rankwright.boosting.distances import require_directed, require_distance
 from rankwright.errors import InputError
+from rankwright.rankers.distances import (
+    Binary,
+    Distance,
+    Linear,
+    Logarithmic,
+    Logistic,
+    parse_distance,
+    require_directed,
+    require_distance,
+)
 
 VALUES = [
     (Linear(0.2), 3, 1, 0.4),

@@ -11,7 +11,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 
 class DCGLoss(NamedTuple):

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve, odds_within, places_within
 from rankwright.data import Ranking
+from rankwright.ensembling.curve import SAME, Curve, odds_within, places_within
 from rankwright.errors import InputError
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
-
-    Doubles = NDArray[np.float64]
 
 
 class LineSearch:

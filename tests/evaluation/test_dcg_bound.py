@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import combine_pvalues, ttest_rel
 
-from rankwright.combination.bound import dcg_loss
-from rankwright.combination.diversity import calibration_diversity
 from rankwright.errors import InputError
+from rankwright.evaluation.dcg_bound import dcg_loss
+from rankwright.evaluation.diversity import calibration_diversity
 
 
 @st.composite

@@ -12,11 +12,8 @@ from rankwright.models import Combination, Correction, QueryFeatureScorer, Score
 from rankwright.models.scorer import scorer_of, scores_by
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-
-    Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.data.classes import LabelClasses
     from rankwright.data.groups import QueryGroups
     from rankwright.models import Scorer
-
-    Doubles = NDArray[np.float64]
 
 # The logarithm of a sigmoid's slope, and its middle from the mean, both in units of the spread of the scores.
 # Flatter says nothing; steeper is one-hot and ties most documents.

@@ -8,8 +8,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.neural_network import MLPRegressor
 
 from rankwright import _native
-from rankwright.combination import calibration
-from rankwright.combination.calibration import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
+from rankwright.calibration import fitting as calibration
+from rankwright.calibration.fitting import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
 from rankwright.data import QueryGroups
 from rankwright.data.classes import LabelClasses
 from rankwright.models import Scorer

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from rankwright.boosting import History, Member, Monitor, Round, smoothed
+from rankwright.boosting import Member
 from rankwright.data import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
+from rankwright.training import History, Monitor, Round, smoothed
 
 TRAIN = RankingData([[1.0], [2.0]], [1, 0], ["t", "t"])
 VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])

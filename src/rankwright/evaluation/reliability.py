@@ -13,7 +13,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +44,13 @@ class Reliability:
         """Predicted and observed of each bin; on the diagonal where probabilities are what they say."""
         return list(zip(self.predicted.tolist(), self.observed.tolist(), strict=True))
 
-    def drawn(self) -> str:
+    def plot(self) -> str:
         """Return the reliability diagram as SVG text."""
-        return draw_reliability({"observed": self})
+        return plot_reliability({"observed": self})
 
     def _repr_svg_(self) -> str:
         """Return the picture that a notebook shows."""
-        return self.drawn()
+        return self.plot()
 
 
 def reliability(probabilities: ArrayLike, happened: ArrayLike, *, n_bins: int = 10) -> Reliability:
@@ -86,7 +86,7 @@ def reliability(probabilities: ArrayLike, happened: ArrayLike, *, n_bins: int = 
     return Reliability(predicted, observed, counts)
 
 
-def draw_reliability(curves: dict[str, Reliability]) -> str:
+def plot_reliability(curves: dict[str, Reliability]) -> str:
     """Return a reliability diagram of several as SVG text; on the diagonal, probabilities are what they say."""
     lines = {"as predicted": [(0.0, 0.0), (1.0, 1.0)]}
     lines |= {f"{name} (error {one.error:.3f})": one.points for name, one in curves.items()}

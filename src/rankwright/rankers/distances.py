@@ -14,7 +14,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Doubles = NDArray[np.float64]
+    from rankwright.arrays import Doubles
 
 LABELS_CHECKED = 300  # of more there are, as many are looked at, evenly spread
 ROUNDING = 1e-9

@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rankwright import _native
-from rankwright.boosting.lambdas import LambdaGradients
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import (
@@ -22,6 +21,7 @@ from rankwright.metrics import (
     Precision,
     Recall,
 )
+from rankwright.rankers.lambdas import LambdaGradients
 from reference.lambdas import lambda_gradients as slow_gradients
 
 

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rankwright.combination.curve import Curve, places_within
+from rankwright.ensembling.curve import Curve, places_within
 from rankwright.errors import InputError
 
 CURVE = Curve(np.array([0.0, 1.0, 2.0, 5.0, np.inf]), np.array([0.2, 0.7, 0.7, 0.3]))
@@ -68,7 +68,7 @@ def test_the_convex_form_has_the_same_values():
 )
 def test_a_picture_shows_the_curve_and_the_best(curve):
     alpha = next(places_within(*curve.best()[:2]))
-    text = curve.drawn(alpha, "ndcg@10")
+    text = curve.plot(alpha, "ndcg@10")
     picture = ET.fromstring(text)
     assert picture.tag == "{http://www.w3.org/2000/svg}svg"
     assert "ndcg@10 by alpha" in text
@@ -83,5 +83,5 @@ def test_a_picture_shows_the_curve_and_the_best(curve):
 def test_a_picture_has_the_extremes_of_every_pixel():
     values = np.zeros(100_000)
     values[[31_234, 77_777]] = 1.0, -1.0
-    heights = re.findall(r"[\d.]+,([\d.]+)", Curve(np.linspace(0, 1, 100_001), values).drawn(0.3, "m"))
+    heights = re.findall(r"[\d.]+,([\d.]+)", Curve(np.linspace(0, 1, 100_001), values).plot(0.3, "m"))
     assert {"24.0", "220.0"} <= set(heights)  # the top and the bottom of the chart

@@ -15,12 +15,11 @@ from rankwright.errors import InputError
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
-
-    Doubles = NDArray[np.float64]
 
 
 class LambdaGradients:

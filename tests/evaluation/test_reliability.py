@@ -8,8 +8,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.calibration import calibration_curve
 
 import rankwright as rw
-from rankwright.combination.reliability import draw_reliability, reliability
 from rankwright.errors import InputError
+from rankwright.evaluation.reliability import plot_reliability, reliability
 
 
 def drawn(n=20_000, seed=1):
@@ -77,7 +77,7 @@ def test_a_table_of_classes_is_taken_as_it_is():
 
 def test_the_diagram_is_a_picture():
     one = reliability(*drawn(200))
-    for text in (one.drawn(), one._repr_svg_(), draw_reliability({"a < b": one, "c": one})):
+    for text in (one.plot(), one._repr_svg_(), plot_reliability({"a < b": one, "c": one})):
         assert ET.fromstring(text).tag.endswith("svg")
     assert rw.reliability is reliability
 

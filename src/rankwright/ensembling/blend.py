@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.combination.curve import SAME, Curve, odds_weights
-from rankwright.combination.line_search import LineSearch, refined_in_turn, weighted_sum
 from rankwright.data import RankingData
 from rankwright.data.ranking import checked_scores
+from rankwright.ensembling.curve import SAME, Curve, odds_weights
+from rankwright.ensembling.line_search import LineSearch, refined_in_turn, weighted_sum
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, parse
 from rankwright.models import Combination, Scorer
@@ -22,11 +22,10 @@ from rankwright.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.arrays import Doubles
     from rankwright.models.scorer import JSON
-
-    Doubles = NDArray[np.float64]
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
 """The ways to write a combination, and the range of alpha where none is asked for."""
@@ -83,7 +82,7 @@ class Blend:
         """Return the metric against alpha as SVG text."""
         if self.curve is None or self.alpha is None:
             raise InputError("Only a combination of two rankers has a curve to draw.")
-        return self.curve.drawn(self.alpha, str(self.metric))
+        return self.curve.plot(self.alpha, str(self.metric))
 
     def _repr_svg_(self) -> str | None:
         """Return the picture that a notebook shows."""
