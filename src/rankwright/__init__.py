@@ -12,6 +12,7 @@ from rankwright.version import __version__
 if TYPE_CHECKING:
     from rankwright import bounds, metrics
     from rankwright.data import (
+        Documents,
         QueryGroups,
         RankingData,
         from_arrow,
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "rankwright.ensembling": ("Blend", "blend", "mix_exponentially", "mix_standardised"),
     "rankwright.data": (
+        "Documents",
         "QueryGroups",
         "RankingData",
         "from_arrow",
@@ -122,6 +124,7 @@ __all__ = [  # noqa: RUF022  # by home, as above
     "AdaRank",
     "Blend",
     "CalibratedAdaBoost",
+    "Documents",
     "ExactStep",
     "InputError",
     "LambdaMART",

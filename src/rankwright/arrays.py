@@ -1,7 +1,46 @@
-"""Names for the types of arrays."""
+"""Names for the types of arrays, and arrays that nobody can write to."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
+Doubles: TypeAlias = NDArray[np.float64]
+Floats: TypeAlias = NDArray[np.float32]
+Array = TypeVar("Array", bound=NDArray[Any])
+
+
+def sealed(array: Array) -> Array:
+    """Make an array that the caller has just created read-only, and return it."""
+    array.flags.writeable = False
+    return array
+
+
+def frozen(array: Array, given: object = None) -> Array:
+    """Return the array read-only, as a copy where somebody could still write to its memory.
+
+    `given` is the object that the array was made from: an array converted to another type or layout is new, so
+    that it needs no second copy.
+    """
+    if _is_new(array, given):
+        return sealed(array)
+    return array if _is_constant(array) else sealed(array.copy())
+
+
+def _is_new(array: NDArray[Any], given: object) -> bool:
+    """Return whether the array was certainly created from the given object, not taken over."""
+    if isinstance(given, np.ndarray):
+        return not np.may_share_memory(array, given)
+    return isinstance(given, list | tuple)
+
+
+def _is_constant(array: NDArray[Any]) -> bool:
+    """Return whether no array in the chain of bases, down to the owner of the memory, is writeable."""
+    base: object = array
+    while isinstance(base, np.ndarray):
+        if base.flags.writeable:
+            return False
+        base = base.base
+    return base is None or isinstance(base, bytes)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, example, features, scorers
-from rankwright.data import RankingData
+from rankwright.data import Documents, RankingData
 from rankwright.errors import InputError
 from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer
 from rankwright.models.state import State
@@ -69,6 +69,15 @@ def test_a_long_batch_scores_as_single_rows_do():
     scores = scorer.predict(X)
     for row in (0, 1, 8191, 8192, 19_999):
         assert scorer.predict(X[row : row + 1])[0] == scores[row]
+
+
+def test_documents_are_scored_without_labels():
+    documents = Documents([[1.0], [2.0], [5.0]], ["b", "a", "b"], feature_names=("f",))
+    assert QueryMean(feature_names=("f",)).predict(documents).tolist() == [-2, 0, 2]
+    assert QueryMean().rank(documents).tolist() == [2, 1, 1]
+    assert LinearScorer(np.ones(1), np.zeros(1)).contributions(documents).tolist() == [[1, 0], [2, 0], [5, 0]]
+    with pytest.raises(InputError, match=r"Documents has its own query ids; give no qid beside it\."):
+        QueryMean().predict(documents, [1, 1, 1])
 
 
 def test_data_bring_their_queries_and_names():

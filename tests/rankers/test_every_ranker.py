@@ -14,7 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwright as rw
 from rankwright import metrics, rankers
-from rankwright.data import Ranking, RankingData
+from rankwright.data import Documents, Ranking, RankingData
 from rankwright.errors import InputError
 from rankwright.metrics import AP, NDCG, mean_over_queries
 from rankwright.models.format import encode
@@ -113,6 +113,17 @@ def test_score_is_the_metric_by_hand(ranker_class):
     ranker = small(ranker_class, metric=NDCG(k=3)).fit(*train)
     ranking = Ranking.of(ranker.predict(test), test.groups)
     assert ranker.score(*test) == mean_over_queries(NDCG(k=3).per_query(test.y, ranking))
+
+
+@every_ranker
+def test_documents_are_scored_without_labels(ranker_class):
+    data = judged()
+    ranker = small(ranker_class).fit(data)
+    documents = Documents(data.X, data.qid)
+    assert bits(ranker.predict(documents)) == bits(ranker.predict(data))
+    assert ranker.rank(documents).tolist() == ranker.rank(data).tolist()
+    with pytest.raises(InputError, match=r"documents get labels by with_labels\(y\)"):
+        ranker.fit(documents)
 
 
 @every_ranker

@@ -1,7 +1,7 @@
-"""Judged documents: in memory, in files, generated."""
+"""Documents and judged documents: in memory, in files, generated."""
 
 from rankwright.data import synthetic
-from rankwright.data.dataset import RankingData
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.folds import Fold, find_folds, read_fold
 from rankwright.data.groups import QueryGroups
 from rankwright.data.letor import read_letor, write_letor
@@ -21,6 +21,7 @@ from rankwright.data.trec import (
 
 __all__ = [
     "Coverage",
+    "Documents",
     "Fold",
     "JudgedRun",
     "Judgements",

@@ -1,14 +1,15 @@
-"""Judged documents: features, labels and the queries they belong to."""
+"""Documents: features and the queries they belong to; judged documents have labels as well."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from rankwright import _native
+from rankwright.arrays import frozen, sealed
 from rankwright.data.binning import BinnedFeatures, require_bins
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.arrays import Doubles, Floats
     from rankwright.data.query_features import QueryFeature
 
 
@@ -32,29 +34,111 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class RankingData:
-    """Documents of one or more queries; unpacks as `X, y, qid`.
+class Documents:
+    """Documents of one or more queries, without labels: all that a model needs to score them.
+
+    A plain value: its arrays are read-only, and it can be pickled, copied and shared between threads.
 
     Parameters
     ----------
     X
-        Features, a row a document; kept as float32, NaN is a missing value. Arrays, scipy sparse matrices
-        (what is not stored is zero) and data frames will do.
-    y
-        Labels, real-valued, higher is better.
+        Features, one row per document; kept as float32, NaN is a missing value. Takes arrays, scipy sparse
+        matrices (values that are not stored are zero) and data frames. An array is copied unless it is float32
+        in C order and read-only.
     qid
-        The query of each document: integers or strings in any order.
+        The query id of each document: integers or strings in any order.
     document_ids
-        A name for each document, if there are any.
+        Optional ids of the documents, one per row.
     feature_names
-        A name for each feature; taken from a data frame's columns where X is one.
+        Optional names of the features; by default the column names if X is a data frame.
     """
 
-    X: NDArray[np.float32]
-    y: NDArray[np.float64]
+    X: Floats
     qid: NDArray[Any]
     document_ids: NDArray[np.object_] | None
     feature_names: tuple[str, ...] | None
+
+    def __init__(
+        self,
+        X: Any,
+        qid: ArrayLike,
+        *,
+        document_ids: Sequence[object] | NDArray[Any] | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        features, ids = checked_features(X), checked_query_ids(qid)
+        n_rows, n_features = features.shape
+        if len(ids) != n_rows:
+            raise InputError(f"There are {n_rows} documents but {len(ids)} query ids.")
+        names = feature_names_of(X) if feature_names is None else feature_names
+        self._set("X", frozen(features, X))
+        self._set("qid", frozen(ids, qid))
+        self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
+        self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query; threads that ask at the same time may each compute them, with equal results."""
+        return QueryGroups.of(self.qid)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features"
+        return f"{type(self).__name__}({sizes})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone, without anything computed from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Set the fields; arrays are read-only again, which pickle does not keep."""
+        for name, value in state.items():
+            self._set(name, sealed(value) if isinstance(value, np.ndarray) else value)
+
+    def with_labels(self, y: ArrayLike) -> RankingData:
+        """Return these documents as judged data, with one label per row."""
+        return RankingData(self.X, y, self.qid, document_ids=self.document_ids, feature_names=self.feature_names)
+
+    def take(self, rows: ArrayLike) -> Self:
+        """Return the given rows, by number or mask, in the given order."""
+        wanted = checked_rows(rows)
+        part = object.__new__(type(self))
+        state = self.__getstate__().items()
+        part.__setstate__(
+            {name: value[wanted] if isinstance(value, np.ndarray) else value for name, value in state}
+        )
+        return part
+
+    def take_queries(self, queries: ArrayLike) -> Self:
+        """Return the documents of the given queries (by number), rows in their old order."""
+        wanted = np.zeros(len(self.groups), dtype=bool)
+        wanted[checked_rows(queries)] = True
+        return self.take(wanted[self.groups.query_of_row])
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class RankingData(Documents):
+    """Judged documents: documents with labels; unpacks as `X, y, qid`.
+
+    Parameters
+    ----------
+    X, qid, document_ids, feature_names
+        As in `Documents`.
+    y
+        Labels, real numbers, one per row; higher is better.
+    """
+
+    y: Doubles
 
     def __init__(
         self,
@@ -65,41 +149,11 @@ class RankingData:
         document_ids: Sequence[object] | NDArray[Any] | None = None,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        features = checked_features(X)
-        n_rows, n_features = features.shape
-        self._set("X", features)
-        self._set("y", checked_labels(y, n_rows))
-        self._set("qid", checked_query_ids(qid))
-        if len(self.qid) != n_rows:
-            raise InputError(f"There are {n_rows} documents but {len(self.qid)} query ids.")
-        self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
-        names = feature_names_of(X) if feature_names is None else feature_names
-        self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
-
-    def _set(self, name: str, value: Any) -> None:
-        if isinstance(value, np.ndarray):
-            value = value.view()
-            value.flags.writeable = False
-        object.__setattr__(self, name, value)
-
-    @cached_property
-    def groups(self) -> QueryGroups:
-        """The rows of every query."""
-        return QueryGroups.of(self.qid)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.X.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.y)
+        super().__init__(X, qid, document_ids=document_ids, feature_names=feature_names)
+        self._set("y", frozen(checked_labels(y, len(self.X)), y))
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.X, self.y, self.qid))
-
-    def __repr__(self) -> str:
-        return f"RankingData({len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features)"
 
     @cached_property
     def canonical_rows(self) -> NDArray[np.int64]:
@@ -147,23 +201,6 @@ class RankingData:
     def _widened(self) -> dict[tuple[tuple[QueryFeature, ...], bool], RankingData]:
         return {}
 
-    def take(self, rows: ArrayLike) -> RankingData:
-        """Return the given rows as data of their own."""
-        rows = np.asarray(rows)
-        return RankingData(
-            self.X[rows],
-            self.y[rows],
-            self.qid[rows],
-            document_ids=None if self.document_ids is None else self.document_ids[rows],
-            feature_names=self.feature_names,
-        )
-
-    def take_queries(self, queries: ArrayLike) -> RankingData:
-        """Return the documents of the given queries (by number), rows in their old order."""
-        wanted = np.zeros(len(self.groups), dtype=bool)
-        wanted[np.asarray(queries)] = True
-        return self.take(np.flatnonzero(wanted[self.groups.query_of_row]))
-
 
 def _hashes(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     """Return a number for each value, alike for both zeros, spread over all 64 bits."""
@@ -197,9 +234,17 @@ def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def checked_document_ids(ids: Sequence[object] | NDArray[Any], n_rows: int) -> NDArray[np.object_]:
-    """Return document ids as an array of strings, one a row."""
+    """Return document ids as a read-only array of strings, one per row."""
     names = np.empty(len(ids), dtype=object)
     names[:] = [str(one) for one in ids]
     if len(names) != n_rows:
         raise InputError(f"There are {n_rows} documents but {len(names)} document ids.")
-    return names
+    return sealed(names)
+
+
+def checked_rows(rows: ArrayLike) -> NDArray[Any]:
+    """Return a list of row or query numbers, or a mask, as an array."""
+    wanted = np.asarray(rows)
+    if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iub"):
+        raise InputError(f"Rows must be a list of integers or a mask, not {wanted.dtype} of shape {wanted.shape}.")
+    return wanted if wanted.size else wanted.astype(np.int64)

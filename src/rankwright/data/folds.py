@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rankwright.arrays import sealed
 from rankwright.data.dataset import RankingData
 from rankwright.data.letor import read_letor
 from rankwright.errors import InputError
@@ -79,4 +80,4 @@ def _widened(data: RankingData, n_features: int, absent: float) -> RankingData:
         return data
     X = np.full((len(data), n_features), absent, dtype=np.float32)
     X[:, : data.n_features] = data.X
-    return RankingData(X, data.y, data.qid, document_ids=data.document_ids)
+    return RankingData(sealed(X), data.y, data.qid, document_ids=data.document_ids)

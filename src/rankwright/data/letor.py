@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright._native import LetorFault
+from rankwright.arrays import sealed
 from rankwright.data.dataset import RankingData
 from rankwright.data.files import is_compressed, open_bytes, write_whole
 from rankwright.errors import InputError
@@ -70,7 +71,8 @@ def read_letor(
     _check_contents(name, parser, n_features)
     X = np.empty((parser.n_rows, n_features or parser.n_features), dtype=np.float32)
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
-    return RankingData(X, y, _typed_ids(query_ids)[query_of_row], document_ids=_names(document_ids))
+    qid = sealed(_typed_ids(query_ids)[query_of_row])
+    return RankingData(sealed(X), y, qid, document_ids=_names(document_ids))
 
 
 def write_letor(data: RankingData, path: AnyPath) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.arrays import sealed
 from rankwright.data.dataset import RankingData
 from rankwright.errors import InputError
 
@@ -135,7 +136,7 @@ class RandomPolynomial:
         else:
             labels = np.searchsorted(self.thresholds, values, side="right")
         self._disturb(labels, noise, rng)
-        return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_documents))
+        return RankingData(sealed(X), labels.astype(np.float64), np.repeat(np.arange(n_queries), n_documents))
 
     def shifted(self, amount: float, *, seed: int) -> RandomPolynomial:
         """Return a related function: the same monomials, their coefficients moved towards fresh ones.
@@ -211,7 +212,9 @@ def gaussian_queries(
     centres = np.where(labels == 1, 1.0, -1.0)[:, None]
     # Xu et al. (2010) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
     X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
-    return RankingData(X, labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant))
+    return RankingData(
+        sealed(X), labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant)
+    )
 
 
 def _require_counts(**counts: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from rankwright.arrays import sealed
 from rankwright.data.dataset import RankingData
 from rankwright.errors import InputError, MissingPackageError
 
@@ -241,7 +242,7 @@ def _ranking_data(
     with np.errstate(over="ignore"):  # RankingData refuses what float32 cannot hold
         for feature, name in enumerate(names):
             X[:, feature] = table[name].numbers()
-    return RankingData(X, labels, queries, document_ids=documents, feature_names=names)
+    return RankingData(sealed(X), labels, queries, document_ids=documents, feature_names=names)
 
 
 def _by_name(columns: Iterable[tuple[str, _Column]]) -> dict[str, _Column]:

@@ -10,7 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
+    from rankwright.data import Documents
 
 Signal = TypeVar("Signal", contravariant=True)
 
@@ -21,7 +21,7 @@ SMALLEST_ERROR = 1e-12
 class WeakModel(Protocol):
     """A scorer, or something else whose outputs boosting adds up: trees that score classes."""
 
-    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> Doubles:
+    def outputs(self, data: Documents, *, n_threads: int | None = None) -> Doubles:
         """Return what it says of documents."""
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
+    from rankwright.data import Documents
     from rankwright.data.groups import QueryGroups
 
 MOST_CLASSES = 256
@@ -97,7 +97,7 @@ class ClassTrees:
         first_leaves = self.trees.splits[:-1] + np.arange(self.trees.n_trees)
         return np.asarray(np.maximum.reduceat(np.abs(self.values).max(axis=1), first_leaves))
 
-    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> Doubles:
+    def outputs(self, data: Documents, *, n_threads: int | None = None) -> Doubles:
         """Return a row of scores for each class, a column a document."""
         return np.stack([one.predict(data, n_threads=n_threads) for one in self._by_class])
 

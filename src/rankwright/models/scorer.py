@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from rankwright.data.dataset import RankingData
+from rankwright.data.dataset import Documents
 from rankwright.data.features import (
     checked_feature_names,
     checked_features,
@@ -99,8 +99,8 @@ class Scorer(ABC):
         Parameters
         ----------
         X
-            Features, a row a document, NaN for a missing value; or a `RankingData`, which brings its own
-            queries and feature names.
+            Features, one row per document, NaN for a missing value; or `Documents` or `RankingData`, which have
+            their own query ids and feature names.
         qid
             The query of each document; without it all of them belong to one query.
         n_threads
@@ -109,7 +109,7 @@ class Scorer(ABC):
         features, groups = self._checked(X, qid)
         return self._finite_scores(features, groups, resolve_threads(n_threads))
 
-    def outputs(self, data: RankingData, *, n_threads: int | None = None) -> NDArray[np.float64]:
+    def outputs(self, data: Documents, *, n_threads: int | None = None) -> NDArray[np.float64]:
         """Return what boosting adds up where this is a weak model: its scores."""
         return self.predict(data, n_threads=n_threads)
 
@@ -178,9 +178,9 @@ class Scorer(ABC):
         """Make a scorer from its state, which may come from a hostile file: InputError if anything is off."""
 
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
-        if isinstance(X, RankingData):
+        if isinstance(X, Documents):
             if qid is not None:
-                raise InputError("RankingData has queries of its own; give no qid beside it.")
+                raise InputError(f"{type(X).__name__} has its own query ids; give no qid beside it.")
             require_same_features(self.n_features, self.feature_names, X.X, X.feature_names)
             return X.X, X.groups
         features = self._opened(X)
@@ -249,7 +249,7 @@ def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
     return scorers
 
 
-def scores_by(model: Any, data: RankingData, *, n_threads: int) -> Any:
+def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
     """Return what a ranker, a scorer or another library's model says of documents; its scores are not checked.
 
     Another library's `predict` takes features alone; what it has against them becomes one sentence.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from rankwright.data import RankingData
+from rankwright.data import Documents, RankingData
 from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
 from rankwright.metrics import Metric
@@ -188,6 +188,8 @@ def _plain(value: Any) -> Any:
 def _as_data(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> RankingData:
     if isinstance(X, RankingData) and y is None and qid is None:
         return X
+    if isinstance(X, Documents):
+        raise InputError("fit takes RankingData alone; documents get labels by with_labels(y).")
     if y is None or qid is None:
         raise InputError("fit takes features, labels and query ids: fit(X, y, qid), or RankingData alone.")
     return RankingData(X, y, qid)
