@@ -16,7 +16,7 @@ import rankwright as rw
 
 if TYPE_CHECKING:
     from rankwright.evaluation import RoundsReport
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
 
 N_QUERIES, N_TEST_QUERIES, N_DOCUMENTS = 1_000, 1_000, 50
 SEED = 1

@@ -24,7 +24,7 @@ from rankwright.metrics import NDCG
 
 if TYPE_CHECKING:
     from rankwright.data import RankingData
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
 
 METRIC = NDCG(k=10)
 SHARES = (0.0, 0.1, 0.2)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from rankwright import AdaRank
 from rankwright.cli import main
 from rankwright.data import synthetic, write_letor
 from rankwright.models import save
-from rankwright.rankers import AdaRank
 
 if TYPE_CHECKING:
     from pathlib import Path

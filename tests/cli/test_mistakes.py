@@ -231,12 +231,12 @@ def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):
 )
 def test_unknown_metrics_and_conventions(refuse, folder, fold, model, monkeypatch, option, value, sentence):
     assert refuse("evaluate", model, "--data", fold / "test.txt", option, value) == sentence
-    monkeypatch.setattr("rankwright.rankers.AdaRank.fit", None)  # told before anything is trained
+    monkeypatch.setattr("rankwright.AdaRank.fit", None)  # told before anything is trained
     assert refuse("crossval", "adarank", "--data", folder, option, value) == sentence
 
 
 def test_a_metric_that_a_convention_lacks(refuse, folder, monkeypatch):
-    monkeypatch.setattr("rankwright.rankers.AdaRank.fit", None)
+    monkeypatch.setattr("rankwright.AdaRank.fit", None)
     words = ("crossval", "adarank", "--data", folder, "--convention", "letor3", "--metrics", "mrr")
     assert refuse(*words) == "The convention letor3 has no mrr; it has ndcg, map, p."
 

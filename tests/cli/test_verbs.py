@@ -8,12 +8,12 @@ import gzip
 import numpy as np
 import pytest
 
+from rankwright import AdaRank
 from rankwright.cli.inputs import make_ranker
 from rankwright.data import read_letor, read_run
 from rankwright.data.query_features import QueryFeature
 from rankwright.metrics import NDCG, parse
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load, save
-from rankwright.rankers import AdaRank
 
 
 def test_demo(run, tmp_path):

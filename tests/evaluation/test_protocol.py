@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from rankwright import AdaRank
 from rankwright.data import read_fold, synthetic, write_letor
 from rankwright.errors import InputError
 from rankwright.evaluation import cross_validate, evaluate
 from rankwright.metrics import AP, NDCG
-from rankwright.rankers import AdaRank
 
 
 @pytest.fixture(scope="module")

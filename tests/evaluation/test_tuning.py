@@ -6,13 +6,13 @@ import threading
 import numpy as np
 import pytest
 
+from rankwright import AdaRank, CalibratedAdaBoost, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
 from rankwright.data import RankingData, read_fold, synthetic, write_letor
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate, evaluate
 from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
 from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
-from rankwright.rankers import AdaRank, CalibratedAdaBoost, LambdaMART, PermuRank, RankBoost, RankSVM, SVMmap
 from rankwright.training import smoothed
 
 TUNES = ("validation", "out-of-fold")

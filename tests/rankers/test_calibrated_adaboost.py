@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright import CalibratedAdaBoost
 from rankwright.data import RankingData
 from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
@@ -12,7 +13,6 @@ from rankwright.learners import HammingTree
 from rankwright.metrics import NDCG
 from rankwright.models import Calibrated, Combination
 from rankwright.models.format import encode
-from rankwright.rankers import CalibratedAdaBoost
 from rankwright.rankers.pool import BaseLearner, Split
 
 SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}

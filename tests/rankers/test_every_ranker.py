@@ -1,4 +1,4 @@
-"""What every ranker of the package promises; a new one is picked up from `rankwright.rankers.__all__`."""
+"""What every ranker of the package promises; `rankwright.__all__` names them."""
 
 import inspect
 import re
@@ -13,17 +13,18 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwright as rw
-from rankwright import metrics, rankers
+from rankwright import metrics
+from rankwright.cli.inputs import known_rankers
 from rankwright.data import Documents, Ranking, RankingData
 from rankwright.errors import InputError
 from rankwright.metrics import AP, NDCG, mean_over_queries
 from rankwright.models.format import encode
 
-CLASSES = [one for one in map(vars(rankers).get, rankers.__all__) if not inspect.isabstract(one)]
+CLASSES = sorted(known_rankers().values(), key=lambda one: one.__name__)
 WITH_ROUNDS = [one for one in CLASSES if "rounds" in one().get_params()]
 
 SMALL_POOLS = {
-    rankers.CalibratedAdaBoost: {
+    rw.CalibratedAdaBoost: {
         "leaves": (3, 6),
         "terms": (2,),
         "rounds_tried": (5, 20),
@@ -60,7 +61,7 @@ def bits(scores):
 @every_ranker
 def test_repr_makes_the_same_ranker_again(ranker_class):
     for ranker in (ranker_class(), small(ranker_class, metric=AP(k=3), n_threads=2)):
-        again = eval(repr(ranker), vars(metrics) | vars(rankers))
+        again = eval(repr(ranker), vars(metrics) | {one.__name__: one for one in CLASSES})
         assert type(again) is ranker_class
         assert again.get_params() == ranker.get_params()
 

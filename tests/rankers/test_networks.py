@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
+from rankwright import LambdaRank, ListNet, RankNet
 from rankwright.data import QueryGroups, RankingData
 from rankwright.data.dataset import Judged
 from rankwright.errors import InputError
@@ -11,7 +12,6 @@ from rankwright.learners.network import Network
 from rankwright.metrics import AP, NDCG, Precision
 from rankwright.models import LinearScorer, NetworkScorer, QueryFeatureScorer
 from rankwright.models.format import encode
-from rankwright.rankers import LambdaRank, ListNet, RankNet
 from rankwright.rankers.listnet import top_one
 from reference.lambdas import lambda_gradients
 from reference.network import scores as slow_scores

@@ -19,7 +19,7 @@ from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer, save
 
 if TYPE_CHECKING:
-    from rankwright.rankers import AdaRank
+    from rankwright.rankers.adarank import AdaRank
 
 METRIC = NDCG(k=10)
 
@@ -67,7 +67,7 @@ def _model_beside(report: Path) -> Path:
 
 
 def _train(train: RankingData, valid: RankingData) -> AdaRank:
-    from rankwright.rankers import AdaRank
+    from rankwright.rankers.adarank import AdaRank
 
     ranker = AdaRank(METRIC, directions="both")
     fit_with_progress(ranker, train, valid)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankwright.data import RankingData
     from rankwright.models import Scorer
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
 
 ONLY_FROM_PYTHON = {"monotone": "directions by feature", "step": "an ExactStep"}
 READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
@@ -98,11 +98,12 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
 
 
 def known_rankers() -> dict[str, type[Ranker]]:
-    """Return every ranker of the package by its name on the command line."""
-    from rankwright import rankers as package  # scikit-learn takes its time; verbs that need none do without
+    """Return every public ranker by its name on the command line."""
+    import rankwright  # here and not above: scikit-learn loads slowly, and most verbs do without it
+    from rankwright.rankers.ranker import Ranker
 
-    classes = (getattr(package, name) for name in package.__all__)
-    return {one.name: one for one in classes if not inspect.isabstract(one)}
+    public = (getattr(rankwright, name) for name in dir(rankwright))
+    return {one.name: one for one in public if inspect.isclass(one) and issubclass(one, Ranker)}
 
 
 def find_ranker(name: str) -> type[Ranker]:

@@ -12,7 +12,7 @@ from rankwright.cli.inputs import JsonFlag, find_ranker, known_rankers
 from rankwright.cli.output import say, show_facts, show_json, spelled
 
 if TYPE_CHECKING:
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
 
 
 def rankers(

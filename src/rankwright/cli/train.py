@@ -26,7 +26,7 @@ from rankwright.models import load, save
 if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.models import Scorer
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
     from rankwright.training import Round
 
 # What some rankers say of their data, and its words for people.

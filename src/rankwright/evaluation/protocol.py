@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
     from rankwright.evaluation.tuning import Grid, Trial
     from rankwright.metrics import Metric
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
 
 DEFAULTS = "defaults"  # the protocol where nothing is tuned
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.evaluation.workers import OnRound
-    from rankwright.rankers import Ranker
+    from rankwright.rankers.ranker import Ranker
     from rankwright.training import History
 
     Grid = Mapping[str, Sequence[Any]]
