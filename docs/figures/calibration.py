@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
-from rankwright.calibration.fitting import CALIBRATIONS, CalibrationTask
+from rankwright.calibration import CALIBRATIONS, CalibrationTask
 from rankwright.chart import tile_chart
 from rankwright.data.classes import LabelClasses
 from rankwright.evaluation.reliability import plot_reliability, reliability

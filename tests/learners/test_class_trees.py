@@ -223,4 +223,4 @@ def test_a_tree_per_class_is_the_plain_learner_for_each():
     each = [plain.fit(Gradients(*pair)) for pair in zip(signal.gradient, signal.hessian, strict=True)]
     np.testing.assert_array_equal(weak.outputs, [one.outputs for one in each])
     assert weak.model.outputs(DATA).tobytes() == weak.outputs.tobytes()
-    assert weak.model.trees.n_trees == weak.model.trees_a_round == 3
+    assert weak.model.trees.n_trees == weak.model.trees_per_round == 3

@@ -56,7 +56,7 @@ def test_each_class_adds_up_its_own_columns(classes):
 
 def test_rounds_are_trees_or_a_tree_for_each_class():
     many, one = shared(), each()
-    assert (many.n_rounds, many.trees_a_round, one.n_rounds, one.trees_a_round) == (6, 1, 2, 3)
+    assert (many.n_rounds, many.trees_per_round, one.n_rounds, one.trees_per_round) == (6, 1, 2, 3)
     assert many.first(2).trees.n_trees == 2
     assert one.first(1).trees.n_trees == 3
     rest = ClassTrees(one.trees.take(range(3, 6)), one.values[len(one.first(1).values) :], 3)
@@ -73,7 +73,7 @@ def test_rounds_are_trees_or_a_tree_for_each_class():
         (np.zeros((20, 3)), 3, r"values has shape \(20, 3\), expected shape \(21, 3\)"),
         (np.full((21, 3), np.nan), 3, "must be finite"),
         (np.zeros((21, 1)), 4, "6 trees cannot be one for each of 4 classes"),
-        (np.zeros((21, 1)), 0, "n_classes must be from 1 to 256, not 0"),
+        (np.zeros((21, 1)), 0, "n_classes must be between 1 and 256, not 0"),
         (np.zeros((21, 1)), 2.0, "n_classes must be a whole number"),
     ],
 )
@@ -87,20 +87,20 @@ def test_values_that_do_not_fit_are_refused(values, n_classes, sentence):
 
 def test_multiclass_is_the_expectation_of_the_softmax():
     scores = np.log([[0.5], [0.3], [0.2]]) + 7.0
-    np.testing.assert_allclose(ClassLink.MULTICLASS.shares(scores)[:, 0], [0.5, 0.3, 0.2])
+    np.testing.assert_allclose(ClassLink.MULTICLASS.probabilities(scores)[:, 0], [0.5, 0.3, 0.2])
     assert ClassLink.MULTICLASS.relevance(scores, np.array([0.0, 1.0, 5.0])) == pytest.approx([1.3])
 
 
 def test_ordinal_is_the_expectation_of_the_steps():
     scores = np.log([[0.8 / 0.2], [0.25 / 0.75]])
-    np.testing.assert_allclose(ClassLink.ORDINAL.shares(scores)[:, 0], [0.8, 0.25])
+    np.testing.assert_allclose(ClassLink.ORDINAL.probabilities(scores)[:, 0], [0.8, 0.25])
     # P(1) = .8 - .25, P(5) = .25
     assert ClassLink.ORDINAL.relevance(scores, np.array([0.0, 1.0, 5.0])) == pytest.approx([0.55 + 1.25])
 
 
 @given(npst.arrays(np.float64, (3, 4), elements=st.floats(-1e300, 1e300)), st.sampled_from(ClassLink))
 def test_shares_of_any_scores_are_shares(scores, link):
-    shares = link.shares(scores)
+    shares = link.probabilities(scores)
     assert ((shares >= 0) & (shares <= 1)).all()
     if link is ClassLink.MULTICLASS:
         np.testing.assert_allclose(shares.sum(axis=0), 1.0)
@@ -148,9 +148,9 @@ def test_comes_back_from_a_file_and_can_be_cut(classes, tmp_path):
     [
         ([0, 1], ClassLink.MULTICLASS, "2 levels cannot have 3 classes"),
         ([0, 1, 2], ClassLink.ORDINAL, "3 levels cannot have 3 classes"),
-        ([0, 2, 1], ClassLink.MULTICLASS, "levels must be two or more numbers that ascend"),
+        ([0, 2, 1], ClassLink.MULTICLASS, "levels must be at least two numbers in ascending order"),
         ([0, np.inf, 1], ClassLink.MULTICLASS, r"levels\[1\] is inf"),
-        ([1], ClassLink.ORDINAL, "levels must be two or more"),
+        ([1], ClassLink.ORDINAL, "levels must be at least two"),
     ],
 )
 def test_levels_that_do_not_fit_are_refused(levels, link, sentence):
@@ -166,7 +166,7 @@ RIGHT = ExpectedRelevance(shared(), [0.0, 1.0, 4.0], ClassLink.MULTICLASS).state
     [
         ("fields", {"link": "probit"}, "link must be one of multiclass, ordinal, not 'probit'"),
         ("fields", {"link": ["ordinal"]}, "link must be one of"),
-        ("fields", {"n_classes": 10**30}, "n_classes must be from 1"),
+        ("fields", {"n_classes": 10**30}, "n_classes must be between 1"),
         ("fields", {"n_classes": 2}, "values has shape"),
         ("arrays", {"values": np.zeros(21)}, "values is float64 of 1 dimension"),
         ("arrays", {"values": np.zeros((21, 3), np.float32)}, "values is float32"),

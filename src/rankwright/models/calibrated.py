@@ -1,4 +1,4 @@
-"""Scores of classes that become one score to rank by."""
+"""Class scores calibrated into one ranking score."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.models.calibrations import BayesScorer, StandardCalibration
 from rankwright.models.class_trees import ClassTrees
+from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
 from rankwright.models.trees import TreeEnsemble
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibrated(Scorer):
-    """What another scorer makes of the scores that trees give each class.
+    """A calibration of the scores that trees give each class.
 
     Parameters
     ----------
     classes
         The trees that score each class.
     calibration
-        A scorer whose features are the classes' scores; where several calibrations are to be mixed, a
-        `Combination` of them, so that the trees are gone through once.
+        A scorer whose features are the scores of the classes. To mix several calibrations, use a `Combination` of
+        them: the trees are then evaluated once.
     """
 
     kind: ClassVar[str] = "calibrated"
@@ -52,16 +52,16 @@ class Calibrated(Scorer):
 
     @property
     def depth(self) -> int:
-        """One more than the deeper of its two parts."""
+        """One more than the depth of the deeper of its two parts."""
         return 1 + max(1, self.calibration.depth)
 
     @property
     def n_rounds(self) -> int:
-        """How often every class is scored."""
+        """The number of boosting rounds."""
         return self.classes.n_rounds
 
     def first(self, n_rounds: int) -> Self:
-        """Return the model of the first rounds alone; what was fitted to all rounds' scores is left as it is."""
+        """Return the model of the first rounds only; a calibration fitted to the scores of all rounds is kept."""
         classes = self.classes.first(n_rounds)
         if not isinstance(self.calibration, StandardCalibration):
             return replace(self, classes=classes)
@@ -72,7 +72,7 @@ class Calibrated(Scorer):
     def probabilities(
         self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
     ) -> NDArray[np.float64]:
-        """Return a row a document: the probability of each class. Takes what `predict` takes."""
+        """Return the probability of each class, one row per document. Takes the same input as `predict`."""
         if not isinstance(self.calibration, BayesScorer):
             raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
         features, groups = self._checked(X, qid)
@@ -80,18 +80,18 @@ class Calibrated(Scorer):
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """Those that any split looks at."""
+        """The features that occur in any split."""
         return self.classes.trees.used_features
 
     def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         return self.calibration._score(self._of_classes(X, groups, n_threads), groups, n_threads)
 
     def _of_classes(self, X: Any, groups: QueryGroups, n_threads: int) -> Any:
-        """Return a row a document: the score of each class, in full precision."""
+        """Return the score of each class in double precision, one row per document."""
         return np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)
 
     def state(self) -> State:
-        """Return the trees, the values of their leaves and the calibration."""
+        """Return the trees, their leaf values and the calibration."""
         return State(
             fields={"n_classes": self.classes.n_classes},
             arrays={"values": self.classes.values},
@@ -100,7 +100,7 @@ class Calibrated(Scorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from its trees, the values of their leaves and the calibration."""
+        """Make a scorer from its trees, their leaf values and the calibration."""
         trees, values = state.child("trees"), state.array("values", np.float64, n_dimensions=2)
         if not isinstance(trees, TreeEnsemble):
             raise InputError(f"The trees must be of kind {TreeEnsemble.kind!r}, not {trees.kind!r}.")

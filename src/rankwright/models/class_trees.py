@@ -1,4 +1,4 @@
-"""Trees that score classes of relevance, and the relevance to be expected of the classes' scores."""
+"""Trees that score relevance classes, and the expected relevance that follows from these scores."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ MOST_CLASSES = 256
 
 @dataclass(frozen=True, eq=False)
 class ClassTrees:
-    """An ensemble with a score for each class.
+    """An ensemble with one score per class.
 
-    Either every leaf has a value for each class, or there is one tree a class in turn, with one value a leaf:
+    Either every leaf has one value per class, or the trees belong to the classes in turn, with one value per leaf:
     column `c` of the leaves of tree `t` belongs to class `(t * n_columns + c) % n_classes`.
 
     Parameters
     ----------
     trees
-        The splits; what the leaves are worth there counts for nothing.
+        The splits; the leaf values of this ensemble are ignored.
     values
-        A row a leaf, with one column or `n_classes` of them.
+        The leaf values: one row per leaf, with one column or `n_classes` columns.
     n_classes
         Number of classes.
     """
@@ -51,7 +51,7 @@ class ClassTrees:
     def __post_init__(self) -> None:
         n_classes = checked_integer("n_classes", self.n_classes)
         if not 1 <= n_classes <= MOST_CLASSES:
-            raise InputError(f"n_classes must be from 1 to {MOST_CLASSES}, not {shown(n_classes)}.")
+            raise InputError(f"n_classes must be between 1 and {MOST_CLASSES}, not {shown(n_classes)}.")
         if not isinstance(self.trees, TreeEnsemble):
             raise InputError("The trees of classes must be an ensemble of trees.")
         values = np.asarray(self.values)
@@ -60,45 +60,45 @@ class ClassTrees:
         object.__setattr__(self, "values", frozen_numbers("values", values, shape))
         object.__setattr__(self, "n_classes", n_classes)
         object.__setattr__(self, "trees", replace(self.trees.bare(), leaf_value=np.zeros(shape[0])))
-        if self.trees.n_trees % self.trees_a_round:
+        if self.trees.n_trees % self.trees_per_round:
             raise InputError(f"{self.trees.n_trees} trees cannot be one for each of {n_classes} classes.")
 
     @classmethod
     def of_each(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
-        """Return the classes that one tree each scores."""
+        """Combine one tree per class."""
         trees = TreeEnsemble.concatenate(ensembles)
         return cls(trees, trees.leaf_value[:, None], len(ensembles))
 
     @classmethod
     def concatenate(cls, parts: Sequence[ClassTrees], weights: Sequence[float]) -> Self:
-        """Return the weighted sum of several; they must have the same classes and columns."""
+        """Return the weighted sum of several ensembles with the same classes and columns."""
         values = [weight * one.values for weight, one in zip(weights, parts, strict=True)]
         trees = TreeEnsemble.concatenate([one.trees for one in parts])
         return cls(trees, np.concatenate(values), parts[0].n_classes)
 
     @property
-    def trees_a_round(self) -> int:
-        """Trees that together score every class once."""
+    def trees_per_round(self) -> int:
+        """The number of trees that score every class once."""
         return self.n_classes // int(self.values.shape[1])
 
     @property
     def n_rounds(self) -> int:
-        """How often every class is scored."""
-        return self.trees.n_trees // self.trees_a_round
+        """The number of boosting rounds."""
+        return self.trees.n_trees // self.trees_per_round
 
     def first(self, n_rounds: int) -> Self:
-        """Return the model of the first rounds alone."""
-        trees = self.trees.first(n_rounds * self.trees_a_round)
+        """Return the model of the first rounds only."""
+        trees = self.trees.first(n_rounds * self.trees_per_round)
         return replace(self, trees=trees, values=self.values[: len(trees.leaf_value)])
 
     @property
     def largest(self) -> Doubles:
-        """The size of the largest score that each tree gives."""
+        """The largest absolute score that each tree gives."""
         first_leaves = self.trees.splits[:-1] + np.arange(self.trees.n_trees)
         return np.asarray(np.maximum.reduceat(np.abs(self.values).max(axis=1), first_leaves))
 
     def outputs(self, data: Documents, *, n_threads: int | None = None) -> Doubles:
-        """Return a row of scores for each class, a column a document."""
+        """Return the scores, one row per class and one column per document."""
         return np.stack([one.predict(data, n_threads=n_threads) for one in self._by_class])
 
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
@@ -106,8 +106,8 @@ class ClassTrees:
 
     @cached_property
     def _by_class(self) -> tuple[TreeEnsemble, ...]:
-        """Each class's own trees and leaf values: made when first needed, never saved."""
-        if self.trees_a_round == 1:
+        """The trees of each class with their leaf values; built on first use, never saved."""
+        if self.trees_per_round == 1:
             return tuple(replace(self.trees, leaf_value=column) for column in self.values.T)
         whole = replace(self.trees, leaf_value=self.values[:, 0])
         return tuple(whole.take(range(k, self.trees.n_trees, self.n_classes)) for k in range(self.n_classes))
@@ -117,55 +117,55 @@ class ClassTrees:
 
 
 class ClassLink(Enum):
-    """How scores of classes become shares of probability, and these the relevance to be expected.
+    """How scores of classes become probabilities, and these the expected relevance.
 
-    `MULTICLASS`: a score for each level of relevance; its share is the softmax. `ORDINAL`: a score for each level
-    but the lowest; its share, the logistic function, is the probability of that level or a higher one.
+    `MULTICLASS`: one score per relevance level; their softmax is the probability of each level. `ORDINAL`: one
+    score per level above the lowest; its logistic function is the probability of that level or a higher one.
     """
 
     MULTICLASS = "multiclass"
     ORDINAL = "ordinal"
 
     def n_classes(self, n_levels: int) -> int:
-        """Return the number of scores for so many levels."""
+        """Return the number of scores for this number of levels."""
         return n_levels if self is ClassLink.MULTICLASS else n_levels - 1
 
-    def shares(self, scores: Doubles) -> Doubles:
-        """Return the share of each class (row) for every document (column)."""
+    def probabilities(self, scores: Doubles) -> Doubles:
+        """Return the probability of each class (row) for every document (column)."""
         if self is ClassLink.MULTICLASS:
             raised: Doubles = np.exp(scores - scores.max(axis=0))
             return raised / sum(raised)
-        falling = np.exp(-np.abs(scores))  # never too large
-        shares: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
-        return shares
+        falling = np.exp(-np.abs(scores))  # cannot overflow
+        logistic: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
+        return logistic
 
     def relevance(self, scores: Doubles, levels: Doubles) -> Doubles:
         """Return the expected level of every document.
 
-        Added up class by class: a matrix product's sums might depend on the documents beside.
+        Summed class by class: in a matrix product a sum may depend on the documents beside it.
         """
         if self is ClassLink.MULTICLASS:
             start, steps = 0.0, levels
         else:
             start, steps = float(levels[0]), np.diff(levels)
         expected = np.full(scores.shape[1], start)
-        for step, share in zip(steps, self.shares(scores), strict=True):
-            expected += step * share
+        for step, probability in zip(steps, self.probabilities(scores), strict=True):
+            expected += step * probability
         return expected
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedRelevance(Scorer):
-    """The expected relevance of a document whose classes are scored by trees (Li, Burges & Wu 2007).
+    """The expected relevance of a document by the class scores of trees (Li, Burges & Wu 2007).
 
     Parameters
     ----------
     classes
         The trees that score each class.
     levels
-        What each level of relevance is worth, ascending.
+        The value of each relevance level, ascending.
     link
-        How the classes' scores become probabilities of levels.
+        How scores of classes become probabilities of levels.
     """
 
     kind: ClassVar[str] = "expected_relevance"
@@ -176,7 +176,7 @@ class ExpectedRelevance(Scorer):
     def __post_init__(self) -> None:
         self._set("levels", frozen_numbers("levels", self.levels))
         if len(self.levels) < 2 or not (np.diff(self.levels) > 0).all():
-            raise InputError("levels must be two or more numbers that ascend.")
+            raise InputError("levels must be at least two numbers in ascending order.")
         if self.link.n_classes(len(self.levels)) != self.classes.n_classes:
             raise InputError(f"{len(self.levels)} levels cannot have {self.classes.n_classes} classes.")
         self._set("n_features", self.classes.trees.n_features)
@@ -189,32 +189,34 @@ class ExpectedRelevance(Scorer):
 
     @property
     def n_rounds(self) -> int:
-        """How often every class is scored."""
+        """The number of boosting rounds."""
         return self.classes.n_rounds
 
     def first(self, n_rounds: int) -> Self:
-        """Return the model of the first rounds alone."""
+        """Return the model of the first rounds only."""
         return replace(self, classes=self.classes.first(n_rounds))
 
     def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
-        """Return a row a document: the probability of each level. Takes what `predict` takes."""
+        """Return the probability of each level, one row per document. Takes the same input as `predict`."""
         features, groups = self._checked(X, qid)
-        shares = self.link.shares(self.classes._scores(features, groups, resolve_threads(n_threads)))
-        if self.link is ClassLink.ORDINAL:  # of a level or a higher one: they may cross, and then one has none
+        shares = self.link.probabilities(self.classes._scores(features, groups, resolve_threads(n_threads)))
+        if (
+            self.link is ClassLink.ORDINAL
+        ):  # of a level or a higher one; where they cross, a level gets probability 0
             above = np.vstack([np.ones(shares.shape[1]), np.minimum.accumulate(shares), np.zeros(shares.shape[1])])
             shares = -np.diff(above, axis=0)
         return np.ascontiguousarray(shares.T)
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """Those that any split looks at."""
+        """The features that occur in any split."""
         return self.classes.trees.used_features
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
 
     def state(self) -> State:
-        """Return the trees, the values of their leaves, the levels and the link."""
+        """Return the trees, their leaf values, the levels and the link."""
         return State(
             fields={"link": self.link.value, "n_classes": self.classes.n_classes},
             arrays={"values": self.classes.values, "levels": self.levels},
@@ -223,7 +225,7 @@ class ExpectedRelevance(Scorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from its trees, the values of their leaves, the levels and the link."""
+        """Make a scorer from its trees, their leaf values, the levels and the link."""
         name, known = state.fields.get("link"), {one.value: one for one in ClassLink}
         if not isinstance(name, str) or name not in known:
             raise InputError(f"link must be one of {', '.join(known)}, not {shown(name)}.")

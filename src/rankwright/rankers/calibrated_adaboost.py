@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from rankwright.calibration.fitting import CALIBRATIONS, CalibrationTask
+from rankwright.calibration import CALIBRATIONS, CalibrationTask
 from rankwright.data import RankingData
 from rankwright.data.classes import LabelClasses
 from rankwright.data.sampling import bag_queries, split_queries

@@ -51,7 +51,7 @@ class ClassRule:
 
         Among K classes that share a total of 1, a leaf moves by (K - 1) / K of the Newton step (Friedman 2001).
         """
-        shares = self.link.shares(scores)
+        shares = self.link.probabilities(scores)
         gradient, hessian = self.targets - shares, shares * (1.0 - shares)
         if self.link is ClassLink.MULTICLASS:
             hessian *= len(shares) / (len(shares) - 1)

@@ -8,8 +8,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.neural_network import MLPRegressor
 
 from rankwright import _native
-from rankwright.calibration import fitting as calibration
-from rankwright.calibration.fitting import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
+from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
+from rankwright.calibration.task import SIGMOID_GRID
 from rankwright.data import QueryGroups
 from rankwright.data.classes import LabelClasses
 from rankwright.models import Scorer
@@ -170,7 +170,7 @@ def test_a_target_function_is_the_papers(name):
 def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):
     one = task(6, seed=seed)
     target = CALIBRATIONS[name].target
-    (low, first), (high, last) = calibration.SIGMOID_GRID[0], calibration.SIGMOID_GRID[-1]
+    (low, first), (high, last) = SIGMOID_GRID[0], SIGMOID_GRID[-1]
     grid = [
         target(one.log_probabilities(*one.sigmoid_at(np.array([log_slope, middle]))), one)
         for log_slope in np.linspace(low, high, 60)
