@@ -17,8 +17,8 @@ from .data.trec import read_run as read_run
 from .data.trec import write_run as write_run
 from .ensembling.blend import Blend as Blend
 from .ensembling.blend import blend as blend
-from .ensembling.exponential import mix_exponentially as mix_exponentially
-from .ensembling.standardised import mix_standardised as mix_standardised
+from .ensembling.mixtures import mix_exponentially as mix_exponentially
+from .ensembling.mixtures import mix_standardised as mix_standardised
 from .errors import InputError as InputError
 from .errors import MissingPackageError as MissingPackageError
 from .evaluation.comparison import compare as compare

@@ -185,7 +185,7 @@ def test_three_rankers_are_no_worse_than_any_alone_or_the_best_first_pair():
     assert mix.value == NDCG(k=10)(data.y, mix.predict(data), data.qid)
     assert (mix.alpha, mix.curve, mix.constant) == (None, None, False)
     assert mix._repr_svg_() is None
-    with pytest.raises(InputError, match="Only a combination of two rankers has a curve"):
+    with pytest.raises(InputError, match="Only a blend of two rankers has a curve"):
         mix.plot()
 
 
@@ -207,7 +207,7 @@ def test_columns_of_scores():
     mix = rw.blend(DATA.X[:, 0], list(DATA.X[:, 1]), on=DATA)
     assert mix.alpha == rw.blend(ONE, OTHER, on=DATA).alpha
     assert mix.model_ is None
-    with pytest.raises(InputError, match="Columns of scores were combined, not models"):
+    with pytest.raises(InputError, match="This blend has no model, because columns of scores"):
         mix.predict(DATA)
 
 
@@ -239,7 +239,7 @@ def test_a_picture():
 @pytest.mark.parametrize(
     ("rankers", "options", "sentence"),
     [
-        ([ONE], {}, "blend takes two rankers or more, not 1."),
+        ([ONE], {}, "blend takes at least two rankers, not 1."),
         ([ONE, OTHER], {"on": (1, 2, 3)}, "on must be RankingData, not tuple."),
         ([ONE, OTHER], {"metric": 3}, "metric must be a Metric such as NDCG"),
         ([ONE, OTHER], {"metric": "ndgc@10"}, "ndgc"),
@@ -247,8 +247,12 @@ def test_a_picture():
         ([ONE, OTHER], {"low": 1.0}, "low must be a number below high, not 1.0 and 1.0."),
         ([ONE, OTHER], {"low": "0"}, "low must be a number below high, not '0' and 1.0."),
         ([ONE, OTHER], {"low": float("nan")}, "low must be a number below high, not nan and 1.0."),
-        ([ONE, OTHER], {"low": -1.0}, "A convex combination has alpha from 0 to 1, not -1 to 1; use form='sum'."),
-        ([ONE, OTHER, NOISE], {"high": 0.5}, "The weights of more than two rankers have a range only"),
+        (
+            [ONE, OTHER],
+            {"low": -1.0},
+            "A convex combination has alpha between 0 and 1, not -1 to 1",
+        ),
+        ([ONE, OTHER, NOISE], {"high": 0.5}, "low and high limit the weights of more than two rankers only"),
         ([ONE, np.zeros(7)], {}, "Ranker 2: There are 600 documents but scores of shape (7,)."),
         ([np.zeros((600, 1)), ONE], {}, "Ranker 1: There are 600 documents but scores of shape (600, 1)."),
         ([ONE, np.full(600, np.nan)], {}, "Ranker 2: Row 0 is NaN in scores; it cannot be ranked."),

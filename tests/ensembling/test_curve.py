@@ -19,7 +19,7 @@ def test_a_curve_is_a_function(alpha, value):
 
 @pytest.mark.parametrize("alpha", [-0.1, np.nan])
 def test_a_curve_ends(alpha):
-    with pytest.raises(InputError, match="alpha must be from 0 to inf"):
+    with pytest.raises(InputError, match="alpha must be between 0 and inf"):
         CURVE(alpha)
 
 

@@ -11,9 +11,9 @@ from rankwright.data import RankingData, read_fold, synthetic, write_letor
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate, evaluate
 from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
-from rankwright.evaluation.workers import run_all
 from rankwright.metrics import NDCG
 from rankwright.training import smoothed
+from rankwright.training.workers import run_all
 
 TUNES = ("validation", "out-of-fold")
 GRID = {"max_leaves": (2, 4), "learning_rate": (0.1, 0.3)}

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as npst
 
 from rankwright.data import QueryGroups
 from rankwright.data.query_features import standardised
-from rankwright.ensembling.standardised import mix_standardised
+from rankwright.ensembling.mixtures import mix_standardised
 from rankwright.errors import InputError
 from rankwright.models import FeatureScorer, LinearScorer, StandardisedScorer
 from rankwright.models.format import decode, encode

@@ -13,7 +13,7 @@ from rankwright.learners import HammingTree
 from rankwright.metrics import NDCG
 from rankwright.models import Calibrated, Combination
 from rankwright.models.format import encode
-from rankwright.rankers.pool import BaseLearner, Split
+from rankwright.rankers.calibrated_classifiers import BaseLearner, Split
 
 SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}
 

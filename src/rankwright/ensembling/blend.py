@@ -11,7 +11,8 @@ import numpy as np
 from rankwright.data import RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.ensembling.curve import SAME, Curve, odds_weights
-from rankwright.ensembling.line_search import LineSearch, refined_in_turn, weighted_sum
+from rankwright.ensembling.line_search import LineSearch, refined_in_turn
+from rankwright.ensembling.weights import weighted_sum
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, parse
 from rankwright.models import Combination, Scorer
@@ -28,31 +29,31 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import JSON
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
-"""The ways to write a combination, and the range of alpha where none is asked for."""
+"""The forms of a combination, with the default range of alpha."""
 
 HIGHEST_SCORE = 1e300  # beyond it, differences of scores may not be finite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Blend:
-    """Rankers combined, how good that is, and how good anything else would have been.
+    """The best combination of rankers, its metric, and the metric of all other combinations of two.
 
     Parameters
     ----------
     weights
         The weight of each ranker.
     value
-        The metric of the combination, on the data it was chosen on.
+        The metric of the combination on the data that chose it.
     alone
         The metric of each ranker alone.
     alpha, curve
-        Of two rankers: the weight that was searched for, and the metric for every alpha. Of more: None.
+        The best alpha of two rankers, and the metric for every alpha; None for more than two.
     constant
-        Whether the metric is the same for every alpha; it then says nothing about how to combine the rankers.
+        Whether the metric is the same for every alpha and so cannot choose one.
     metric
-        What was maximised.
+        The metric that was maximised.
     model_
-        The combination as a scorer; None where a ranker is a column of scores or another library's model.
+        The combination as a scorer; None if one of the rankers is a column of scores or another library's model.
     """
 
     weights: tuple[float, ...]
@@ -70,22 +71,22 @@ class Blend:
         return f"Blend(weights {weights}: {self.metric} {self.value:.4f}; alone {alone})"
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
-        """Return a score for each document, as a scorer does."""
+        """Return one score per document, like `Scorer.predict`."""
         if self.model_ is None:
             raise InputError(
-                "Columns of scores were combined, not models that can be held: "
-                "weigh columns of other documents yourself."
+                "This blend has no model, because columns of scores or models of other libraries were combined: "
+                "apply blend.weights to the scores of new documents."
             )
         return self.model_.predict(X, qid, n_threads=n_threads)
 
     def plot(self) -> str:
         """Return the metric against alpha as SVG text."""
         if self.curve is None or self.alpha is None:
-            raise InputError("Only a combination of two rankers has a curve to draw.")
+            raise InputError("Only a blend of two rankers has a curve to plot.")
         return self.curve.plot(self.alpha, str(self.metric))
 
     def _repr_svg_(self) -> str | None:
-        """Return the picture that a notebook shows."""
+        """Return the curve for a notebook."""
         return None if self.curve is None else self.plot()
 
 
@@ -99,10 +100,10 @@ def blend(
     n_threads: int | None = None,
     on_step: Callable[[float], None] | None = None,
 ) -> Blend:
-    """Return the combination of rankers that is best for a metric.
+    """Return the combination of rankers with the highest metric.
 
-    Of two rankers it is the best there is: every ranking that any alpha gives is looked at. More than two are
-    taken each in turn, the others held, until nothing improves; that is good, but not promised to be the best.
+    For two rankers this is the exact optimum: all rankings that any alpha gives are compared. For more than two,
+    each weight in turn is set to its best value until nothing improves, which need not reach the optimum.
 
     Parameters
     ----------
@@ -110,23 +111,24 @@ def blend(
         Two or more fitted rankers, scorers, other libraries' models with `predict`, or columns of scores of the
         documents.
     on
-        Judged documents to choose on; best not those that the rankers were trained on.
+        Judged documents that choose the weights; preferably not those that the rankers were trained on.
     metric
-        What to maximise: any metric, or its name.
+        The metric to maximise, or its name.
     form
-        `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative too if `low` is.
-        Of more rankers: weights from 0 that sum to one; or the first with weight 1, the others from low to high.
+        `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative if `low` is. With
+        more than two rankers: non-negative weights with sum 1, or weight 1 for the first and `low` to `high` for
+        the others.
     low, high
         The range of alpha: by default 0 to 1 for `"convex"`, 0 to infinity for `"sum"`.
     n_threads
-        Threads to use, None for all that this process may; the result does not depend on it.
+        Number of threads, None for all that are available; the result does not depend on it.
     on_step
-        Called with the metric after each step of a search among more than two rankers.
+        Called with the metric after each step of a search over more than two rankers.
     """
     if not isinstance(on, RankingData):
         raise InputError(f"on must be RankingData, not {type(on).__name__}.")
     if len(rankers) < 2:
-        raise InputError(f"blend takes two rankers or more, not {len(rankers)}.")
+        raise InputError(f"blend takes at least two rankers, not {len(rankers)}.")
     measured = parse(metric) if isinstance(metric, str) else metric
     if not isinstance(measured, Metric):
         raise InputError(f"metric must be a Metric such as NDCG(k=10) or its name, not {metric!r}.")
@@ -161,11 +163,11 @@ def _blend_two(
         curve = search.curve(s, t, low=limits[0], high=limits[1])
         alpha, value = search.settle(curve, lambda alpha: weighted_sum(columns, (1.0, alpha)))
         found = ((1.0, alpha), value)
-    else:  # chosen by odds, the alpha / (1 - alpha) of a + odds b: alphas may crowd at 1, odds never do
+    else:  # by odds = alpha / (1 - alpha): alphas may be too close to 1 to tell apart, odds are not
         by_odds = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1]))
         odds, value = search.settle(by_odds, lambda odds: weighted_sum(columns, odds_weights(odds)), odds=True)
         curve, found = by_odds.convex(), (odds_weights(odds), value)
-    # A ranker alone, its own ties and all, is no interval; where it is as good, it is simpler.
+    # A ranker alone, with its own ties, belongs to no interval; if it is as good, it is simpler.
     alone = [((1.0 - end, end), search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
     candidates = [*alone, found]
     best = max(value for _, value in candidates)
@@ -198,13 +200,13 @@ def _odds(alpha: float) -> float:
 
 
 def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
-    """Return those ends of the range at which one of two rankers stands alone: 0 the first, 1 the second."""
+    """Return the alphas in the range at which a single ranker remains: 0 the first, 1 the second."""
     ends = [0.0] if limits[0] <= 0.0 <= limits[1] else []
     return [*ends, 1.0] if form == "convex" and limits[1] == 1.0 else ends
 
 
 def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
-    """Return whether no alpha in the range, the ends included, is better than another."""
+    """Return whether the metric is the same for every alpha in the range, including its ends."""
     ends = [alone[int(end)] for end in _ends_alone(limits, form)]
     return bool(np.ptp([curve.values.min(), curve.values.max(), *ends]) <= SAME)
 
@@ -219,15 +221,15 @@ def _checked_range(form: str, low: float | None, high: float | None, n_rankers: 
         raise InputError(f"low must be a number below high, not {ends[0]!r} and {ends[1]!r}.")
     if form == "convex" and (ends[0] < 0.0 or ends[1] > 1.0):
         raise InputError(
-            f"A convex combination has alpha from 0 to 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
+            f"A convex combination has alpha between 0 and 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
         )
     if form == "convex" and n_rankers > 2 and ends != (0.0, 1.0):
-        raise InputError("The weights of more than two rankers have a range only with form='sum'.")
+        raise InputError("low and high limit the weights of more than two rankers only with form='sum'.")
     return float(ends[0]), float(ends[1])
 
 
 def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Doubles:
-    """Return a ranker's scores of the documents, or the column that stands for it."""
+    """Return a ranker's scores of the documents, or the given column of scores."""
     try:
         given = scores_by(ranker, on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker
         scores = checked_scores(given, len(on))

@@ -1,4 +1,4 @@
-"""A metric against the weight of a ranker: a curve of steps, with its best one."""
+"""A metric as a step function of the weight of a ranker."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-# Values that differ by less are equal: rounding separates them, no query does.
+# Values that differ by less are equal up to rounding.
 SAME = 1e-10
-# An interval that is narrower, by its ends, lies between crossings that coincide but for rounding.
+# An interval narrower than this, relative to its ends, lies between crossings that coincide up to rounding.
 NARROWEST = 1e-12
 
 GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
@@ -32,12 +32,12 @@ STYLE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Curve:
-    """A metric that is constant between edges.
+    """A metric that is constant between edges: a step function of alpha.
 
     Parameters
     ----------
     edges
-        The ends of the intervals, rising; the first and the last may be infinite.
+        The ends of the intervals, ascending; the first and the last may be infinite.
     values
         The metric within each interval, one fewer than edges. On an edge itself documents are tied.
     """
@@ -52,21 +52,21 @@ class Curve:
         return f"Curve({len(self):,} steps from {self.values.min():.4f} to {self.values.max():.4f})"
 
     def __call__(self, alpha: float) -> float:
-        """Return the metric at an alpha; on an edge, that of the interval above it."""
+        """Return the metric at an alpha; on an edge, the value of the interval above it."""
         if not self.edges[0] <= alpha <= self.edges[-1]:
-            raise InputError(f"alpha must be from {self.edges[0]:g} to {self.edges[-1]:g}, not {alpha!r}.")
+            raise InputError(f"alpha must be between {self.edges[0]:g} and {self.edges[-1]:g}, not {alpha!r}.")
         place = int(np.searchsorted(self.edges, alpha, side="right")) - 1
         return float(self.values[min(place, len(self) - 1)])
 
     @property
     def constant(self) -> bool:
-        """Whether every alpha is as good as any other."""
+        """Whether the metric is the same for every alpha."""
         return bool(np.ptp(self.values) <= SAME)
 
     def best(self, *, odds: bool = False) -> tuple[float, float, float]:
-        """Return the ends of the best interval, of equals the widest, and the metric within.
+        """Return the ends of the best interval (the widest of equals) and the metric within it.
 
-        Where edges are `odds`, the widest is that of the widest range of alpha = odds / (1 + odds).
+        If the edges are `odds`, width is measured in alpha = odds / (1 + odds).
         """
         lower, upper = self.edges[:-1], self.edges[1:]
         finite = np.where(np.isfinite(self.edges), np.abs(self.edges), 0.0)
@@ -78,28 +78,28 @@ class Curve:
         return float(lower[place]), float(upper[place]), float(self.values[place])
 
     def convex(self) -> Curve:
-        """Return the curve of (1 - alpha) s + alpha t for that of s + alpha t, from 0 up."""
+        """Convert a curve of s + alpha t with non-negative edges to one of (1 - alpha) s + alpha t."""
         with np.errstate(invalid="ignore"):
             edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
         return Curve(edges, self.values)
 
     def plot(self, alpha: float, metric: str) -> str:
-        """Return a picture of the curve as SVG text, with a dashed line at this alpha."""
-        low, high = self._in_sight(alpha)
+        """Return the curve as SVG text, with a dashed line at this alpha."""
+        low, high = self._visible_range(alpha)
         points = self._points(low, high)
         heights = [value for _, value in points]
         chart = Chart((low, high), (min(heights), max(heights)), "alpha", metric, x_whole=False)
         return chart.drawn_alone([chart.upright("kept", alpha), chart.line("curve", points)], STYLE)
 
-    def _in_sight(self, alpha: float) -> tuple[float, float]:
-        """Return the range to draw: all of it, or where it has no end twice as far as most edges and alpha go."""
+    def _visible_range(self, alpha: float) -> tuple[float, float]:
+        """Return the range to draw; an infinite end is cut at twice the reach of most edges and alpha."""
         inner = np.abs(self.edges[np.isfinite(self.edges)])
         reach = 2.0 * max(abs(alpha), float(np.quantile(inner, 0.9)) if len(inner) else 0.0) or 1.0
         low, high = self.edges[0], self.edges[-1]
         return float(low if np.isfinite(low) else -reach), float(high if np.isfinite(high) else reach)
 
     def _points(self, low: float, high: float) -> list[tuple[float, float]]:
-        """Return points to draw a line through: of the many steps in a pixel the lowest and the highest."""
+        """Return the points of the line: of all steps within one pixel, the lowest and the highest."""
         borders = np.linspace(low, high, WIDTH + 1)
         first = np.searchsorted(self.edges, borders[:-1], side="right") - 1
         last = np.searchsorted(self.edges, borders[1:], side="left") - 1
@@ -113,32 +113,32 @@ class Curve:
 
 
 def places_within(low: float, high: float) -> Iterator[float]:
-    """Yield alphas well within an interval, which may have no end: first its middle.
+    """Yield alphas well within an interval, which may be unbounded, beginning with its middle.
 
-    The middle is as far as can be from both ends, which are crossings, so that neither rounding nor scores that
-    are a little different change the ranking. Yet documents whose order does not matter may cross just there; the
-    other places follow the golden ratio and so keep away from all before them.
+    The middle is as far as possible from both ends, which are crossings, so that neither rounding nor slightly
+    different scores change the ranking. Documents whose order does not change the metric may still cross exactly
+    there; the other alphas follow the golden ratio, which keeps each away from those before it.
     """
-    for share in _shares():
+    for fraction in _fractions():
         if np.isfinite(low) and np.isfinite(high):
-            yield low + (high - low) * share
+            yield low + (high - low) * fraction
         elif np.isfinite(low):
-            yield low + 2.0 * share * max(1.0, abs(low))
+            yield low + 2.0 * fraction * max(1.0, abs(low))
         elif np.isfinite(high):
-            yield high - 2.0 * share * max(1.0, abs(high))
+            yield high - 2.0 * fraction * max(1.0, abs(high))
         else:
-            yield 2.0 * share - 1.0
+            yield 2.0 * fraction - 1.0
 
 
 def odds_within(low: float, high: float) -> Iterator[float]:
-    """Yield odds well within an interval from 0 up, which may have no end: first the middle of their alphas.
+    """Yield odds well within a non-negative interval, which may be unbounded, beginning with the middle alpha.
 
-    Where one ranker's scores are far smaller, all alphas of the interval but a few may lie next to one end, in
-    which case rounding drowns a ranker; the last odds are far from both ends, however small or large these are.
+    If one ranker's scores are far smaller, nearly all alphas of the interval may lie next to one end, where the
+    smaller scores are lost to rounding; the last odds are far from both ends, however small or large these are.
     """
     (first, second), (last_first, last_second) = odds_weights(low), odds_weights(high)
-    for share in _shares():
-        yield (second + (last_second - second) * share) / (first + (last_first - first) * share)
+    for fraction in _fractions():
+        yield (second + (last_second - second) * fraction) / (first + (last_first - first) * fraction)
     if np.isfinite(high):
         yield low + (high - low) * 0.5
     if low > 0.0:
@@ -146,9 +146,9 @@ def odds_within(low: float, high: float) -> Iterator[float]:
 
 
 def odds_weights(odds: float) -> tuple[float, float]:
-    """Return the weights of s and t that sum to one; neither is a difference, so that both keep all digits."""
+    """Return the weights of s and t, with sum 1; neither is a difference, which would lose digits."""
     return 1.0 / (1.0 + odds), odds / (1.0 + odds) if np.isfinite(odds) else 1.0
 
 
-def _shares() -> Iterator[float]:
+def _fractions() -> Iterator[float]:
     return ((0.5 + number * GOLDEN_RATIO) % 1.0 for number in range(PLACES_TO_TRY))

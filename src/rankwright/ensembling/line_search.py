@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright.data import Ranking
 from rankwright.ensembling.curve import SAME, Curve, odds_within, places_within
+from rankwright.ensembling.weights import weighted_sum
 from rankwright.errors import InputError
 from rankwright.metrics import mean_over_queries
 
@@ -21,19 +22,19 @@ if TYPE_CHECKING:
 
 
 class LineSearch:
-    """Finds how much of one column of scores to add to another, for one metric and set of judged documents."""
+    """Finds the best weight of one column of scores in a sum with another, for a metric and judged documents."""
 
     def __init__(self, metric: Metric, labels: Doubles, groups: QueryGroups, *, n_threads: int) -> None:
         self.metric, self._labels, self._groups, self._n_threads = metric, labels, groups, n_threads
         self._sweep = metric.sweep_kernel(labels, groups)
 
     def value(self, scores: Doubles) -> float:
-        """Return the mean over queries of the metric of these scores."""
+        """Return the mean of the metric over queries."""
         ranking = Ranking.of(scores, self._groups, n_threads=self._n_threads)
         return mean_over_queries(self.metric.per_query(self._labels, ranking, n_threads=self._n_threads))
 
     def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
-        """Return the mean over queries for every alpha between the two."""
+        """Return the mean of the metric of s + alpha t over queries, for every alpha from `low` to `high`."""
         swept = self._sweep(s, t, low=low, high=high, n_threads=self._n_threads)
         starts = self.metric.count_empty(swept.starts)
         counted = starts[~np.isnan(starts)]
@@ -51,13 +52,13 @@ class LineSearch:
     ) -> tuple[float, float]:
         """Return an alpha, or `odds`, within the curve's best interval, and the metric of the scores there.
 
-        A higher value than the interval's is no luck to keep: documents tie at just that alpha.
+        A value above the interval's is rejected: it comes from documents that tie at exactly that alpha.
         """
-        low, high, promised = curve.best(odds=odds)
+        low, high, expected = curve.best(odds=odds)
         best = (0.0, -np.inf)
         for alpha in odds_within(low, high) if odds else places_within(low, high):
             value = self.value(scores_at(alpha))
-            if abs(value - promised) <= SAME:
+            if abs(value - expected) <= SAME:
                 return alpha, value
             if value > best[1]:
                 best = alpha, value
@@ -65,7 +66,7 @@ class LineSearch:
 
 
 class Refined(NamedTuple):
-    """Weights of columns, and the metric of their sum."""
+    """Weights of columns, and the metric of their weighted sum."""
 
     weights: Doubles
     value: float
@@ -81,11 +82,11 @@ def refined_in_turn(
     high: float,
     on_step: Callable[[float], None] | None = None,
 ) -> Refined:
-    """Set each weight in turn to its best, the others held, until a whole pass improves nothing.
+    """Set each weight in turn to its best value while the others are fixed, until a pass improves nothing.
 
-    No step lowers the metric, so this ends; that it ends at the best weights of all is not promised (the section's
-    last paragraph). `turns` says whose weights may change, in which order. After each step `on_step` is told the
-    value.
+    No step lowers the metric, so the search ends, but not necessarily at the best weights (last paragraph of the
+    section). `turns` lists the columns whose weights may change, in order. `on_step` is called with the metric
+    after each step.
     """
     best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
     best = best._replace(value=search.value(weighted_sum(columns, best.weights)))
@@ -95,7 +96,7 @@ def refined_in_turn(
         for place in turns:
             others = [column for other, column in enumerate(columns) if other != place]
             rest = weighted_sum(others, np.delete(best.weights, place))
-            if rest.any():  # alone, a column ranks alike with every weight
+            if rest.any():  # alone, a column ranks the same with every weight
                 best = _improved(search, best, place, rest, columns[place], low, high)
             if on_step is not None:
                 on_step(best.value)
@@ -107,7 +108,7 @@ def _improved(
 ) -> Refined:
     curve = search.curve(rest, column, low=low, high=high)
     candidates = [search.settle(curve, lambda alpha: rest + alpha * column)]
-    if low <= 0.0 <= high:  # without it, the ties of the rest are the rest's own
+    if low <= 0.0 <= high:  # without the column, ties of the rest remain ties
         candidates.insert(0, (0.0, search.value(rest)))
     for alpha, value in candidates:
         if value > best.value + SAME:
@@ -115,12 +116,3 @@ def _improved(
             weights[place] = alpha
             best = Refined(weights, value)
     return best
-
-
-def weighted_sum(columns: Sequence[Doubles], weights: Iterable[float]) -> Doubles:
-    """Return the sum column by column, so that a document's score owes nothing to the rows beside it."""
-    total = np.zeros(len(columns[0]))
-    for weight, column in zip(weights, columns, strict=True):
-        if weight:
-            total += weight * column
-    return total

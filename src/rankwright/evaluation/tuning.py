@@ -10,19 +10,19 @@ import numpy as np
 
 from rankwright.data import RankingData
 from rankwright.errors import InputError
-from rankwright.evaluation.workers import run_all
 from rankwright.metrics.parse import nearest
 from rankwright.threads import resolve_threads
 from rankwright.training import smoothed
+from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.evaluation.workers import OnRound
     from rankwright.rankers.ranker import Ranker
     from rankwright.training import History
+    from rankwright.training.workers import OnRound
 
     Grid = Mapping[str, Sequence[Any]]
 

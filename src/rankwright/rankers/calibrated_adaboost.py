@@ -3,46 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 
-from rankwright.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.data import RankingData
+from rankwright.calibration import CALIBRATIONS
 from rankwright.data.classes import LabelClasses
 from rankwright.data.sampling import bag_queries, split_queries
-from rankwright.ensembling.exponential import (
-    KEPT_WEIGHT,
-    Judge,
-    exponential_weights,
-    weigh,
-    without_negligible,
-)
-from rankwright.ensembling.standardised import mix_standardised
+from rankwright.ensembling import Candidate, Judge, Mixture, Pool, mix_standardised, ranker_candidate
+from rankwright.ensembling.mixtures import best_mixture, exponential_mixture
+from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees, votes_oppositely
-from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
-from rankwright.rankers.pool import (
+from rankwright.rankers.calibrated_classifiers import (
     BaseLearner,
-    Chosen,
+    CalibratedMember,
+    CalibrationLevel,
     Classifier,
-    PoolMember,
     Split,
     WeightedMember,
-    as_scorer,
-    beyond_their_split,
+    values_within_split,
+    weighted_members,
+    with_shared_trees,
 )
+from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import History, Monitor, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from rankwright.data import RankingData
+    from rankwright.ensembling import Member
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import FitTask
 
@@ -140,59 +134,72 @@ class CalibratedAdaBoost(Ranker):
         self.n_threads = n_threads
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        """Figure 1 of the paper: boost classifiers, calibrate each in many ways, mix by exponential weights."""
         self._check_parameters()
         if task.weights is not None:
             raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
-        train, judging = task.train, task.validation
-        chooses_rounds = self.pool_rounds == "one" and len(set(self.rounds_tried)) > 1
-        if judging is None and (chooses_rounds or len(set(self.exponents)) > 1):
-            train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
         if len(np.unique(task.train.y)) == 2:
             warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
-        judge = None if judging is None else Judge(judging, self.metric, task.n_threads)
-        companions = [_fitted(one, train, task.n_threads) for one in self.companions]
+        train, judge = self._judge(task)
+        companions = self._fit_companions(train, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
-        if not pool:
+        mixture = self._mix(pool.members, judge).pruned(self.kept_weight)
+        self.pool_ = weighted_members(mixture)
+        model = with_shared_trees(mixture)
+        return mix_standardised([model, *companions]) if companions else model, history
+
+    def _judge(self, task: FitTask) -> tuple[RankingData, Judge | None]:
+        """Return the queries to train on, and the judge of members and mixtures.
+
+        Without validation data, and with more than one exponent or number of rounds to choose from, a fifth of the
+        training queries judges. With nothing to choose there is no judge.
+        """
+        chooses_rounds = self.pool_rounds == "one" and len(set(self.rounds_tried)) > 1
+        if task.validation is not None:
+            train, judging = task.train, task.validation
+        elif chooses_rounds or len(set(self.exponents)) > 1:
+            train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
+        else:
+            return task.train, None
+        return train, Judge(judging, self.metric, task.n_threads)
+
+    def _fit_companions(self, train: RankingData, n_threads: int) -> list[Scorer]:
+        """Return the models of the other rankers; Ctrl-C here ends the whole fit."""
+        pool: Pool[Member] = Pool()
+        pool.fill([ranker_candidate(one, train) for one in self.companions], n_threads=n_threads)
+        if pool.interrupted:
+            raise KeyboardInterrupt
+        return [one.scorer for one in pool]
+
+    def _fill_pool(
+        self, train: RankingData, judge: Judge | None, task: FitTask
+    ) -> tuple[Pool[CalibratedMember], History]:
+        """Boost and calibrate every base learner; a round of the history is the mixture after each of them."""
+        level = CalibrationLevel(LabelClasses.of(task.train.y), self.calibrations, self.metric, judge)
+        learners = [
+            BaseLearner(number, split, shape)
+            for number, split in enumerate(self._splits(train))
+            for shape in self._shapes()
+        ]
+        pool: Pool[CalibratedMember] = Pool()
+        rounds: list[Round] = []
+
+        def joined() -> None:
+            value = self._mix(pool.members, judge).value if len(pool) else None
+            rounds.append(Round(len(rounds) + 1, 1.0, None, value))
+            if task.on_round is not None:
+                task.on_round(rounds[-1])
+
+        candidates = [self._candidate(one, level) for one in learners]
+        pool.fill(candidates, n_threads=task.n_threads, on_joined=joined)
+        if pool.interrupted:
+            warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
+        if not len(pool):
             raise InputError(
                 "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
                 "from and in those to calibrate on."
             )
-        chosen = self._choose(pool, judge)
-        weights = without_negligible(chosen.weights, self.kept_weight)
-        self.pool_ = tuple(one.weighted(float(w)) for one, w in zip(chosen.members, weights, strict=True))
-        model = as_scorer(chosen.members, weights)
-        return mix_standardised([model, *companions]) if companions else model, history
-
-    def _fill_pool(
-        self, train: RankingData, judge: Judge | None, task: FitTask
-    ) -> tuple[list[PoolMember], History]:
-        """Boost every base learner on every split and calibrate it, several at once.
-
-        A round of the history is a base learner, its value that of the mixture so far. Ctrl-C leaves those that
-        are there.
-        """
-        classes = LabelClasses.of(task.train.y)
-        splits = enumerate(self._splits(train))
-        learners = [BaseLearner(*split, shape) for split in splits for shape in self._shapes()]
-        pool: list[PoolMember] = []
-        rounds: list[Round] = []
-        interrupted = False
-        with ThreadPoolExecutor(task.n_threads) as workers, _one_thread_for_libraries():
-            try:
-                running = [workers.submit(self._members, learner, classes, judge) for learner in learners]
-                for members in (one.result() for one in running):
-                    pool += members
-                    value = self._choose(pool, judge).value if pool else None
-                    rounds.append(Round(len(rounds) + 1, 1.0, None, value))
-                    if task.on_round is not None:
-                        task.on_round(rounds[-1])
-            except BaseException as error:
-                workers.shutdown(wait=False, cancel_futures=True)
-                if not isinstance(error, KeyboardInterrupt) or not pool:
-                    raise
-                interrupted = True
-                warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
-        return pool, History(tuple(rounds), len(rounds), interrupted, converging=True)
+        return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True)
 
     def _splits(self, train: RankingData) -> list[Split]:
         random = np.random.default_rng([self.seed, 1])
@@ -204,74 +211,52 @@ class CalibratedAdaBoost(Ranker):
     def _shapes(self) -> list[HammingTree | DecisionProduct]:
         return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
 
-    def _members(self, learner: BaseLearner, classes: LabelClasses, judge: Judge | None) -> list[PoolMember]:
-        return list(self._calibrated(learner, self._boost(learner, classes), classes, judge))
+    def _candidate(self, learner: BaseLearner, level: CalibrationLevel) -> Candidate[CalibratedMember]:
+        """Return the fit of one base learner: boost it, then calibrate it in all ways."""
 
-    def _boost(self, learner: BaseLearner, classes: LabelClasses) -> Classifier | None:
-        """Run AdaBoost.MH for the most rounds that are tried: fewer are a part of them."""
+        def fit(_n_threads: int, on_round: Callable[[Round], None]) -> list[CalibratedMember]:
+            classifier = self._boost(learner, level.classes, on_round)
+            return (
+                [] if classifier is None else list(level.members(learner, classifier, self._rounds_of(classifier)))
+            )
+
+        return Candidate(learner.name, fit)
+
+    def _boost(
+        self, learner: BaseLearner, classes: LabelClasses, on_round: Callable[[Round], None] | None = None
+    ) -> Classifier | None:
+        """Run AdaBoost.MH for the largest number of rounds that is tried; fewer rounds are a prefix of it."""
         _, (learn, weights, _), shape = learner
         if not np.ptp(learn.y) > 0:
             return None
         opposite = votes_oppositely(shape, self.votes)
         boosting = ClassBoosting(shape, opposite, self.learning_rate, max(self.rounds_tried), self.max_bins, 1)
-        silent = Monitor(self.metric, None, None, patience=None, on_round=None, n_threads=1)
-        members = boosting.run(learn, classes, weights, silent)
+        monitor = Monitor(self.metric, None, None, patience=None, on_round=on_round, n_threads=1)
+        members = boosting.run(learn, classes, weights, monitor)
         trees = as_class_trees(members) if members else None
         if trees is None or not len(trees.trees.used_features):
             return None
         return Classifier(trees, [weight for weight, _ in members])
 
-    def _calibrated(
-        self, learner: BaseLearner, classifier: Classifier | None, classes: LabelClasses, judge: Judge | None
-    ) -> Iterator[PoolMember]:
-        """Yield a member for every number of rounds and every calibration that can be fitted.
-
-        Without a validation part, members are judged by the queries that they are calibrated on.
-        """
-        if classifier is None:
-            return
-        part = learner.split.calibrate
-        by = judge or Judge(part.canonical, self.metric, 1)
-        for n_rounds in self._rounds_of(classifier):
-            trees, total = classifier.first(n_rounds)
-            of_classes = np.ascontiguousarray(trees.outputs(part, n_threads=by.n_threads).T[part.canonical_rows])
-            task = CalibrationTask(of_classes, total, *part.canonical, classes)
-            judged: Any = of_classes
-            if isinstance(by.data, RankingData):
-                judged = np.ascontiguousarray(trees.outputs(by.data, n_threads=by.n_threads).T)
-            for name in self.calibrations:
-                calibration = CALIBRATIONS[name].fit(task)
-                if calibration is None:
-                    continue
-                scores = calibration._score(judged, by.data.groups, by.n_threads)
-                yield PoolMember(learner, n_rounds, trees, calibration, name, scores, by(scores))
-
     def _rounds_of(self, classifier: Classifier) -> list[int]:
-        """Return the numbers of rounds tried; in a pool of all, one that has stopped early is there but once."""
+        """Return the numbers of rounds to calibrate after.
+
+        In a pool of all of them, a classifier that stopped early counts once, not once per number of rounds.
+        """
         if self.pool_rounds == "one":
             return sorted(set(self.rounds_tried))
         return sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried})
 
-    def _choose(self, pool: Sequence[PoolMember], judge: Judge | None) -> Chosen:
-        """Return the members of the best number of rounds, or of all, and their weights."""
-        if judge is None:  # there is nothing to choose
-            return Chosen(pool, exponential_weights(beyond_their_split(pool), self.exponents[0]), None)
-        pools = [pool]
+    def _mix(self, members: Sequence[CalibratedMember], judge: Judge | None) -> Mixture[CalibratedMember]:
+        """Weight members by equation 6, with the exponent and the number of rounds of the best mixture."""
+        if judge is None:
+            weights = exponential_weights(values_within_split(members), self.exponents[0])
+            return Mixture(members, weights, exponent=self.exponents[0])
+        pools = [members]
         if self.pool_rounds == "one":
-            pools = [
-                [one for one in pool if one.n_rounds == tried] for tried in sorted({one.n_rounds for one in pool})
-            ]
-        weightings = [
-            weigh(
-                np.stack([one.scores for one in members]),
-                judge,
-                qualities=np.array([one.quality for one in members]),
-                exponents=self.exponents,
-            )
-            for members in pools
-        ]
-        best = int(np.argmax([weighting.value for weighting in weightings]))
-        return Chosen(pools[best], weightings[best].weights, weightings[best].value)
+            numbers = sorted({one.n_rounds for one in members})
+            pools = [[one for one in members if one.n_rounds == n_rounds] for n_rounds in numbers]
+        return best_mixture([exponential_mixture(pool, judge, exponents=self.exponents) for pool in pools])
 
     def _check_parameters(self) -> None:
         _require_sizes("leaves", self.leaves, least=2)
@@ -310,21 +295,3 @@ def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None
         require_whole_number(name, size, least=least)
         if most is not None and size > most:
             raise InputError(f"{name} must be at most {most}, not {size!r}.")
-
-
-def _fitted(companion: Ranker, train: RankingData, n_threads: int) -> Scorer:
-    """Return what another ranker learns; it goes through all its rounds."""
-    one = clone(companion).set_params(n_threads=n_threads).fit(train)
-    if one.history_.interrupted:
-        raise KeyboardInterrupt
-    model: Scorer = one.model_
-    return model
-
-
-@contextmanager
-def _one_thread_for_libraries() -> Iterator[None]:
-    """Keep numpy's linear algebra, on matrices this small, from waking threads for every product."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    with threadpool_limits(1):
-        yield

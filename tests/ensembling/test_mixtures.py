@@ -3,7 +3,8 @@ import pytest
 
 import rankwright as rw
 from rankwright.data import RankingData
-from rankwright.ensembling.exponential import exponential_weights, mix_exponentially, without_negligible
+from rankwright.ensembling.mixtures import mix_exponentially
+from rankwright.ensembling.weights import exponential_weights, prune_weights
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
@@ -30,11 +31,11 @@ def test_weights_are_exponential_and_sum_to_1():
 
 
 def test_negligible_members_are_dropped_and_the_others_sum_to_1():
-    kept = without_negligible(np.array([0.004, 0.6, 0.3, 0.096]), 0.99)
+    kept = prune_weights(np.array([0.004, 0.6, 0.3, 0.096]), 0.99)
     assert np.flatnonzero(kept).tolist() == [1, 2, 3]
     assert kept.sum() == pytest.approx(1.0)
-    assert without_negligible(np.array([0.5, 0.5]), 1.0).tolist() == [0.5, 0.5]
-    assert without_negligible(np.array([0.2, 0.8]), 0.5).tolist() == [0.0, 1.0]
+    assert prune_weights(np.array([0.5, 0.5]), 1.0).tolist() == [0.5, 0.5]
+    assert prune_weights(np.array([0.2, 0.8]), 0.5).tolist() == [0.0, 1.0]
 
 
 def test_a_mixture_beats_its_members_where_they_differ():
@@ -63,10 +64,17 @@ def test_a_pool_of_constant_scores_is_mixed_evenly():
     assert mixture.about["exponent"] == 0.0
 
 
-@pytest.mark.parametrize("qualities", [[], [np.nan], [[1.0]]])
-def test_wrong_qualities_are_refused(qualities):
-    with pytest.raises(InputError, match="qualities must be finite numbers"):
-        exponential_weights(qualities, 1.0)
+@pytest.mark.parametrize("values", [[], [np.nan], [[1.0]]])
+def test_wrong_values_are_refused(values):
+    with pytest.raises(InputError, match="values must be at least one number, and all of them finite"):
+        exponential_weights(values, 1.0)
+
+
+def test_queries_that_do_not_count_cannot_judge():
+    data = judged()
+    nothing = RankingData(data.X, np.zeros(len(data)), data.qid)
+    with pytest.raises(InputError, match="ranker 1 has no finite value: the judging queries must count for ndcg"):
+        mix_exponentially(POOL, nothing, metric=NDCG(empty=None))
 
 
 def test_fitted_rankers_are_mixed_as_their_scorers_are():

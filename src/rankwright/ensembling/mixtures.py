@@ -1,0 +1,162 @@
+"""Mixtures of the members of a pool: exponential weights by value, or equal weights on the scale of the query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+
+import numpy as np
+
+from rankwright.ensembling.pool import Judge, M, Member
+from rankwright.ensembling.weights import (
+    KEPT_WEIGHT,
+    exponential_weights,
+    prune_weights,
+    uniform_weights,
+    weighted_sum,
+)
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG
+from rankwright.models import Combination, StandardisedScorer
+from rankwright.models.scorer import checked_scorers
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.arrays import Doubles
+    from rankwright.data import RankingData
+    from rankwright.metrics import Metric
+    from rankwright.models import Scorer
+
+EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
+
+
+class Standing(NamedTuple):
+    """A member's name, its value on its own and its weight in the mixture."""
+
+    name: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Generic[M]):
+    """Members with their weights.
+
+    Parameters
+    ----------
+    members
+        The members.
+    weights
+        One per member, non-negative, with sum 1.
+    value
+        The judge's value of the mixture; None if it was not judged.
+    exponent
+        The exponent of the weights; None if they are not exponential.
+    """
+
+    members: Sequence[M]
+    weights: Doubles
+    value: float | None = None
+    exponent: float | None = None
+
+    def pruned(self, kept_weight: float = KEPT_WEIGHT) -> Mixture[M]:
+        """Return the mixture with negligible weights set to 0."""
+        return replace(self, weights=prune_weights(self.weights, kept_weight))
+
+    def scorer(self) -> Combination:
+        """Return the members with non-zero weight as one scorer."""
+        kept = np.flatnonzero(self.weights)
+        return Combination(tuple(self.members[place].scorer for place in kept.tolist()), self.weights[kept])
+
+    def standings(self) -> list[Standing]:
+        """Return all members, by weight and then by value, highest first."""
+        rows = [
+            Standing(one.name, one.value, float(weight))
+            for one, weight in zip(self.members, self.weights, strict=True)
+        ]
+        return sorted(rows, key=lambda row: (-row.weight, -row.value))
+
+
+def uniform_mixture(members: Sequence[M], judge: Judge | None = None) -> Mixture[M]:
+    """Return the mixture with equal weights; with a judge, also its value."""
+    weights = uniform_weights(len(members))
+    value = None if judge is None else judge(weighted_sum([one.scores for one in members], weights))
+    return Mixture(members, weights, value)
+
+
+def exponential_mixture(
+    members: Sequence[M], judge: Judge, *, exponents: Sequence[float] = EXPONENTS
+) -> Mixture[M]:
+    """Return the mixture with weights exp(c x value), for the exponent c whose mixture the judge values most.
+
+    Among equally good exponents the smallest is taken, which gives the most even weights.
+    """
+    values, scores = [one.value for one in members], [one.scores for one in members]
+    for one in members:
+        if not np.isfinite(one.value):
+            raise InputError(f"{one.name} has no finite value: the judging queries must count for {judge.metric}.")
+    tried = []
+    for exponent in sorted(exponents):
+        weights = exponential_weights(values, exponent)
+        tried.append(Mixture(members, weights, judge(weighted_sum(scores, weights)), exponent))
+    return best_mixture(tried)
+
+
+def best_mixture(mixtures: Sequence[Mixture[M]]) -> Mixture[M]:
+    """Return the judged mixture with the highest value; the first of equals."""
+    values = [np.nan if mixture.value is None else mixture.value for mixture in mixtures]
+    return mixtures[int(np.argmax(values))]
+
+
+def within_query(scorer: Scorer) -> StandardisedScorer:
+    """Return the scorer with its scores standardised within each query, which puts all scorers on one scale."""
+    return StandardisedScorer(scorer).described(feature_names=scorer.feature_names)
+
+
+def mix_exponentially(
+    rankers: Sequence[Any],
+    on: RankingData,
+    *,
+    metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+    exponents: Sequence[float] = EXPONENTS,
+    kept_weight: float = KEPT_WEIGHT,
+    n_threads: int | None = None,
+) -> Combination:
+    """Return the exponentially weighted mixture of fitted rankers or scorers whose scores share one scale.
+
+    The weight of each is exp(c x its metric) (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 5). Members of
+    negligible weight are left out.
+
+    Parameters
+    ----------
+    rankers
+        The fitted rankers or scorers.
+    on
+        Judged documents that determine the weights; preferably not those that the rankers were trained on.
+    metric
+        The metric.
+    exponents
+        The values of c to try; the one with the best mixture is taken.
+    kept_weight
+        Fraction of the total weight that the members kept must have.
+    n_threads
+        Number of threads, None for all that are available; the mixture does not depend on it.
+    """
+    scorers = checked_scorers(rankers)
+    if not len(exponents) or not all(np.isfinite(one) and one >= 0 for one in exponents):
+        raise InputError(f"exponents must be a list of non-negative numbers, not {exponents!r}.")
+    if not 0.0 < kept_weight <= 1.0:
+        raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
+    judge = Judge(on, metric, resolve_threads(n_threads))
+    members = [Member.judged(f"ranker {number}", one, judge) for number, one in enumerate(scorers, start=1)]
+    mixture = exponential_mixture(members, judge, exponents=exponents)
+    about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(metric), "value": mixture.value}
+    return mixture.pruned(kept_weight).scorer().described(about=about)
+
+
+def mix_standardised(rankers: Sequence[Any]) -> Combination:
+    """Return the mean of the scores of fitted rankers or scorers, standardised within each query."""
+    scorers = [within_query(one) for one in checked_scorers(rankers)]
+    return Combination(tuple(scorers), uniform_weights(len(scorers)))

@@ -1,0 +1,56 @@
+"""Weights of the members of a mixture: plain functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from rankwright.arrays import Doubles
+
+KEPT_WEIGHT = 0.99
+
+
+def uniform_weights(n_members: int) -> Doubles:
+    """Return equal weights that sum to 1."""
+    return np.full(n_members, 1.0 / n_members)
+
+
+def exponential_weights(values: ArrayLike, exponent: float) -> Doubles:
+    """Return weights proportional to exp(exponent x value) that sum to 1; exponent 0 gives equal weights.
+
+    Equation 6 of Busa-Fekete, Kégl, Éltető & Szarvas (2011).
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1 or not len(numbers) or not np.isfinite(numbers).all():
+        raise InputError("values must be at least one number, and all of them finite.")
+    weights = np.exp(exponent * (numbers - numbers.max()))
+    return np.asarray(weights / weights.sum())
+
+
+def prune_weights(weights: Doubles, kept_weight: float = KEPT_WEIGHT) -> Doubles:
+    """Return the weights with the smallest set to 0, while the rest keep at least `kept_weight` of the sum.
+
+    The weights that are left sum to 1.
+    """
+    heaviest = np.argsort(-weights, kind="stable")
+    n_kept = 1 + int(np.searchsorted(np.cumsum(weights[heaviest]), kept_weight * weights.sum()))
+    kept = np.zeros_like(weights)
+    kept[heaviest[:n_kept]] = weights[heaviest[:n_kept]]
+    return np.asarray(kept / kept.sum())
+
+
+def weighted_sum(columns: Sequence[Doubles], weights: Iterable[float]) -> Doubles:
+    """Return the sum of weight x column, added column by column: a score does not depend on the rows beside it."""
+    total = np.zeros(len(columns[0]))
+    for weight, column in zip(weights, columns, strict=True):
+        if weight:
+            total += weight * column
+    return total

@@ -1,0 +1,191 @@
+"""Base learners, boosted classifiers and calibrated members: the contents of CalibratedAdaBoost's pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.calibration import CALIBRATIONS, CalibrationTask
+from rankwright.data.dataset import Judged
+from rankwright.ensembling import Judge, Member
+from rankwright.learners import DecisionProduct, HammingTree
+from rankwright.models import Calibrated, Combination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.arrays import Doubles
+    from rankwright.data import RankingData
+    from rankwright.data.classes import LabelClasses
+    from rankwright.ensembling import Mixture
+    from rankwright.metrics import Metric
+    from rankwright.models import ClassTrees
+
+
+class Split(NamedTuple):
+    """Queries to train on, with one weight per document (None: all 1), and other queries to calibrate on."""
+
+    learn: RankingData
+    weights: Doubles | None
+    calibrate: RankingData
+
+
+class BaseLearner(NamedTuple):
+    """The shape of the weak classifiers, and the split of the training queries with its number, from 0."""
+
+    number: int
+    split: Split
+    shape: HammingTree | DecisionProduct
+
+    @property
+    def size(self) -> str:
+        """The size of the shape, such as "15 leaves" or "3 terms"."""
+        if isinstance(self.shape, HammingTree):
+            return f"{self.shape.max_leaves} leaves"
+        return f"{self.shape.max_terms} terms"
+
+    @property
+    def name(self) -> str:
+        """The size and the split."""
+        return f"{self.size} on split {self.number}"
+
+
+class Classifier(NamedTuple):
+    """A classifier boosted for the largest number of rounds that is tried, and the weight of each round."""
+
+    trees: ClassTrees
+    weights: list[float]
+
+    def first(self, n_rounds: int) -> tuple[ClassTrees, float]:
+        """Return the trees of the first rounds (all if boosting stopped earlier) and the sum of their weights."""
+        weights = self.weights[:n_rounds]
+        return self.trees.first(len(weights)), sum(weights)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CalibratedMember(Member):
+    """A classifier after some of its rounds, calibrated in one way."""
+
+    scorer: Calibrated
+    learner: BaseLearner
+    n_rounds: int
+    calibration: str
+
+
+@dataclass(frozen=True, eq=False)
+class CalibrationLevel:
+    """The second level of Figure 1: calibrates classifiers in many ways and values each result.
+
+    Parameters
+    ----------
+    classes
+        The labels of the training data.
+    names
+        The calibrations.
+    metric
+        The metric that values members.
+    judge
+        Values members on held-out queries; if None, a member is valued on the queries it is calibrated on.
+    """
+
+    classes: LabelClasses
+    names: Sequence[str]
+    metric: Metric
+    judge: Judge | None
+
+    def members(
+        self, learner: BaseLearner, classifier: Classifier, rounds: Sequence[int]
+    ) -> Iterator[CalibratedMember]:
+        """Yield one member per number of rounds and calibration that can be fitted."""
+        for n_rounds in rounds:
+            trees, total = classifier.first(n_rounds)
+            part = learner.split.calibrate
+            scores = _class_scores(trees, part, 1)[part.canonical_rows]
+            task = CalibrationTask(scores, total, *part.canonical, self.classes)
+            judge, judged = self._judge(trees, task)
+            for name in self.names:
+                calibration = CALIBRATIONS[name].fit(task)
+                if calibration is not None:
+                    scores = calibration._score(judged, judge.data.groups, judge.n_threads)
+                    yield CalibratedMember(
+                        name=f"{learner.name}, {n_rounds} rounds, {name}",
+                        scorer=Calibrated(trees, calibration),
+                        scores=scores,
+                        value=judge(scores),
+                        learner=learner,
+                        n_rounds=n_rounds,
+                        calibration=name,
+                    )
+
+    def _judge(self, trees: ClassTrees, task: CalibrationTask) -> tuple[Judge, Any]:
+        """Return the judge of the calibrated trees, and the scores of the classes for its documents."""
+        if self.judge is None:
+            return Judge(Judged(task.labels, task.groups), self.metric, 1), task.scores
+        return self.judge, _class_scores(trees, self.judge.data, self.judge.n_threads)
+
+
+def _class_scores(trees: ClassTrees, data: Any, n_threads: int) -> Doubles:
+    """Return the score of each class, one row per document."""
+    return np.ascontiguousarray(trees.outputs(data, n_threads=n_threads).T)
+
+
+class WeightedMember(NamedTuple):
+    """One row of `CalibratedAdaBoost.pool_`.
+
+    Parameters
+    ----------
+    split
+        The number of the split of the training queries, from 0.
+    learner
+        The size of the weak classifiers, such as `"15 leaves"` or `"3 terms"`.
+    rounds
+        The number of boosting rounds.
+    calibration
+        The name of the calibration.
+    value
+        The metric of the member alone.
+    weight
+        Its weight in the mixture; the weights of all members sum to 1, and members left out have 0.
+    """
+
+    split: int
+    learner: str
+    rounds: int
+    calibration: str
+    value: float
+    weight: float
+
+
+def weighted_members(mixture: Mixture[CalibratedMember]) -> tuple[WeightedMember, ...]:
+    """Return one row per member, in the order of the pool."""
+    return tuple(
+        WeightedMember(
+            one.learner.number, one.learner.size, one.n_rounds, one.calibration, one.value, float(weight)
+        )
+        for one, weight in zip(mixture.members, mixture.weights, strict=True)
+    )
+
+
+def values_within_split(members: Sequence[CalibratedMember]) -> Doubles:
+    """Return each member's value minus the mean of its split, whose queries may be harder than others."""
+    by_split: dict[int, list[float]] = {}
+    for one in members:
+        by_split.setdefault(one.learner.number, []).append(one.value)
+    beyond = [one.value - np.mean(by_split[one.learner.number]) for one in members]
+    return np.asarray(np.nan_to_num(beyond))  # NaN: a split without relevant documents
+
+
+def with_shared_trees(mixture: Mixture[CalibratedMember]) -> Combination:
+    """Return the mixture as a scorer in which all calibrations of one classifier share its trees."""
+    by_trees: dict[int, list[tuple[Calibrated, float]]] = {}
+    for member, weight in zip(mixture.members, mixture.weights, strict=True):
+        if weight > 0:
+            by_trees.setdefault(id(member.scorer.classes), []).append((member.scorer, float(weight)))
+    scorers = []
+    for sharing in by_trees.values():
+        parts, weights = zip(*sharing, strict=True)
+        calibrations = Combination(tuple(one.calibration for one in parts), np.array(weights))
+        scorers.append(Calibrated(parts[0].classes, calibrations))
+    return Combination(tuple(scorers), np.ones(len(scorers)))
