@@ -32,10 +32,10 @@ def reliability_diagram() -> str:
     classes = LabelClasses.of(learn.y)
     scores, test_scores = (np.ascontiguousarray(model.classes.outputs(part).T) for part in (calibrate, test))
     task = CalibrationTask(scores, model.calibration.total, calibrate.y, calibrate.groups, classes)
-    happened = test.y[:, None] == classes.labels
+    outcomes = test.y[:, None] == classes.labels
     fitted = {name: CALIBRATIONS[name].fit(task) for name in SHOWN}
     said = {name: one.probabilities(test_scores) for name, one in fitted.items()}
-    return plot_reliability({name: reliability(one, happened, n_bins=20) for name, one in said.items()})
+    return plot_reliability({name: reliability(one, outcomes, n_bins=20) for name, one in said.items()})
 
 
 def pool_weights() -> str:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,7 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import combine_pvalues, ttest_rel
 
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
+from rankwright.evaluation import dcg_bound
 from rankwright.evaluation.dcg_bound import dcg_loss
 from rankwright.evaluation.diversity import calibration_diversity
 
@@ -38,9 +42,9 @@ def test_the_loss_by_hand():
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (([[0.5, 0.5]], [[0.5, 0.5]], [1.0]), "estimated must have a row a document and 1 columns"),
+        (([[0.5, 0.5]], [[0.5, 0.5]], [1.0]), "estimated must have one row per document and 1 columns"),
         (([[0.5, 0.5]], [[0.5, 0.6]], [1.0, 2.0]), "true must hold probabilities"),
-        (([[0.5, 0.5]], [[0.5, 0.5]] * 2, [1.0, 2.0]), "true must have a row a document"),
+        (([[0.5, 0.5]], [[0.5, 0.5]] * 2, [1.0, 2.0]), "true must have one row per document"),
     ],
 )
 def test_wrong_probabilities_are_refused(arguments, sentence):
@@ -48,8 +52,30 @@ def test_wrong_probabilities_are_refused(arguments, sentence):
         dcg_loss(*arguments)
 
 
+@pytest.mark.parametrize("gains", [[0.0, np.nan], [0.0, np.inf], [[0.0, 1.0]]])
+def test_gains_that_are_not_finite_numbers_are_refused(gains):
+    with pytest.raises(InputError, match="gains must be finite numbers, one per class"):
+        dcg_loss([[0.5, 0.5]], [[0.5, 0.5]], gains)
+
+
+@settings(deadline=None, max_examples=200)
+@given(arrays.arrays(np.float64, st.integers(0, 12), elements=st.sampled_from([0.0, 0.25, 1.0])))
+def test_ties_are_ranked_as_everywhere_else(chances):
+    """Two classes, the second of gain 1: of equal documents the earlier comes first."""
+    estimated, true = np.stack([1 - chances, chances], axis=1), np.stack([chances, 1 - chances], axis=1)
+    groups = QueryGroups.of_one(len(chances))
+    ranks, best = (Ranking.of(one, groups).ranks() for one in (chances, 1 - chances))
+    expected = ((1 - chances) * (1 / np.log2(1 + best) - 1 / np.log2(1 + ranks))).sum()
+    assert dcg_loss(estimated, true, [0.0, 1.0]).lost == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_bound_has_no_sort_of_its_own():
+    """Ranking.of alone decides between equal scores."""
+    assert "argsort" not in Path(dcg_bound.__file__).read_text(encoding="utf-8")
+
+
 def test_a_power_below_1_is_refused():
-    with pytest.raises(InputError, match="power must be from 1"):
+    with pytest.raises(InputError, match="power must be at least 1"):
         dcg_loss([[1.0]], [[1.0]], [1.0], power=0.5)
 
 

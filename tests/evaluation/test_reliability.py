@@ -85,13 +85,13 @@ def test_the_diagram_is_a_picture():
 @pytest.mark.parametrize(
     ("said", "was", "bins", "sentence"),
     [
-        ([0.5], [1, 0], 10, r"must have one shape and hold something, not \(1,\) and \(2,\)"),
-        ([], [], 10, "must have one shape and hold something"),
-        ([1.5], [1], 10, "probabilities must be from 0 to 1"),
-        ([np.nan], [1], 10, "probabilities must be from 0 to 1"),
-        ([0.5], [2], 10, "happened must be True or False, or 1 or 0"),
-        ([0.5], [1], 0, "n_bins must be a whole number from 1, not 0"),
-        ([0.5], [1], True, "n_bins must be a whole number from 1, not True"),
+        ([0.5], [1, 0], 10, r"must have the same shape and not be empty, not \(1,\) and \(2,\)"),
+        ([], [], 10, "must have the same shape and not be empty"),
+        ([1.5], [1], 10, "probabilities must be between 0 and 1"),
+        ([np.nan], [1], 10, "probabilities must be between 0 and 1"),
+        ([0.5], [2], 10, "outcomes must be True or False, or 1 or 0"),
+        ([0.5], [1], 0, "n_bins must be a positive integer, not 0"),
+        ([0.5], [1], True, "n_bins must be a positive integer, not True"),
     ],
 )
 def test_wrong_input_is_told_in_a_sentence(said, was, bins, sentence):

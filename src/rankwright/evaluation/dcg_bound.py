@@ -1,4 +1,4 @@
-"""What wrong probabilities can cost in DCG (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 6)."""
+"""The loss of DCG by wrong class probabilities, bounded (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 6)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class DCGLoss(NamedTuple):
-    """The expected DCG that is lost, what it can be at most, and at most for any two rankings (the corollary)."""
+    """The expected DCG that is lost, its bound by the proposition, and its bound by the corollary."""
 
     lost: float
     bound: float
@@ -23,43 +24,42 @@ class DCGLoss(NamedTuple):
 
 
 def dcg_loss(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: float = 2.0) -> DCGLoss:
-    """Return the expected DCG lost by ranking one query by estimated instead of true class probabilities, bounded.
+    """Return the expected DCG lost by ranking one query by estimated instead of true class probabilities.
 
-    Ranks are by expected gain. With 1/p + 1/q = 1, the loss is at most
+    Documents are ranked by expected gain. With 1/p + 1/q = 1, the loss is at most
 
-        (sum over documents and classes of |(c_own rank - c_best rank) gain|^p)^(1/p)
-        x (sum of |estimated - true|^q)^(1/q),
+        (sum over documents and classes of |(c_estimated - c_true) gain|^p)^(1/p)
+        x (sum over documents and classes of |estimated - true|^q)^(1/q),
 
-    where c are the discounts at a document's rank and at its rank by the true probabilities. The corollary takes
-    the first factor at its largest, which is where one ranking reverses the other.
+    where c_estimated and c_true are the discounts of a document in the two rankings. The corollary replaces the
+    first factor by its maximum over all pairs of rankings, reached when one ranking reverses the other.
 
     Parameters
     ----------
     estimated, true
-        A row a document: the probability of each class.
+        Class probabilities: one row per document, one column per class.
     gains
-        What each class is worth.
+        The gain of each class.
     power
-        p, from 1 to infinity.
+        p, at least 1; may be infinite.
     """
-    own, best, worth = _checked(estimated, true, gains)
+    estimate, truth, gain = _checked(estimated, true, gains)
     if not power >= 1.0:
-        raise InputError(f"power must be from 1 to infinity, not {power!r}.")
+        raise InputError(f"power must be at least 1, not {power!r}.")
     conjugate = np.inf if power == 1.0 else 1.0 if np.isinf(power) else power / (power - 1.0)
-    discounts = 1.0 / np.log2(2.0 + np.arange(len(own)))
-    expected = best @ worth
-    at_own, at_best = discounts[_ranks(own @ worth)], discounts[_ranks(expected)]
-    distance = _norm(own - best, conjugate)
-    moved = _norm(np.outer(at_own - at_best, worth), power)
-    farthest = _norm(np.outer(discounts - discounts[::-1], worth), power)
-    lost = float((at_best * expected).sum() - (at_own * expected).sum())
-    return DCGLoss(lost, moved * distance, farthest * distance)
+    discounts = 1.0 / np.log2(2.0 + np.arange(len(estimate)))
+    expected = truth @ gain
+    by_estimate, by_truth = discounts[_ranks(estimate @ gain)], discounts[_ranks(expected)]
+    distance = _norm(estimate - truth, conjugate)
+    moved = _norm(np.outer(by_estimate - by_truth, gain), power)
+    largest = _norm(np.outer(discounts - discounts[::-1], gain), power)
+    lost = float((by_truth * expected).sum() - (by_estimate * expected).sum())
+    return DCGLoss(lost, moved * distance, largest * distance)
 
 
 def _ranks(scores: Doubles) -> NDArray[np.int64]:
-    ranks = np.empty(len(scores), dtype=np.int64)
-    ranks[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
-    return ranks
+    """Return the rank of each document of one query, from 0."""
+    return Ranking.of(scores, QueryGroups.of_one(len(scores)), n_threads=1).ranks() - 1
 
 
 def _norm(values: Doubles, power: float) -> float:
@@ -67,12 +67,14 @@ def _norm(values: Doubles, power: float) -> float:
 
 
 def _checked(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike) -> tuple[Doubles, Doubles, Doubles]:
-    worth = np.asarray(gains, dtype=np.float64)
-    own, best = np.asarray(estimated, dtype=np.float64), np.asarray(true, dtype=np.float64)
-    for name, table in (("estimated", own), ("true", best)):
-        if table.ndim != 2 or table.shape != own.shape or table.shape[1:] != worth.shape:
-            expected = f"a row a document and {worth.size} columns"
+    gain = np.asarray(gains, dtype=np.float64)
+    if gain.ndim != 1 or not np.isfinite(gain).all():
+        raise InputError("gains must be finite numbers, one per class.")
+    estimate, truth = np.asarray(estimated, dtype=np.float64), np.asarray(true, dtype=np.float64)
+    for name, table in (("estimated", estimate), ("true", truth)):
+        if table.ndim != 2 or table.shape != estimate.shape or table.shape[1:] != gain.shape:
+            expected = f"one row per document and {gain.size} columns, one per class"
             raise InputError(f"{name} must have {expected}, not shape {table.shape}.")
         if not (table >= 0).all() or not np.allclose(table.sum(axis=1), 1.0):
-            raise InputError(f"{name} must hold probabilities: from 0, and 1 in every row's sum.")
-    return own, best, worth
+            raise InputError(f"{name} must hold probabilities: non-negative, with sum 1 in each row.")
+    return estimate, truth, gain

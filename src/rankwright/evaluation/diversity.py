@@ -1,4 +1,4 @@
-"""How different calibrations are (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 7.2)."""
+"""How much the scores of calibrations differ (Busa-Fekete, Kégl, Éltető & Szarvas 2011, section 7.2)."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ LEAST_P = 1e-300  # so that its logarithm is finite
 
 
 def calibration_diversity(scores: Mapping[str, Sequence[ArrayLike]]) -> dict[tuple[str, str], float]:
-    """Return for each pair how likely their scores are to differ so much by chance; near 0, they are different.
+    """Return one p-value per pair of calibrations; near 0, the scores of the two differ.
 
-    A paired t-test in each fold, and Fisher's method over the folds: -2 x the sum of the logarithms of the folds'
-    p-values is chi-squared with twice as many degrees of freedom as there are folds.
+    A paired t-test per fold, combined by Fisher's method: -2 x the sum of the logarithms of the p-values follows a
+    chi-squared distribution with twice as many degrees of freedom as folds.
 
     Parameters
     ----------
     scores
-        By calibration, its scores of the same documents: one array a fold.
+        The scores of each calibration, by name: one array per fold, for the same documents.
     """
-    from scipy.stats import chi2  # takes long to import
+    from scipy.stats import chi2  # slow to import
 
     sizes = {tuple(np.shape(one) for one in folds) for folds in scores.values()}
     if len(sizes) != 1 or sizes == {()}:
-        raise InputError("Every calibration must have scores of the same documents, for at least one fold.")
+        raise InputError("All calibrations must have scores of the same documents, for at least one fold.")
     found = {}
     for one, other in combinations(scores, 2):
         p_values = [_paired_t(*pair) for pair in zip(scores[one], scores[other], strict=True)]

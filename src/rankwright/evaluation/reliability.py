@@ -1,4 +1,4 @@
-"""Whether probabilities are what they say: of all that is called 30 % likely, 30 % should be so."""
+"""Reliability of probabilities: of all events with a predicted probability of 30 %, 30 % should occur."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """What was predicted and what was observed, bin by bin, from unlikely to likely.
+    """Predicted and observed frequencies per bin, by ascending predicted probability.
 
     Parameters
     ----------
     predicted
-        The mean probability of each bin.
+        The mean predicted probability of each bin.
     observed
-        The share of each bin that came true.
+        The fraction of events of each bin that occurred.
     counts
-        How many probabilities each bin holds.
+        The number of probabilities in each bin.
     """
 
     predicted: Doubles
@@ -36,12 +36,12 @@ class Reliability:
 
     @property
     def error(self) -> float:
-        """How far observed shares are from predicted ones, a mean over all probabilities."""
+        """The expected calibration error: mean absolute difference of observed and predicted, by bin size."""
         return float(np.average(np.abs(self.observed - self.predicted), weights=self.counts))
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """Predicted and observed of each bin; on the diagonal where probabilities are what they say."""
+        """Predicted and observed frequency of each bin; on the diagonal if the probabilities are calibrated."""
         return list(zip(self.predicted.tolist(), self.observed.tolist(), strict=True))
 
     def plot(self) -> str:
@@ -49,45 +49,50 @@ class Reliability:
         return plot_reliability({"observed": self})
 
     def _repr_svg_(self) -> str:
-        """Return the picture that a notebook shows."""
+        """Return the diagram for a notebook."""
         return self.plot()
 
 
-def reliability(probabilities: ArrayLike, happened: ArrayLike, *, n_bins: int = 10) -> Reliability:
-    """Return how often what was predicted came true, by how likely it was called.
+def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 10) -> Reliability:
+    """Compare predicted probabilities with observed frequencies, in bins of equal counts.
 
-    Bins hold as many probabilities each as can be; equal ones stay together.
+    Equal probabilities always share a bin.
 
     Parameters
     ----------
     probabilities
-        Any number of them, in any shape: a row a document and a column a class, say.
-    happened
-        Whether each came true, in the same shape: for classes, `labels[:, None] == classes`.
+        Predicted probabilities in any shape, for example one row per document and one column per class.
+    outcomes
+        Whether each event occurred, in the same shape; for classes, `labels[:, None] == classes`.
     n_bins
-        Most bins to make.
+        Maximum number of bins.
     """
-    said, was = np.asarray(probabilities, dtype=np.float64), np.asarray(happened)
-    if said.shape != was.shape or not said.size:
-        raise InputError(
-            f"probabilities and happened must have one shape and hold something, not {said.shape} and {was.shape}."
-        )
-    if not ((said >= 0.0) & (said <= 1.0)).all():
-        raise InputError("probabilities must be from 0 to 1.")
-    if not np.isin(was, (0, 1)).all():
-        raise InputError("happened must be True or False, or 1 or 0, for each probability.")
+    said, occurred = _checked(probabilities, outcomes)
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
-        raise InputError(f"n_bins must be a whole number from 1, not {n_bins!r}.")
+        raise InputError(f"n_bins must be a positive integer, not {n_bins!r}.")
     last_ranks = (said.size * np.arange(1, n_bins + 1) - 1) // n_bins
-    ends = np.unique(np.sort(said, axis=None)[last_ranks])
-    place = np.searchsorted(ends, said.ravel())
-    counts = np.bincount(place)
-    predicted, observed = (np.bincount(place, one.ravel()) / counts for one in (said, was))
+    ends = np.unique(np.sort(said)[last_ranks])
+    bins = np.searchsorted(ends, said)
+    counts = np.bincount(bins)
+    predicted, observed = (np.bincount(bins, one) / counts for one in (said, occurred))
     return Reliability(predicted, observed, counts)
 
 
+def _checked(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Doubles, Doubles]:
+    """Return both as flat arrays of equal length."""
+    said, occurred = np.asarray(probabilities, dtype=np.float64), np.asarray(outcomes)
+    if said.shape != occurred.shape or not said.size:
+        shapes = f"{said.shape} and {occurred.shape}"
+        raise InputError(f"probabilities and outcomes must have the same shape and not be empty, not {shapes}.")
+    if not ((said >= 0.0) & (said <= 1.0)).all():
+        raise InputError("probabilities must be between 0 and 1.")
+    if not np.isin(occurred, (0, 1)).all():
+        raise InputError("outcomes must be True or False, or 1 or 0, for each probability.")
+    return said.ravel(), occurred.astype(np.float64).ravel()
+
+
 def plot_reliability(curves: dict[str, Reliability]) -> str:
-    """Return a reliability diagram of several as SVG text; on the diagonal, probabilities are what they say."""
-    lines = {"as predicted": [(0.0, 0.0), (1.0, 1.0)]}
+    """Return a reliability diagram of several curves as SVG text; calibrated probabilities lie on the diagonal."""
+    lines = {"calibrated": [(0.0, 0.0), (1.0, 1.0)]}
     lines |= {f"{name} (error {one.error:.3f})": one.points for name, one in curves.items()}
-    return line_chart(lines, "predicted probability", "observed share", x_whole=False)
+    return line_chart(lines, "predicted probability", "observed frequency", x_whole=False)

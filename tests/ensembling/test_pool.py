@@ -1,0 +1,274 @@
+import signal
+import time
+from functools import partial
+from threading import Event, main_thread
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import rankwright as rw
+from rankwright.data import RankingData
+from rankwright.ensembling import (
+    Candidate,
+    Judge,
+    Member,
+    Pool,
+    exponential_mixture,
+    ranker_candidate,
+    uniform_mixture,
+    within_query,
+)
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG
+from rankwright.models import Combination, FeatureScorer
+from rankwright.models.format import encode
+
+
+def judged(seed=1, n_queries=20):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * 8, 4)).astype(np.float32)
+    y = np.digitize(X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=len(X)), [0.3, 1.3])
+    return RankingData(X, y, np.repeat(np.arange(n_queries), 8))
+
+
+TRAIN, HELD_OUT, TEST = judged(1), judged(2), judged(3)
+JUDGE = Judge(HELD_OUT, NDCG(k=10), 1)
+RANKERS = {"svm": rw.RankSVM(), "trees": rw.LambdaMART(rounds=5), "features": rw.AdaRank(rounds=4)}
+
+
+def scorer_candidate(name, scorer, *, seconds=0.0):
+    def fit(n_threads, on_round):
+        time.sleep(seconds)
+        return [Member.judged(name, within_query(scorer), JUDGE)]
+
+    return Candidate(name, fit)
+
+
+def candidates(delays=(0.0, 0.0)):
+    """Three rankers between two scorers, whose fits take so many seconds."""
+    first, last = (
+        scorer_candidate(f"feature {place}", FeatureScorer(place, n_features=4, missing=0.0), seconds=seconds)
+        for place, seconds in enumerate(delays)
+    )
+    rankers = [
+        ranker_candidate(one, TRAIN, name=name, judge=JUDGE, scale=within_query) for name, one in RANKERS.items()
+    ]
+    return [first, *rankers, last]
+
+
+def filled(n_threads=1, delays=(0.0, 0.0)):
+    pool = Pool()
+    pool.fill(candidates(delays), n_threads=n_threads)
+    return pool
+
+
+def test_any_ranker_and_any_scorer_can_join():
+    pool = filled()
+    assert [one.name for one in pool] == ["feature 0", "svm", "trees", "features", "feature 1"]
+    for member in pool:
+        np.testing.assert_array_equal(member.scores, member.scorer.predict(HELD_OUT))
+        assert member.value == NDCG(k=10)(HELD_OUT.y, member.scores, HELD_OUT.qid)
+    alone = rw.RankSVM().fit(TRAIN)
+    np.testing.assert_allclose(pool.members[1].scores, within_query(alone.model_).predict(HELD_OUT), rtol=1e-12)
+
+
+def test_a_mixture_is_one_scorer():
+    mixture = exponential_mixture(filled().members, JUDGE)
+    model = mixture.scorer()
+    assert isinstance(model, Combination)
+    expected = sum(w * one.scorer.predict(TEST) for w, one in zip(mixture.weights, mixture.members, strict=True))
+    np.testing.assert_allclose(model.predict(TEST), expected, atol=1e-12)
+    assert mixture.value == pytest.approx(NDCG(k=10)(HELD_OUT.y, model.predict(HELD_OUT), HELD_OUT.qid))
+
+
+def test_uniform_and_pruned_mixtures():
+    members = filled().members
+    uniform = uniform_mixture(members, JUDGE)
+    assert uniform.weights.tolist() == [0.2] * 5
+    assert uniform.value == JUDGE(uniform.scorer().predict(HELD_OUT))
+    assert uniform_mixture(members).value is None
+    sharp = exponential_mixture(members, JUDGE, exponents=[100.0]).pruned(0.8)
+    kept = np.flatnonzero(sharp.weights)
+    assert 0 < len(kept) < 5
+    assert len(sharp.scorer().members) == len(kept)
+    assert sharp.weights.sum() == pytest.approx(1.0)
+
+
+def test_standings_list_all_members_by_weight():
+    mixture = exponential_mixture(filled().members, JUDGE, exponents=[50.0])
+    rows = mixture.standings()
+    assert {row.name for row in rows} == {one.name for one in mixture.members}
+    assert [row.weight for row in rows] == sorted(mixture.weights, reverse=True)
+    assert [row.value for row in rows] == sorted((row.value for row in rows), reverse=True)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("delays", [(0.0, 0.0), (0.4, 0.0), (0.0, 0.1)], ids=["none", "first last", "last last"])
+def test_the_model_depends_neither_on_threads_nor_on_the_order_in_which_fits_end(n_threads, delays):
+    expected, found = (exponential_mixture(pool.members, JUDGE) for pool in (filled(), filled(n_threads, delays)))
+    assert encode(found.scorer()) == encode(expected.scorer())
+    assert found.standings() == expected.standings()
+
+
+def test_members_join_in_order_whichever_is_fitted_first():
+    pool, seen = Pool(), []
+    pool.fill(candidates((0.3, 0.0)), n_threads=5, on_joined=lambda: seen.append(len(pool)))
+    assert seen == [1, 2, 3, 4, 5]
+    assert pool.members[0].name == "feature 0"
+
+
+def test_a_pool_can_be_filled_again_and_hold_given_members():
+    first, *rest = candidates()
+    pool = Pool(filled().members[:1])
+    pool.fill(rest[:2], n_threads=2)
+    pool.fill(rest[2:], n_threads=2)
+    assert [one.name for one in pool] == [one.name for one in (first, *rest)]
+
+
+def test_the_ranker_that_joins_stays_as_it_was():
+    ranker = rw.LambdaMART(rounds=2, n_threads=1)
+    pool = Pool()
+    pool.fill([ranker_candidate(ranker, TRAIN)], n_threads=2)
+    assert not hasattr(ranker, "model_")
+    assert [one.name for one in pool] == ["LambdaMART"]
+    assert np.isnan(pool.members[0].value)
+    with pytest.raises(InputError, match="LambdaMART has no finite value"):
+        exponential_mixture(pool.members, JUDGE)
+
+
+# Members that are fitted out of fold, as a stacked pool needs them
+
+
+def out_of_fold(ranker, data, n_folds=4):
+    """A candidate judged on queries that its models were not trained on; its scorer is trained on all."""
+
+    def fit(n_threads, on_round):
+        fold_of_query = np.arange(len(data.groups)) % n_folds
+        scores = np.empty(len(data))
+        for fold in range(n_folds):
+            rest = data.take_queries(np.flatnonzero(fold_of_query != fold))
+            rows = np.flatnonzero(fold_of_query[data.groups.query_of_row] == fold)
+            model = within_query(clone(ranker).fit(rest, on_round=on_round).model_)
+            scores[rows] = model.predict(data)[rows]
+        scorer = within_query(clone(ranker).fit(data, on_round=on_round).model_)
+        judge = Judge(data, NDCG(k=10), n_threads)
+        return [Member(name=type(ranker).__name__, scorer=scorer, scores=scores, value=judge(scores))]
+
+    return Candidate(type(ranker).__name__, fit)
+
+
+def test_members_fitted_out_of_fold_can_join():
+    pool = Pool()
+    pool.fill([out_of_fold(one, TRAIN) for one in RANKERS.values()], n_threads=2)
+    judge = Judge(TRAIN, NDCG(k=10), 1)
+    mixture = exponential_mixture(pool.members, judge)
+    for member in pool:
+        assert member.value == judge(member.scores) < judge(member.scorer.predict(TRAIN))
+    assert mixture.value < judge(mixture.scorer().predict(TRAIN))  # the members have seen these queries
+    assert NDCG(k=10)(TEST.y, mixture.scorer().predict(TEST), TEST.qid) > 0.7
+
+
+# Failures
+
+
+class BrokenError(Exception):
+    pass
+
+
+def failing(name, error):
+    def fit(n_threads, on_round):
+        raise error
+
+    return Candidate(name, fit)
+
+
+def test_a_candidate_that_cannot_be_fitted_is_named():
+    wrong = ranker_candidate(rw.RankSVM(C=-1.0), TRAIN, name="svm with C=-1")
+    with pytest.raises(InputError, match=r"^svm with C=-1: C must be"):
+        Pool().fill([*candidates(), wrong], n_threads=2)
+
+
+def test_an_error_of_another_kind_keeps_its_type_and_gets_the_name():
+    with pytest.raises(BrokenError) as caught:
+        Pool().fill([failing("odd one", BrokenError("no"))], n_threads=1)
+    assert caught.value.__notes__ == ["This happened while odd one was fitted for a pool."]
+
+
+def test_failures_can_be_left_out_with_a_warning_that_names_them():
+    pool, error = Pool(), BrokenError("out of luck")
+    with pytest.warns(UserWarning, match="odd one is left out of the pool: out of luck"):
+        pool.fill([failing("odd one", error), *candidates()], n_threads=2, skip_failures=True)
+    assert len(pool) == 5
+    assert pool.failures == [("odd one", error)]
+
+
+@pytest.mark.filterwarnings("ignore:.*left out of the pool")
+def test_a_pool_of_failures_says_why():
+    broken = [failing(name, InputError(f"{name} is odd.")) for name in ("one", "two")]
+    with pytest.raises(InputError, match=r"No candidate of the pool could be fitted. one: one is odd.; two: two"):
+        Pool().fill(broken, n_threads=2, skip_failures=True)
+
+
+def test_a_failure_ends_the_fits_under_way_at_their_next_round():
+    rounds = []
+
+    def endless(n_threads, on_round):
+        for number in range(2000):
+            time.sleep(0.005)
+            rounds.append(number)
+            on_round(number)
+        return []
+
+    with pytest.raises(InputError, match="broken: no"):
+        Pool().fill([failing("broken", InputError("no")), Candidate("endless", endless)], n_threads=2)
+    assert len(rounds) < 1000
+
+
+# Ctrl-C
+
+
+def interrupted_after(number, pool):
+    if len(pool) == number:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_ctrl_c_keeps_the_members_so_far(n_threads):
+    pool = Pool()
+    pool.fill(candidates(), n_threads=n_threads, on_joined=partial(interrupted_after, 2, pool))
+    assert pool.interrupted
+    assert [one.name for one in pool] == ["feature 0", "svm"]
+    assert np.isfinite(exponential_mixture(pool.members, JUDGE).scorer().predict(TEST)).all()
+
+
+def test_ctrl_c_before_the_first_member_is_raised():
+    pool = Pool()
+    with pytest.raises(KeyboardInterrupt):
+        pool.fill([failing("slow", KeyboardInterrupt()), *candidates()], n_threads=2)
+    assert not len(pool)
+
+
+def test_ctrl_c_while_fits_run_ends_them():
+    pool, joined = Pool(), Event()
+
+    def endless(n_threads, on_round):
+        joined.wait(10)
+        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+        for number in range(2000):
+            time.sleep(0.005)
+            on_round(number)
+        raise AssertionError("This fit should have ended.")
+
+    started = time.perf_counter()
+    pool.fill([candidates()[0], Candidate("endless", endless)], n_threads=2, on_joined=joined.set)
+    assert pool.interrupted
+    assert [one.name for one in pool] == ["feature 0"]
+    assert time.perf_counter() - started < 5
+
+
+def test_no_candidates_are_no_members():
+    pool = Pool()
+    pool.fill([], n_threads=2)
+    assert not len(pool)
+    assert not pool.interrupted
