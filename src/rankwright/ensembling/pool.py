@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from sklearn.base import clone
 
 from rankwright.data import Ranking
 from rankwright.errors import InputError
@@ -121,6 +120,8 @@ def ranker_candidate(
     named = name or type(ranker).__name__
 
     def fit(n_threads: int, on_round: OnRound) -> list[Member]:
+        from sklearn.base import clone  # slow to import
+
         fitted = clone(ranker).set_params(n_threads=n_threads).fit(train, on_round=on_round)
         if fitted.history_.interrupted:
             raise KeyboardInterrupt
