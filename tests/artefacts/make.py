@@ -14,7 +14,6 @@ from rankwright.models import (
     ClassLink,
     ClassTrees,
     Combination,
-    Correction,
     ExpectedRelevance,
     FeatureScorer,
     HiddenLayer,
@@ -25,6 +24,7 @@ from rankwright.models import (
     QueryFeatureScorer,
     RadialBasis,
     Rescaled,
+    ResidualModel,
     Scorer,
     SigmoidCalibration,
     StandardCalibration,
@@ -36,7 +36,7 @@ from rankwright.models.format import FORMAT_VERSION
 
 FOLDER = Path(__file__).parent
 NAMES = ("bm25", "length", "pagerank")
-START = [0.1, -2.0, 1 / 3, 0.0, 7.0]  # of a correction
+START = [0.1, -2.0, 1 / 3, 0.0, 7.0]  # for a residual model
 X = [[1.0, 2.0, 3.0], [None, 0.1, -7.0], [4.0, None, None], [0.0, 0.0, 0.0], [1e30, -1e-30, 12345.678]]
 
 
@@ -69,7 +69,7 @@ def models() -> dict[str, Scorer]:
         "combination": combination,
         "trees": trees,
         "expected_relevance": expected,
-        "correction": Correction(trees),
+        "correction": ResidualModel(trees),
         "network": NetworkScorer([3, 2, 2, 1], np.sin(np.arange(17)) / 3, [0.5, -1.0, 2.0]),
         "query_features": QueryFeatureScorer(wide, (QueryFeature.RANK, QueryFeature.ZSCORE)),
         "query_features_alone": QueryFeatureScorer(linear, (QueryFeature.MINMAX,), raw=False),
@@ -103,8 +103,8 @@ def make(name: str, model: Scorer) -> None:
     if path.exists():
         return
     save(model, path)
-    given = {"start": START} if isinstance(model, Correction) else {}
-    scores = model.predict(np.array(X, dtype=np.float32), **given).tolist()
+    given = {"init_score": START} if model.needs_init_score else {}
+    scores = model.predict(np.array(X, dtype=np.float32), qid=1, **given).tolist()
     expected = {"feature_names": NAMES, "about": model.about, "X": X, "scores": scores, **given}
     path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
 

@@ -385,7 +385,7 @@ def test_info_shows_the_first_features_of_many(run, tmp_path):
     save(TreeEnsemble.concatenate(many), tmp_path / "many.rw")
     _, out, err = run("info", tmp_path / "many.rw")
     assert len(out.split("splits\n")[1].splitlines()) == 20
-    assert err == "and 10 more; --json gives all\n"
+    assert err == "and 10 more; --json lists all\n"
     assert len(run("info", tmp_path / "many.rw", "--json").json["importances"]) == 30
 
 

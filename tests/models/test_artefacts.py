@@ -25,8 +25,8 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
     assert list(scorer.feature_names) == expected["feature_names"]
     assert scorer.about == expected["about"]
     X = np.array(expected["X"], dtype=np.float32)
-    given = {"start": expected["start"]} if "start" in expected else {}
-    scores = scorer.predict(X, **given).tolist()
+    given = {"init_score": expected["start"]} if scorer.needs_init_score else {}
+    scores = scorer.predict(X, qid=1, **given).tolist()
     # Exponentials may come out a bit different on another processor.
     assert scores == (
         pytest.approx(expected["scores"], rel=1e-12) if scorer.kind == "calibrated" else expected["scores"]

@@ -133,5 +133,5 @@ def test_wrong_values_are_refused(make, sentence):
 
 
 def test_contributions_are_refused_in_a_sentence():
-    with pytest.raises(InputError, match="cannot tell what each feature adds"):
+    with pytest.raises(InputError, match="cannot compute contributions"):
         Calibrated(class_trees(), calibrations()).contributions(documents())

@@ -74,7 +74,7 @@ def test_rounds_are_trees_or_a_tree_for_each_class():
         (np.full((21, 3), np.nan), 3, "must be finite"),
         (np.zeros((21, 1)), 4, "6 trees cannot be one for each of 4 classes"),
         (np.zeros((21, 1)), 0, "n_classes must be between 1 and 256, not 0"),
-        (np.zeros((21, 1)), 2.0, "n_classes must be a whole number"),
+        (np.zeros((21, 1)), 2.0, "n_classes must be an integer"),
     ],
 )
 def test_values_that_do_not_fit_are_refused(values, n_classes, sentence):
@@ -139,7 +139,7 @@ def test_comes_back_from_a_file_and_can_be_cut(classes, tmp_path):
     cut = ExpectedRelevance(classes.first(1), [0, 1, 4], ClassLink.MULTICLASS)
     assert again.first(1).predict(X).tobytes() == cut.predict(X).tobytes()
     assert again.used_features.tolist() == TREES.used_features.tolist()
-    with pytest.raises(InputError, match="'expected_relevance' cannot tell what each feature adds"):
+    with pytest.raises(InputError, match="'expected_relevance' cannot compute contributions"):
         again.contributions(X)
 
 

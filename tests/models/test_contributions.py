@@ -159,7 +159,7 @@ def test_extreme_covers(cover):
 
 def test_numbers_too_large_are_refused():
     model = chain(1, 1, leaf_value=[-1.7e308, 1.7e308], cover=[1.0, 0.0])
-    with pytest.raises(InputError, match="a contribution to row 0 is not finite"):
+    with pytest.raises(InputError, match="A contribution in row 0 is not finite"):
         model.contributions([[1.0]])
 
 
@@ -180,7 +180,7 @@ def test_columns_made_within_the_query_count_for_their_feature():
     model = QueryFeatureScorer(inner, (QueryFeature.RANK, QueryFeature.ZSCORE))
     X, qid = documents(7, 20, 3), np.arange(20) // 5
     found = sums_to_scores(model, X, qid)
-    first = model.contributions(X[:5])
+    first = model.contributions(X[:5], 0)
     assert found[:5].tolist() == first.tolist()
     assert Combination([model], [2.0]).contributions(X, qid).tolist() == (2 * found).tolist()
     assert model.used_features.tolist() == np.unique(inner.feature % 3).tolist()
@@ -191,7 +191,7 @@ def test_a_scorer_without_contributions_says_so():
         kind = "silent"
         _contributions = FeatureScorer.__mro__[1]._contributions
 
-    with pytest.raises(InputError, match="'silent' cannot tell what each feature adds"):
+    with pytest.raises(InputError, match="'silent' cannot compute contributions"):
         Silent(0, n_features=1, missing=0.0).contributions([[1.0]])
 
 

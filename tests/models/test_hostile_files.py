@@ -5,6 +5,8 @@ import hashlib
 import json
 import re
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, example
 from rankwright.errors import InputError
+from rankwright.models.about import MAX_FACTS_DEPTH
 from rankwright.models.format import CHECKSUM_SIZE, HEADER_START, MAX_DEPTH, SIZES, decode, encode, sealed
+from rankwright.models.state import MAX_FEATURES
 
 CONTENT = encode(example())
 HEADER_SIZE = SIZES.unpack_from(CONTENT, HEADER_START - SIZES.size)[1]
@@ -31,7 +35,8 @@ def complaint(content):
     try:
         scorer = decode(content, "evil.rw")
         X = np.resize(X_EXAMPLE, (4, scorer.n_features)) if scorer.n_features < 100 else X_EXAMPLE
-        assert np.isfinite(scorer.predict(X)).all()
+        given = {"init_score": np.zeros(len(X))} if scorer.needs_init_score else {}
+        assert np.isfinite(scorer.predict(X, qid=1, **given)).all()
     except InputError as error:
         return str(error)
     return ""
@@ -84,8 +89,8 @@ def test_the_honest_twin_is_accepted():
         (feature_node(feature=3), b"", "feature must be from 0"),
         (feature_node(feature=-1), b"", "feature must be from 0"),
         (feature_node(feature=2**70, n_features=2**71), b"", "n_features must be from 1 to"),
-        (feature_node(feature="1"), b"", "whole number"),
-        (feature_node(feature=None), b"", "whole number"),
+        (feature_node(feature="1"), b"", "must be an integer"),
+        (feature_node(feature=None), b"", "must be an integer"),
         (feature_node(direction=5), b"", "direction must be"),
         (feature_node(missing=[1]), b"", "finite number"),
         (feature_node(missing=10**400), b"", "finite number"),
@@ -94,7 +99,7 @@ def test_the_honest_twin_is_accepted():
         (feature_node() | {"kind": ["linear"]}, b"", "knows no scorer of kind"),
         (feature_node() | {"kind": "x" * 10_000}, b"", "knows no scorer of kind"),
         (feature_node() | {"fields": []}, b"", "must be objects"),
-        (feature_node() | {"fields": {}}, b"", "The field feature is not there"),
+        (feature_node() | {"fields": {}}, b"", "The field feature is missing"),
         (feature_node() | {"more": {}}, b"", "must be an object of kind, fields"),
         (feature_node() | {"arrays": {"w": THREE}}, ZEROS[:24], "has no array 'w'"),
         (feature_node(), b"12345678", "8 of its bytes belong to no array"),
@@ -122,7 +127,7 @@ def test_the_honest_twin_is_accepted():
         (linear_node(THREE, THREE), ZEROS[8:] + struct.pack("<d", np.inf), r"missing\[2\] is inf"),
         (linear_node(THREE, THREE, intercept=True), ZEROS, "finite number"),
         (combination_node(), b"", "must be scorers"),
-        (combination_node(feature_node(), n_weights=2), ZEROS[:16], "The scorer member 1 is not there"),
+        (combination_node(feature_node(), n_weights=2), ZEROS[:16], "The scorer member 1 is missing"),
         (
             combination_node(feature_node(), feature_node(), n_weights=1),
             ZEROS[:8],
@@ -177,13 +182,19 @@ def test_headers_that_are_not_json(header):
     refused(sealed(header, b""), "header is not JSON|must be an object")
 
 
-def test_facts_nested_without_end():
+@pytest.mark.parametrize("depth", [MAX_FACTS_DEPTH, 900, 100_000])
+def test_facts_nested_too_deeply(depth):
     text = json.dumps(header_of(feature_node())).replace(
-        '"about": {}', '"about": {"a": ' + "[" * 900 + "]" * 900 + "}"
+        '"about": {}', '"about": {"a": ' + "[" * depth + "]" * depth + "}"
     )
-    accepted_or_refused(sealed(text.encode(), b""))
-    text = text.replace("[", "[" * 100).replace("]", "]" * 100)
-    accepted_or_refused(sealed(text.encode(), b""))
+    refused(sealed(text.encode(), b""), "nested")
+
+
+def test_facts_nested_as_deeply_as_allowed():
+    facts = {"b": 1}
+    for _ in range(MAX_FACTS_DEPTH - 1):
+        facts = {"a": facts}
+    assert decode(resigned(header_of(feature_node(), about=facts), b""), "deep.rw").about == facts
 
 
 def test_depth_is_cut_off():
@@ -299,3 +310,99 @@ def test_two_of_very_many_names_are_found_alike_at_once():
     sentence = complaint(sealed(json.dumps(header_of(feature_node(n_features=len(names)), names)).encode(), b""))
     assert "is given twice" in sentence, "looking back from each name would take hours"
     assert len(sentence) < 200
+
+
+def within(inner, *columns, raw=True):
+    """Return the node of a scorer of columns made within the query."""
+    fields = {"columns": list(columns)} | ({} if raw else {"raw": False})
+    return {"kind": "query_features", "fields": fields, "arrays": {}, "scorers": {"inner": inner}}
+
+
+def nested_columns(levels, n_features=None):
+    node = feature_node(feature=0, n_features=2 * 4**levels if n_features is None else n_features)
+    for _ in range(levels):
+        node = within(node, "zscore", "rank", "minmax")
+    return node
+
+
+def empty_trees(n_features):
+    float64, int32 = ["float64", [0]], ["int32", [0]]
+    arrays = {"splits": ["int64", [1]], "feature": int32, "threshold": ["float32", [0]]}
+    arrays |= {"missing_left": ["uint8", [0]], "left": int32, "right": int32}
+    arrays |= {"leaf_value": float64, "gain": float64, "cover": float64}
+    return {"kind": "trees", "fields": {"n_features": n_features}, "arrays": arrays, "scorers": {}}
+
+
+def wide_layer(n_features):
+    """Return the node of a network without hidden units: none of its features takes a byte."""
+    empty = ["float64", [0]]
+    arrays = {"weights": ["float64", [n_features, 0]], "intercepts": empty, "output_weights": empty}
+    return {"kind": "hidden_layer", "fields": {"intercept": 0.0}, "arrays": arrays, "scorers": {}}
+
+
+@pytest.mark.parametrize(
+    ("node", "payload", "sentence"),
+    [
+        (nested_columns(3), b"", "64 columns of each feature; at most 16"),
+        (nested_columns(11), b"", "4194304 columns of each feature|64 columns of each feature"),
+        (nested_columns(15, 2**31 - 1), b"", "n_features must be from 1 to"),
+        (within(nested_columns(2), "rank"), b"", "32 columns of each feature"),
+        (within(combination_node(nested_columns(2)), "rank"), ZEROS[:8], "32 columns of each feature"),
+        (feature_node(n_features=MAX_FEATURES + 1), b"", "n_features must be from 1 to 16777216, not 16777217"),
+        (feature_node(n_features=2**31 - 1), b"", "n_features must be from 1 to"),
+        (empty_trees(2**31 - 1), bytes(8), "n_features must be from 1 to"),
+        (wide_layer(2**40), b"", "n_features must be from 1 to"),
+    ],
+)
+def test_a_file_that_claims_more_than_it_holds(node, payload, sentence):
+    content = resigned(header_of(node), payload)
+    assert len(content) < 4096
+    refused(content, sentence)
+
+
+WITHIN_MEMORY = """
+import resource, sys
+import numpy as np
+from rankwright.cli.info import info
+from rankwright.errors import InputError
+from rankwright.models import load
+
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+limit = used + (256 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+from pathlib import Path
+for path in sys.argv[1:]:
+    try:
+        scorer = load(path)
+        info(Path(path))
+        info(Path(path), json=True)
+        if scorer.n_features < 100:
+            scorer.predict(np.ones((4, scorer.n_features)), 1, n_threads=1)
+    except InputError as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
+def test_small_files_need_little_memory(tmp_path):
+    deep = json.dumps(header_of(feature_node(), about={"a": "deep"})).replace('"deep"', "[" * 900 + "]" * 900)
+    files = {
+        "columns": resigned(header_of(nested_columns(13)), b""),
+        "most_columns": resigned(header_of(nested_columns(2)), b""),
+        "feature": resigned(header_of(feature_node(n_features=2**31 - 1)), b""),
+        "most_features": resigned(header_of(feature_node(n_features=MAX_FEATURES)), b""),
+        "trees": resigned(header_of(empty_trees(2**31 - 1)), bytes(8)),
+        "most_trees": resigned(header_of(empty_trees(MAX_FEATURES)), bytes(8)),
+        "layer": resigned(header_of(wide_layer(2**31 - 1)), b""),
+        "facts": sealed(deep.encode(), b""),
+    }
+    for name, content in files.items():
+        assert len(content) < 8192
+        (tmp_path / name).write_bytes(content)
+    paths = [str(tmp_path / name) for name in files]
+    done = subprocess.run(
+        [sys.executable, "-c", WITHIN_MEMORY, *paths], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("does not hold a usable model") == 5

@@ -88,11 +88,11 @@ def test_what_it_is_made_of_is_copied():
 @pytest.mark.parametrize(
     ("widths", "n_parameters", "n_missing", "sentence"),
     [
-        ([2], 0, 2, "widths must be whole numbers: of features"),
-        ([], 0, 0, "widths must be whole numbers: of features"),
-        ([2, 2], 6, 2, "widths must be whole numbers: of features"),
-        ([[2, 1]], 3, 2, "widths must be whole numbers: of features"),
-        ([2.0, 1.0], 3, 2, "widths must be whole numbers: of features"),
+        ([2], 0, 2, "widths must be integers: the number of features"),
+        ([], 0, 0, "widths must be integers: the number of features"),
+        ([2, 2], 6, 2, "widths must be integers: the number of features"),
+        ([[2, 1]], 3, 2, "widths must be integers: the number of features"),
+        ([2.0, 1.0], 3, 2, "widths must be integers: the number of features"),
         ([0, 1], 1, 0, r"widths must be from 1 to 2147483647, not \[0, 1\]"),
         ([2, -1, 1], 3, 2, "widths must be from 1"),
         ([2, 2**31, 1], 3, 2, "widths must be from 1"),
@@ -123,7 +123,7 @@ def test_numbers_must_be_finite(name, value):
 def test_a_part_that_is_not_there_is_told(left_out):
     arrays = {"widths": np.array([2, 1]), "parameters": np.zeros(3), "missing": np.zeros(2)}
     del arrays[left_out]
-    with pytest.raises(InputError, match=f"The array {left_out} is not there"):
+    with pytest.raises(InputError, match=f"The array {left_out} is missing"):
         NetworkScorer.from_state(State(arrays=arrays))
 
 

@@ -3,7 +3,15 @@ import pytest
 
 from rankwright.data.query_features import QueryFeature
 from rankwright.errors import InputError
-from rankwright.models import Combination, FeatureScorer, LinearScorer, QueryFeatureScorer, load, save
+from rankwright.models import (
+    Combination,
+    FeatureScorer,
+    LinearScorer,
+    QueryFeatureScorer,
+    StandardisedScorer,
+    load,
+    save,
+)
 from rankwright.models.format import decode, encode
 from rankwright.models.state import State
 
@@ -23,10 +31,12 @@ def test_scores_the_columns_made_within_the_query():
     assert example().rank(X, QID).tolist() == [3, 2, 1, 1]
 
 
-def test_needs_queries_and_without_them_takes_all_rows_as_one():
+def test_needs_queries():
     assert example().needs_queries
-    assert example().predict(X).tolist() == example().predict(X, [7, 7, 7, 7]).tolist()
-    assert example().predict(X).tolist() != example().predict(X, QID).tolist()
+    with pytest.raises(InputError, match="needs query ids"):
+        example().predict(X)
+    assert example().predict(X, 7).tolist() == example().predict(X, [7, 7, 7, 7]).tolist()
+    assert example().predict(X, 7).tolist() != example().predict(X, QID).tolist()
 
 
 def test_a_combination_with_it_needs_queries():
@@ -37,8 +47,8 @@ def test_a_combination_with_it_needs_queries():
 
 def test_a_score_does_not_depend_on_other_queries():
     whole = example().predict(X, QID)
-    assert example().predict(X[:3]).tobytes() == whole[:3].tobytes()
-    assert example().predict(X[3:]).tobytes() == whole[3:].tobytes()
+    assert example().predict(X[:3], 1).tobytes() == whole[:3].tobytes()
+    assert example().predict(X[3:], 1).tobytes() == whole[3:].tobytes()
 
 
 def test_has_the_features_of_the_data_and_their_names():
@@ -46,7 +56,7 @@ def test_has_the_features_of_the_data_and_their_names():
     assert (scorer.n_features, scorer.depth) == (2, 2)
     assert (scorer.inner.feature_names, scorer.inner.about) == (None, {})
     with pytest.raises(InputError, match="The model has 2 features, the data 6"):
-        scorer.predict(np.zeros((1, 6)))
+        scorer.predict(np.zeros((1, 6)), 1)
 
 
 def test_comes_back_from_a_file(tmp_path):
@@ -64,7 +74,7 @@ def test_may_hold_another():
         QueryFeatureScorer(FeatureScorer(3, n_features=4, missing=0), (QueryFeature.MINMAX,)), (QueryFeature.RANK,)
     )
     assert outer.n_features == 1
-    assert decode(encode(outer), "model.rw").predict([[1.0], [2.0], [4.0]]).tolist() == [0, 0.5, 1]
+    assert decode(encode(outer), "model.rw").predict([[1.0], [2.0], [4.0]], 1).tolist() == [0, 0.5, 1]
 
 
 def instead():
@@ -75,7 +85,7 @@ def instead():
 
 def test_scores_columns_instead_of_the_features():
     assert instead().n_features == 2
-    np.testing.assert_allclose(instead().predict([[1, 5], [3, np.nan], [1, 4], [3, 3]]), [9, 11, 4, 1])
+    np.testing.assert_allclose(instead().predict([[1, 5], [3, np.nan], [1, 4], [3, 3]], 1), [9, 11, 4, 1])
     assert instead().used_features.tolist() == [0, 1]
     values = instead().contributions(X, QID)
     np.testing.assert_allclose(values.sum(axis=1), instead().predict(X, QID))
@@ -99,7 +109,7 @@ def test_hostile_raw_is_told_in_a_short_sentence(raw):
 
 
 def test_no_columns_at_all_are_refused():
-    with pytest.raises(InputError, match="5 features cannot be 0 columns for each"):
+    with pytest.raises(InputError, match="columns must name at least one kind of column, each only once"):
         QueryFeatureScorer(LinearScorer(np.ones(5), np.zeros(5)), (), raw=False)
 
 
@@ -109,7 +119,7 @@ def test_no_columns_at_all_are_refused():
     ids=["none", "twice", "twice again", "three for five"],
 )
 def test_columns_that_do_not_fit_are_refused(columns):
-    with pytest.raises(InputError, match="5 features cannot be"):
+    with pytest.raises(InputError, match=r"columns must name at least one|5 columns cannot be 4 per feature"):
         QueryFeatureScorer(LinearScorer(np.ones(5), np.zeros(5)), columns)
 
 
@@ -128,11 +138,23 @@ def test_hostile_columns_are_told_in_a_short_sentence(columns):
     ("fields", "children"), [({}, {}), ({"columns": ["rank"]}, {}), ({}, {"inner": example()})], ids=str
 )
 def test_a_part_that_is_not_there_is_told(fields, children):
-    with pytest.raises(InputError, match=r"columns must be a list|The scorer inner is not there"):
+    with pytest.raises(InputError, match=r"columns must be a list|The scorer inner is missing"):
         QueryFeatureScorer.from_state(State(fields=fields, children=children))
 
 
 @pytest.mark.parametrize("columns", [[], ["rank", "rank"], ["rank", "zscore", "minmax", "rank"]], ids=str)
 def test_hostile_columns_that_do_not_fit_the_inner_scorer_are_refused(columns):
-    with pytest.raises(InputError, match="6 features cannot be"):
+    with pytest.raises(InputError, match="columns must name at least one"):
         QueryFeatureScorer.from_state(State(fields={"columns": columns}, children={"inner": example().inner}))
+
+
+def test_nested_scorers_make_a_bounded_number_of_columns():
+    scorer = FeatureScorer(0, n_features=4**3, missing=0)
+    for _ in range(2):
+        scorer = QueryFeatureScorer(scorer, tuple(QueryFeature))
+    assert (scorer.n_features, scorer.columns_per_feature) == (4, 16)
+    mix = StandardisedScorer(Combination([scorer, FeatureScorer(0, n_features=4, missing=0)], [1.0, 1.0]))
+    assert mix.columns_per_feature == 16
+    for inner in (scorer, mix):
+        with pytest.raises(InputError, match="64 columns of each feature; at most 16 are allowed"):
+            QueryFeatureScorer(inner, tuple(QueryFeature))

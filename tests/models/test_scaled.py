@@ -30,7 +30,7 @@ def test_a_single_query_needs_nothing_else(name, tmp_path):
     scorer = scaled_linear(Scaling.of(name, TRAIN))
     save(scorer, tmp_path / "model.rw")
     loaded = load(tmp_path / "model.rw")
-    assert loaded.predict(X[8:16]).tobytes() == scorer.predict(TRAIN)[8:16].tobytes()
+    assert loaded.predict(X[8:16], qid=1).tobytes() == scorer.predict(TRAIN)[8:16].tobytes()
 
 
 @pytest.mark.parametrize("name", ["none", "global"])

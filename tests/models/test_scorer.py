@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from models.examples import X_EXAMPLE, example, features, scorers
 from rankwright.data import Documents, RankingData
 from rankwright.errors import InputError
-from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer
+from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, StandardisedScorer
 from rankwright.models.state import State
 
 
@@ -86,13 +86,40 @@ def test_data_bring_their_queries_and_names():
     assert QueryMean().rank(data).tolist() == [2, 1, 1]
     with pytest.raises(InputError, match=r"Feature 0 of the model is 'g', of the data 'f'"):
         QueryMean(feature_names=("g",)).predict(data)
-    with pytest.raises(InputError, match="give no qid"):
+    with pytest.raises(InputError, match="do not give qid as well"):
         QueryMean().predict(data, [1, 1, 1])
 
 
-def test_without_qid_all_rows_are_one_query():
-    assert QueryMean().predict([[1.0], [2.0], [6.0]]).tolist() == [-2, -1, 3]
-    assert QueryMean().predict([[1.0], [2.0], [6.0]], [7, 8, 8]).tolist() == [0, -2, 2]
+THREE = [[1.0], [2.0], [6.0]]
+
+
+@pytest.mark.parametrize("qid", [7, "a", np.int32(7), np.str_("a"), [7, 7, 7]])
+def test_all_rows_are_one_query_if_the_caller_says_so(qid):
+    assert QueryMean().predict(THREE, qid).tolist() == [-2, -1, 3]
+    assert QueryMean().predict(THREE, qid=qid).tolist() == [-2, -1, 3]
+    assert QueryMean().rank(THREE, qid).tolist() == [3, 2, 1]
+    assert FeatureScorer(0, n_features=1, missing=0).rank(THREE, qid).tolist() == [3, 2, 1]
+
+
+def test_a_model_that_needs_queries_does_not_guess_them():
+    assert QueryMean().predict(THREE, [7, 8, 8]).tolist() == [0, -2, 2]
+    mixed = Combination([QueryMean(), FeatureScorer(0, n_features=1, missing=0)], [1, 1])
+    for scorer in (QueryMean(), mixed, StandardisedScorer(FeatureScorer(0, n_features=1, missing=0))):
+        for method in (scorer.predict, scorer.contributions):
+            with pytest.raises(InputError, match=r"needs query ids: give qid, one id per row, or a single id"):
+                method(THREE)
+
+
+def test_ranks_need_queries_whatever_the_model():
+    for scorer in (QueryMean(), FeatureScorer(0, n_features=1, missing=0)):
+        with pytest.raises(InputError, match="Documents are ranked within their query, so it needs query ids"):
+            scorer.rank(THREE)
+
+
+@pytest.mark.parametrize("qid", [True, 2.5, b"a", np.float64(1.5), None, np.array(7), 2**70])
+def test_a_single_id_is_an_integer_or_a_string(qid):
+    with pytest.raises(InputError, match="qid"):
+        QueryMean().predict(THREE, qid)
 
 
 def test_a_combination_needs_queries_if_a_member_does():
@@ -105,7 +132,7 @@ def test_a_combination_needs_queries_if_a_member_does():
 
 def test_equal_scores_keep_the_order_of_the_rows():
     scorer = FeatureScorer(0, n_features=1, missing=0)
-    assert scorer.rank([[1], [2], [1], [2]]).tolist() == [3, 1, 4, 2]
+    assert scorer.rank([[1], [2], [1], [2]], 1).tolist() == [3, 1, 4, 2]
     assert scorer.rank([[1], [2], [1], [2]], ["a", "b", "b", "a"]).tolist() == [2, 1, 2, 1]
 
 
@@ -119,10 +146,10 @@ def test_data_frames_are_held_to_the_feature_names():
 @pytest.mark.parametrize(
     ("X", "qid", "sentence"),
     [
-        ([[1.0, 2.0]], None, "The model has 3 features, the data 2."),
-        ([1.0, 2.0, 3.0], None, "must form a matrix"),
-        ([[1.0, 2.0, np.inf]], None, "is infinite"),
-        ([["a", "b", "c"]], None, "must be numbers"),
+        ([[1.0, 2.0]], 1, "The model has 3 features, the data 2."),
+        ([1.0, 2.0, 3.0], 1, "must form a matrix"),
+        ([[1.0, 2.0, np.inf]], 1, "is infinite"),
+        ([["a", "b", "c"]], 1, "must be numbers"),
         ([[1.0, 2.0, 3.0]], [1, 2], "1 documents but 2 query ids"),
         ([[1.0, 2.0, 3.0]], [0.5], "integers or strings"),
     ],
@@ -141,7 +168,7 @@ def test_threads_are_checked():
 def test_no_document_no_score():
     empty = np.zeros((0, 3))
     assert example().predict(empty).shape == (0,)
-    assert example().rank(empty).shape == (0,)
+    assert example().rank(empty, 1).shape == (0,)
 
 
 def test_a_score_beyond_all_numbers_is_told():

@@ -41,7 +41,7 @@ def test_a_fitted_ranker_is_saved_by_its_model(path):
 
 @pytest.mark.parametrize("model", [SimpleNamespace(), SimpleNamespace(model_=None), 3, None])
 def test_only_models_are_saved(model, path):
-    with pytest.raises(InputError, match="is not a model, nor a ranker that was fitted"):
+    with pytest.raises(InputError, match="save takes a scorer or a fitted ranker"):
         save(model, path)
     assert not path.exists()
 

@@ -9,7 +9,7 @@ import rankwright as rw
 from rankers.test_lambdamart import judged
 from rankwright import MART, AdaRank, LambdaMART, McRank
 from rankwright.errors import InputError
-from rankwright.models import Combination, Correction, QueryFeatureScorer, TreeEnsemble
+from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, TreeEnsemble
 from rankwright.models.format import encode
 
 TRAIN, VALID, TEST = judged(), judged(seed=3), judged(seed=2)
@@ -32,7 +32,7 @@ def test_the_level_of_a_start_changes_no_tree_of_mart():
     start = AdaRank(n_threads=1).fit(TRAIN).predict(TRAIN)
     few = MART(rounds=8, learning_rate=0.2, n_threads=1)
     here, there = (
-        few.fit(TRAIN, start=start + level).predict(TEST, start=np.zeros(len(TEST))) for level in (0.0, 64.0)
+        few.fit(TRAIN, start=start + level).predict(TEST, init_score=np.zeros(len(TEST))) for level in (0.0, 64.0)
     )
     assert np.ptp(here) > 0.0
     np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-9)
@@ -59,10 +59,10 @@ def test_any_way_to_give_the_same_start_learns_the_same_trees():
     first, second, *others = fits
     assert first.predict(TEST).tobytes() == second.predict(TEST).tobytes()
     for other in others:
-        assert isinstance(other.model_, Correction)
-        scores = other.predict(TEST, start=BACKGROUND.predict(TEST))
+        assert isinstance(other.model_, ResidualModel)
+        scores = other.predict(TEST, init_score=BACKGROUND.predict(TEST))
         np.testing.assert_allclose(scores, first.predict(TEST), rtol=1e-12, atol=1e-12)
-        assert other.rank(TEST.X, TEST.qid, start=scores).shape == (len(TEST),)
+        assert other.rank(TEST.X, TEST.qid, init_score=scores).shape == (len(TEST),)
 
 
 def test_a_start_of_another_kind_is_kept_beside_the_trees():
@@ -88,10 +88,10 @@ def test_columns_made_within_the_query_join_where_both_have_them():
 def test_a_model_that_does_not_hold_its_start_says_what_it_needs():
     adapted = ranker().fit(TRAIN, start=foreign())
     for use in (adapted.predict, adapted.rank, adapted.model_.predict):
-        with pytest.raises(InputError, match="This model corrects the scores of another"):
+        with pytest.raises(InputError, match="This model was trained on top of the scores of another"):
             use(TEST.X, TEST.qid)
-    with pytest.raises(InputError, match="This model scores alone: give predict no start"):
-        ranker().fit(TRAIN, start=BACKGROUND).predict(TEST, start=np.zeros(len(TEST)))
+    with pytest.raises(InputError, match="This model needs no init_score"):
+        ranker().fit(TRAIN, start=BACKGROUND).predict(TEST, init_score=np.zeros(len(TEST)))
 
 
 # What it learns
@@ -118,7 +118,7 @@ def test_where_no_round_is_better_the_start_remains():
     adapted = ranker(patience=3).fit(TRAIN, validation=VALID, start=perfect)
     assert (adapted.history_.best_round, len(adapted.history_)) == (0, 3)
     scores = np.arange(len(TEST), dtype=float)
-    assert adapted.predict(TEST, start=scores).tolist() == scores.tolist()
+    assert adapted.predict(TEST, init_score=scores).tolist() == scores.tolist()
     kept = ranker(patience=3).fit(TRAIN, validation=TEST, start=ranker(rounds=150).fit(TEST))
     assert kept.history_.best_round == 0
     assert kept.model_.n_trees == 150
@@ -167,7 +167,7 @@ def failing(X):
         ),
         (
             ranker().fit(TRAIN, start=foreign()),
-            "cannot score the training documents: This model corrects the scores of another",
+            "cannot score the training documents: This model was trained on top of the scores of another",
         ),
     ],
 )

@@ -14,13 +14,11 @@ from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, lo
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankwright.data import RankingData
     from rankwright.models import Scorer
 
-# What is told from the model itself; a file may say anything of itself under these names.
-SEEN = ("kind", "features", "weights", "trees", "importances")
+# Facts that are read from the model itself; a file may claim anything under these names.
+OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
 SHOWN_FEATURES = 20
 
 
@@ -28,7 +26,7 @@ def info(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file, or a file of judged documents.")],
     json: JsonFlag = False,
 ) -> None:
-    """Tell what a model is made of, or what judged data hold.
+    """Describe a model file or a file of judged documents.
 
     Example:
 
@@ -49,55 +47,56 @@ def _is_model(file: Path) -> bool:
         with file.open("rb") as content:
             return content.read(len(MAGIC)) == MAGIC
     except OSError:
-        return False  # reading it as data says what is wrong
+        return False  # reading it as data gives the error message
 
 
 def _model_facts(scorer: Scorer) -> dict[str, Any]:
-    about = {name: fact for name, fact in scorer.about.items() if name not in SEEN}
+    about = {name: fact for name, fact in scorer.about.items() if name not in OWN_FACTS}
     facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **about}
     inner = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
     if isinstance(inner, LinearScorer):
-        facts["weights"] = _weights(inner, _column_names(scorer))
+        facts["weights"] = _weights(scorer, inner)
     if isinstance(inner, TreeEnsemble):
         facts["trees"] = inner.n_trees
-        facts["importances"] = _importances(inner, _column_names(scorer))
+        facts["importances"] = _importances(scorer, inner)
     return facts
 
 
-def _names(scorer: Scorer) -> Sequence[str]:
-    """Return the features' names, or their numbers from 1 as in LETOR files."""
-    return scorer.feature_names or [str(number) for number in range(1, scorer.n_features + 1)]
+def _column_name(scorer: Scorer, column: int) -> str:
+    """Return the name of a column that is scored; one computed within the query also names its kind.
+
+    A feature without a name has its number, counted from 1 as in LETOR files.
+    """
+    kind, feature = divmod(column, scorer.n_features)
+    name = str(feature + 1) if scorer.feature_names is None else scorer.feature_names[feature]
+    if not isinstance(scorer, QueryFeatureScorer) or (scorer.raw and kind == 0):
+        return name
+    return f"{name} {scorer.columns[kind - scorer.raw].value}"
 
 
-def _column_names(scorer: Scorer) -> list[str]:
-    """Return the names of the columns that are scored: those made within the query say their kind."""
-    names = _names(scorer)
-    if not isinstance(scorer, QueryFeatureScorer):
-        return [*names]
-    made = (f"{name} {kind.value}" for kind in scorer.columns for name in names)
-    return [*names, *made] if scorer.raw else [*made]
-
-
-def _importances(trees: TreeEnsemble, names: Sequence[str]) -> dict[str, dict[str, float]]:
-    """Return gain and splits of the columns that are split on, the highest gain first."""
-    gain, splits = trees.importances("gain"), trees.importances("splits")
-    used = trees.used_features
-    order = used[np.argsort(-gain[used], kind="stable")]
-    return {names[column]: {"gain": float(gain[column]), "splits": int(splits[column])} for column in order}
+def _importances(scorer: Scorer, trees: TreeEnsemble) -> dict[str, dict[str, float]]:
+    """Return total gain and number of splits of the columns that are split on, the highest gain first."""
+    # Only of these columns: a small file may claim millions of features.
+    used, place = np.unique(trees.feature, return_inverse=True)
+    gain, splits = np.bincount(place, trees.gain), np.bincount(place)
+    return {
+        _column_name(scorer, int(used[one])): {"gain": float(gain[one]), "splits": int(splits[one])}
+        for one in np.argsort(-gain, kind="stable")
+    }
 
 
 def _show_importances(importances: dict[str, dict[str, float]]) -> None:
     rows = [(name, f"{one['gain']:,.6g}", f"{one['splits']:,}") for name, one in importances.items()]
     show_table(("feature", "gain", "splits"), rows[:SHOWN_FEATURES])
     if len(rows) > SHOWN_FEATURES:
-        note(f"and {len(rows) - SHOWN_FEATURES} more; --json gives all")
+        note(f"and {len(rows) - SHOWN_FEATURES} more; --json lists all")
 
 
-def _weights(scorer: LinearScorer, names: Sequence[str]) -> dict[str, float]:
-    """Return the columns that count, the weightiest first."""
-    used = np.flatnonzero(scorer.weights)
-    order = used[np.argsort(-np.abs(scorer.weights[used]), kind="stable")]
-    return {names[feature]: float(scorer.weights[feature]) for feature in order}
+def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
+    """Return the weights other than 0, the largest first."""
+    used = linear.used_features
+    order = used[np.argsort(-np.abs(linear.weights[used]), kind="stable")]
+    return {_column_name(scorer, int(column)): float(linear.weights[column]) for column in order}
 
 
 def _data_facts(judged: RankingData) -> dict[str, Any]:
@@ -124,7 +123,7 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
 
 
 def _constant_features(judged: RankingData) -> int:
-    """Return how many features have one value at most; missing values are none."""
+    """Return the number of features with at most one distinct value, missing values aside."""
     lowest, highest = np.fmin.reduce(judged.X), np.fmax.reduce(judged.X)
     return int(((lowest == highest) | np.isnan(lowest)).sum())
 

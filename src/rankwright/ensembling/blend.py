@@ -16,7 +16,7 @@ from rankwright.ensembling.weights import weighted_sum
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, parse
 from rankwright.models import Combination, Scorer
-from rankwright.models.scorer import scorer_of, scores_by
+from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.threads import resolve_threads
 from rankwright.version import __version__
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.arrays import Doubles
-    from rankwright.models.scorer import JSON
+    from rankwright.models.about import JSON
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
 """The forms of a combination, with the default range of alpha."""

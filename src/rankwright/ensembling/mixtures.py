@@ -18,7 +18,7 @@ from rankwright.ensembling.weights import (
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.models import Combination, StandardisedScorer
-from rankwright.models.scorer import checked_scorers
+from rankwright.models.fitted import checked_scorers
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import numpy as np
 from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import mean_over_queries
-from rankwright.models.scorer import checked_scorers
+from rankwright.models.fitted import checked_scorers
 from rankwright.training.workers import fits_at_once
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.metrics import Convention, Metric
-    from rankwright.models.store import Fitted
+    from rankwright.models.fitted import Fitted
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,15 @@
-"""Scorers: pure data that scores documents, saved and loaded without any training code."""
+"""Scorers: immutable models that score documents, saved and loaded without any training code."""
 
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.models.combination import Combination
-from rankwright.models.correction import Correction
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
 from rankwright.models.network import NetworkScorer
 from rankwright.models.probability_calibrations import LogisticCalibration, SigmoidCalibration, StandardCalibration
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, RadialBasis, Rescaled
+from rankwright.models.residual import ResidualModel
 from rankwright.models.scorer import Scorer
 from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.store import load, save
@@ -20,7 +20,6 @@ __all__ = [
     "ClassLink",
     "ClassTrees",
     "Combination",
-    "Correction",
     "ExpectedRelevance",
     "FeatureScorer",
     "HiddenLayer",
@@ -31,6 +30,7 @@ __all__ = [
     "QueryFeatureScorer",
     "RadialBasis",
     "Rescaled",
+    "ResidualModel",
     "Scorer",
     "SigmoidCalibration",
     "StandardCalibration",

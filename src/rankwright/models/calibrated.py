@@ -13,6 +13,7 @@ from rankwright.models.probability_calibrations import BayesScorer, StandardCali
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
 from rankwright.models.trees import TreeEnsemble
+from rankwright.models.wrapping import checked_part
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Calibrated(Scorer):
     calibration: Scorer
 
     def __post_init__(self) -> None:
-        self._set("calibration", self.calibration.bare())
+        self._set("calibration", checked_part(self.calibration))
         if self.calibration.n_features != self.classes.n_classes:
             expected, found = self.classes.n_classes, self.calibration.n_features
             raise InputError(f"There are {expected} classes, but the calibration takes {found}.")
@@ -49,6 +50,11 @@ class Calibrated(Scorer):
     def __repr__(self) -> str:
         rounds, classes = self.classes.n_rounds, self.classes.n_classes
         return f"Calibrated({rounds:,} rounds, {classes} classes, {self.n_features} features)"
+
+    @property
+    def needs_queries(self) -> bool:
+        """Whether the calibration does."""
+        return self.calibration.needs_queries
 
     @property
     def depth(self) -> int:

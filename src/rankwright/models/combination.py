@@ -11,6 +11,7 @@ import numpy as np
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, frozen_numbers
+from rankwright.models.wrapping import checked_part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Combination(Scorer):
-    """Weight x score summed over several scorers of the same features; contributions likewise.
+    """The sum of weight x score over several scorers of the same features; contributions likewise.
 
     Parameters
     ----------
     members
-        The scorers, kept without their feature names and facts: the combination carries the names they share.
+        The scorers, kept without their feature names and facts; the combination has the names they share.
     weights
-        A weight for each of them.
+        One weight per scorer.
     """
 
     kind: ClassVar[str] = "combination"
@@ -38,17 +39,22 @@ class Combination(Scorer):
         members = _checked_members(self.members)
         names = {member.feature_names for member in members} - {None}
         if len(names | {self.feature_names} - {None}) > 1:
-            raise InputError("The members of a combination must have the same feature names, in the same order.")
+            raise InputError("The members of a combination must have the same feature names in the same order.")
         self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
         self._set("n_features", members[0].n_features)
         self._set("feature_names", next(iter(names), self.feature_names))
-        self._set("members", tuple(member.bare() for member in members))
+        self._set("members", tuple(checked_part(member) for member in members))
         super().__post_init__()
 
     @property
     def needs_queries(self) -> bool:
-        """Whether any member looks at the whole query."""
+        """Whether any member does."""
         return any(member.needs_queries for member in self.members)
+
+    @cached_property
+    def columns_per_feature(self) -> int:
+        """The most of any member: members are scored one after another."""
+        return max(member.columns_per_feature for member in self.members)
 
     @cached_property
     def depth(self) -> int:
@@ -57,11 +63,11 @@ class Combination(Scorer):
 
     @property
     def n_rounds(self) -> int:
-        """The most that any member has."""
+        """The most of any member."""
         return max(member.n_rounds for member in self.members)
 
     def first(self, n_rounds: int) -> Self:
-        """Return the combination with every member cut that has more rounds; one without rounds stays whole."""
+        """Return the combination with longer members cut; a member without rounds stays whole."""
         if not self.n_rounds:
             return super().first(n_rounds)
         members = tuple(one.first(n_rounds) if one.n_rounds > n_rounds else one for one in self.members)
@@ -87,13 +93,13 @@ class Combination(Scorer):
         return np.unique(np.concatenate([member.used_features for member in self.members]))
 
     def state(self) -> State:
-        """Return the weights and the members, named by their number."""
+        """Return the weights and the numbered members."""
         children = {f"member {number}": member for number, member in enumerate(self.members)}
         return State(arrays={"weights": self.weights}, children=children)
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a combination from its weights and members."""
+        """Rebuild a combination from its weights and members."""
         weights = state.array("weights", np.float64)
         return cls(tuple(state.child(f"member {number}") for number in range(len(weights))), weights)
 

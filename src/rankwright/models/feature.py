@@ -1,4 +1,4 @@
-"""One feature as the score."""
+"""A single feature as the score."""
 
 from __future__ import annotations
 
@@ -9,30 +9,28 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, checked_number, shown
+from rankwright.models.state import State, checked_integer, checked_n_features, checked_number, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
 
-MAX_FEATURES = 2**31 - 1
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FeatureScorer(Scorer):
-    """The value of one feature, or its negative, as the score; its contribution is all of it.
+    """The value of one feature, or its negative, as the score; its contribution is the whole score.
 
     Parameters
     ----------
     feature
-        The feature's number, from 0.
+        Index of the feature, counted from 0.
     direction
-        +1 where a higher value is better, -1 where a lower one is.
+        +1 if a higher value is better, -1 if a lower one is.
     n_features
         Number of features of the data.
     missing
-        What a missing value counts as: the lowest seen in training, as in LETOR's own "min" files.
+        The value that replaces a missing one: the lowest seen in training, as in LETOR's "min" files.
     """
 
     kind: ClassVar[str] = "feature"
@@ -44,10 +42,8 @@ class FeatureScorer(Scorer):
     def __post_init__(self) -> None:
         self._set("feature", checked_integer("feature", self.feature))
         self._set("direction", checked_integer("direction", self.direction))
-        self._set("n_features", checked_integer("n_features", self.n_features))
+        self._set("n_features", checked_n_features(self.n_features))
         self._set("missing", checked_number("missing", self.missing))
-        if not 1 <= self.n_features <= MAX_FEATURES:
-            raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(self.n_features)}.")
         if not 0 <= self.feature < self.n_features:
             raise InputError(f"feature must be from 0 to {self.n_features - 1}, not {shown(self.feature)}.")
         if self.direction not in (1, -1):
@@ -68,7 +64,7 @@ class FeatureScorer(Scorer):
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """The one."""
+        """That feature."""
         return np.array([self.feature])
 
     def state(self) -> State:
@@ -78,7 +74,7 @@ class FeatureScorer(Scorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from its four numbers."""
+        """Rebuild a scorer from its four numbers."""
         return cls(
             state.integer("feature"),
             state.integer("direction"),

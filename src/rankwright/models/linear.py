@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.groups import QueryGroups
 
-# Rows scored together: few enough that their columns stay in the cache.
+# Number of rows scored together: few enough for their columns to stay in the cache.
 BLOCK_ROWS = 8192
 
 
@@ -24,17 +24,16 @@ BLOCK_ROWS = 8192
 class LinearScorer(Scorer):
     """The intercept plus weight x feature, over the features whose weight is not zero.
 
-    A feature's contribution is weight x value, and the intercept what every score starts from: values are
-    compared with zero.
+    A feature's contribution is weight x value, relative to a value of zero; the base score is the intercept.
 
     Parameters
     ----------
     weights
-        A weight for each feature.
+        One weight per feature.
     missing
-        What a missing value of each feature counts as.
+        The value that replaces a missing one, one per feature.
     intercept
-        What every score starts from.
+        Added to every score.
     """
 
     kind: ClassVar[str] = "linear"
@@ -48,7 +47,7 @@ class LinearScorer(Scorer):
         self._set("intercept", checked_number("intercept", self.intercept))
         self._set("n_features", len(self.weights))
         if self.n_features == 0:
-            raise InputError("weights must hold a weight for at least one feature.")
+            raise InputError("weights must not be empty: there must be at least one feature.")
         super().__post_init__()
 
     def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
@@ -59,7 +58,7 @@ class LinearScorer(Scorer):
         return scores
 
     def _add_products(self, X: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
-        # One column after another: how BLAS or np.sum would round a row depends on the rows beside it.
+        # Column by column: BLAS and np.sum may round a row's sum differently depending on the other rows.
         for feature in self.used_features:
             scores += self._products(X, feature)
 
@@ -79,7 +78,7 @@ class LinearScorer(Scorer):
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """Those whose weight is not zero."""
+        """The features whose weight is not zero."""
         return np.flatnonzero(self.weights)
 
     def state(self) -> State:
@@ -89,6 +88,6 @@ class LinearScorer(Scorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from weights, missing values and intercept."""
+        """Rebuild a scorer from weights, missing values and intercept."""
         weights, missing = state.array("weights", np.float64), state.array("missing", np.float64)
         return cls(weights, missing, state.number("intercept"))

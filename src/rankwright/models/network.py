@@ -23,19 +23,18 @@ MAX_WIDTH = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkScorer(Scorer):
-    """Layers of tanh units, and a weighted sum of the last one's: native/include/rankwright/network.hpp.
+    """Hidden layers of tanh units and a linear output: see native/include/rankwright/network.hpp.
 
-    A row's score is added up in one fixed order, by itself: it depends neither on the rows beside it nor on a
-    library's way with matrices.
+    Every row is summed in one fixed order, so its score does not depend on the other rows.
 
     Parameters
     ----------
     widths
-        The number of features, of each hidden layer's units, and 1.
+        Number of features, number of units of each hidden layer, and 1.
     parameters
-        Layer after layer: a weight for each input and unit (a row an input), then a bias for each unit.
+        Layer by layer: the weights, one row per input and one column per unit, then one bias per unit.
     missing
-        What a missing value of each feature counts as.
+        The value that replaces a missing one, one per feature.
     """
 
     kind: ClassVar[str] = "network"
@@ -67,7 +66,7 @@ class NetworkScorer(Scorer):
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """Those that have a weight other than zero."""
+        """The features that have a weight other than zero."""
         first = self.parameters[: self.widths[0] * self.widths[1]].reshape(self.widths[:2])
         return np.flatnonzero(first.any(axis=1))
 
@@ -77,21 +76,21 @@ class NetworkScorer(Scorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a network from widths, parameters and missing values."""
+        """Rebuild a network from widths, parameters and missing values."""
         parameters, missing = state.array("parameters", np.float64), state.array("missing", np.float64)
         return cls(state.array("widths", np.int64), parameters, missing)
 
 
 def count_parameters(widths: NDArray[np.int64]) -> int:
-    """Return how many weights and biases a network of these widths has."""
-    sizes = widths.tolist()  # whole numbers that cannot overflow
+    """Return the number of weights and biases of a network of these widths."""
+    sizes = widths.tolist()  # Python integers cannot overflow
     return sum((inputs + 1) * units for inputs, units in pairwise(sizes))
 
 
 def _checked_widths(widths: ArrayLike) -> NDArray[np.int64]:
     sizes = np.asarray(widths)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) < 2 or sizes[-1] != 1:
-        raise InputError("widths must be whole numbers: of features, of each hidden layer's units, and 1.")
+        raise InputError("widths must be integers: the number of features, of units of each hidden layer, and 1.")
     if not ((sizes >= 1) & (sizes <= MAX_WIDTH)).all():
         raise InputError(f"widths must be from 1 to {MAX_WIDTH}, not {shown(sizes.tolist())}.")
     sizes = sizes.astype(np.int64)

@@ -1,4 +1,4 @@
-"""A scorer that looks at the whole query: its features are made within the query first."""
+"""Scorers of columns computed within the query, such as a feature's rank among the query's documents."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
-    from rankwright.models.scorer import JSON
+    from rankwright.models.about import JSON
+
+MAX_COLUMNS_PER_FEATURE = 16
+"""The most columns that nested scorers may make of each feature: more would let a small file exhaust memory."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryFeatureScorer(WrappingScorer):
-    """Another scorer's scores of columns made within the query, beside the features or instead of them.
+    """Another scorer's scores of columns computed within the query, beside the features or instead of them.
 
-    A feature's contribution is that of its own column and of all columns made from it.
+    A feature's contribution is the sum of those of its own column and of all columns made from it.
 
     Parameters
     ----------
     inner
-        The scorer of those columns; what a missing value counts as, it says.
+        The scorer of the columns; it also handles missing values.
     columns
         The kinds of columns, in order.
     raw
@@ -40,10 +43,26 @@ class QueryFeatureScorer(WrappingScorer):
     raw: bool = True
 
     def _own_features(self) -> int:
-        width = self.raw + len(self.columns)
-        if not self.columns or len(set(self.columns)) < len(self.columns) or self.inner.n_features % width:
-            raise InputError(f"{self.inner.n_features} features cannot be {width} columns for each.")
-        return self.inner.n_features // width
+        if not self.columns or len(set(self.columns)) < len(self.columns):
+            raise InputError("columns must name at least one kind of column, each only once.")
+        if self.columns_per_feature > MAX_COLUMNS_PER_FEATURE:
+            raise InputError(
+                f"Scoring would make {self.columns_per_feature} columns of each feature; "
+                f"at most {MAX_COLUMNS_PER_FEATURE} are allowed."
+            )
+        if self.inner.n_features % self._width:
+            raise InputError(f"{self.inner.n_features} columns cannot be {self._width} per feature.")
+        return self.inner.n_features // self._width
+
+    @property
+    def _width(self) -> int:
+        """Number of columns per feature that the inner scorer is given."""
+        return self.raw + len(self.columns)
+
+    @property
+    def columns_per_feature(self) -> int:
+        """Its own, times those that the inner scorer makes of each."""
+        return self._width * self.inner.columns_per_feature
 
     @property
     def needs_queries(self) -> bool:
@@ -57,7 +76,7 @@ class QueryFeatureScorer(WrappingScorer):
         self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
     ) -> NDArray[np.float64]:
         wide = self.inner._contributions(self._made(X, groups), groups, n_threads)
-        values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and what every score starts from
+        values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and the base score
         for start in range(0, wide.shape[1] - values.shape[1], self.n_features):
             values[:, :-1] += wide[:, start : start + self.n_features]
         return np.ascontiguousarray(values)
@@ -71,15 +90,15 @@ class QueryFeatureScorer(WrappingScorer):
         return np.unique(self.inner.used_features % self.n_features)
 
     def state(self) -> State:
-        """Return the names of the columns, whether the features come first, and the inner scorer."""
+        """Return the kinds of columns, whether the features come first, and the inner scorer."""
         fields: dict[str, JSON] = {"columns": [one.value for one in self.columns]}
-        if not self.raw:  # older files do not say
+        if not self.raw:  # absent in older files
             fields["raw"] = False
         return State(fields=fields, children={"inner": self.inner})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from what `state` gave."""
+        """Rebuild a scorer from what `state` returned."""
         names = state.fields.get("columns")
         known = {one.value: one for one in QueryFeature}
         if not isinstance(names, list) or not all(isinstance(name, str) and name in known for name in names):

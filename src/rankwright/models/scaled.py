@@ -1,4 +1,4 @@
-"""Scorers of scaled features: the scaling becomes part of the scorer, so that scoring needs nothing else."""
+"""Scorers trained on scaled features, with the scaling folded into their weights."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def linear_of_columns(weights: NDArray[np.float64], scaling: Scaling, bias: float = -0.0) -> LinearScorer:
-    """Return the sum of weight x scaled feature as one of the columns that centre and spread apply to.
+    """Return the scorer of unscaled columns that equals bias + sum of weight x scaled column.
 
-    A bias of -0.0 leaves even the sign of a zero alone.
+    The default bias of -0.0 keeps the sign of a zero sum.
     """
     raw, added = scaling.folded(weights)
     return LinearScorer(raw, scaling.missing, float(bias + added))
 
 
 def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64], scaling: Scaling) -> Scorer:
-    """Return the network of scaled features as one of the columns that centre and spread apply to.
+    """Return the scorer of unscaled columns that equals this network of scaled columns.
 
-    Without hidden layers it is plain weights.
+    Without hidden layers it is linear.
     """
     n_features, n_units = (int(width) for width in widths[:2])
     weights, biases, rest = np.split(parameters, [n_features * n_units, (n_features + 1) * n_units])
@@ -40,5 +40,5 @@ def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64
 
 
 def over_columns(scorer: Scorer, scaling: Scaling) -> Scorer:
-    """Return a scorer of the features from one of the columns that centre and spread apply to."""
+    """Return the scorer of features for a scorer of the columns that the scaling applies to."""
     return scorer if scaling.within is None else QueryFeatureScorer(scorer, (scaling.within,), raw=False)

@@ -1,12 +1,11 @@
-"""What every scorer is: pure data that gives each document a score."""
+"""The base class of all scorers: frozen data that gives each document a score."""
 
 from __future__ import annotations
 
 import copy
-import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
@@ -17,10 +16,11 @@ from rankwright.data.features import (
     feature_names_of,
     require_same_features,
 )
-from rankwright.data.groups import QueryGroups
+from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
-from rankwright.models.state import shown
+from rankwright.models.about import checked_about
+from rankwright.models.state import checked_n_features, shown
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -28,24 +28,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.models.about import JSON
     from rankwright.models.state import State
-
-JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | float | bool | None"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorer(ABC):
-    """A frozen value that scores documents, higher is better.
+    """An immutable model that scores documents; a higher score is better.
 
-    A subclass is a frozen dataclass of arrays and plain fields. It names its `kind` (its name in a model
-    file) and gives `n_features`, `_score`, `state` and `from_state`; its constructor checks every value.
+    A subclass is a frozen dataclass of arrays and plain fields. It defines `kind` (its name in model files),
+    `n_features`, `_score`, `state` and `from_state`; its constructor checks every value.
 
     Parameters
     ----------
     feature_names
-        A name for each feature; data with other names are refused.
+        One name per feature; data with other names are refused.
     about
-        Facts that travel with the model (the ranker, its parameters, the metric ...) as plain JSON.
+        Facts saved with the model (the ranker, its parameters, the metric ...) as plain JSON.
     """
 
     kind: ClassVar[str]
@@ -62,6 +61,7 @@ class Scorer(ABC):
             _kinds[kind] = cls
 
     def __post_init__(self) -> None:
+        self._set("n_features", checked_n_features(self.n_features))
         self._set("about", checked_about(self.about))
         if self.feature_names is not None:
             self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
@@ -78,23 +78,33 @@ class Scorer(ABC):
         return False
 
     @property
+    def needs_init_score(self) -> bool:
+        """Whether `predict` needs `init_score`, the scores that training started from."""
+        return False
+
+    @property
+    def columns_per_feature(self) -> int:
+        """Number of columns that scoring makes of each feature; 1 if it uses the features as they are."""
+        return 1
+
+    @property
     def depth(self) -> int:
-        """How many scorers deep this one is; 1 if it is made of no others."""
+        """Levels of nested scorers; 1 if this scorer contains no others."""
         return 1
 
     @property
     def n_rounds(self) -> int:
-        """How many rounds of boosting `first` may keep; 0 if it is not made of rounds."""
+        """Number of boosting rounds; 0 if the scorer was not made by boosting."""
         return 0
 
     def first(self, n_rounds: int) -> Self:
-        """Return the model of its first rounds alone."""
-        raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so that it has no first {n_rounds}.")
+        """Return the model made by the first `n_rounds` rounds."""
+        raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so it cannot be cut to {n_rounds}.")
 
     def predict(
         self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
     ) -> NDArray[np.float64]:
-        """Return a score for each document, in the order of the input.
+        """Return one score per document, in the order of the input.
 
         Parameters
         ----------
@@ -102,7 +112,8 @@ class Scorer(ABC):
             Features, one row per document, NaN for a missing value; or `Documents` or `RankingData`, which have
             their own query ids and feature names.
         qid
-            The query of each document; without it all of them belong to one query.
+            Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
+            relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
         n_threads
             Number of threads, None for all that this process may use; scores do not depend on it.
         """
@@ -110,45 +121,48 @@ class Scorer(ABC):
         return self._finite_scores(features, groups, resolve_threads(n_threads))
 
     def outputs(self, data: Documents, *, n_threads: int | None = None) -> NDArray[np.float64]:
-        """Return what boosting adds up where this is a weak model: its scores."""
+        """Return what this scorer adds to an ensemble as its weak model: its scores."""
         return self.predict(data, n_threads=n_threads)
 
     def rank(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> NDArray[np.int64]:
-        """Return each document's rank within its query, from 1; takes what `predict` takes."""
-        features, groups = self._checked(X, qid)
+        """Return each document's rank within its query, 1 for the best.
+
+        Takes what `predict` takes, but always needs query ids.
+        """
+        features, groups = self._checked_in_queries(X, qid)
         scores = self._finite_scores(features, groups, resolve_threads(n_threads))
         return Ranking.of(scores, groups, n_threads=n_threads).ranks()
 
     def contributions(
         self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
     ) -> NDArray[np.float64]:
-        """Return a row a document: what each feature adds to its score, and last what every score starts from.
+        """Return one row per document: the contribution of each feature to its score, and last the base score.
 
-        A row's sum is the document's score. Takes what `predict` takes. What a score starts from, and so what a
-        feature's value is compared with, is the scorer's own: see its class.
+        A row sums to the document's score. Takes what `predict` takes. The base score, to which contributions
+        are relative, depends on the kind of scorer: see its class.
         """
         features, groups = self._checked(X, qid)
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
             values = self._contributions(features, groups, resolve_threads(n_threads))
         if not np.isfinite(values).all():
             row = int((~np.isfinite(values)).any(axis=1).argmax())
-            raise InputError(f"The model's numbers are too large: a contribution to row {row} is not finite.")
+            raise InputError(f"A contribution in row {row} is not finite: the model's numbers are too large.")
         return values
 
     @property
     def used_features(self) -> NDArray[np.int64]:
-        """The features that can change a score, ascending; all of them unless a scorer knows better."""
+        """The features that can change a score, in ascending order; all of them unless a subclass knows better."""
         return np.arange(self.n_features)
 
     def described(
         self, *, feature_names: Sequence[str] | None = None, about: Mapping[str, JSON] | None = None
     ) -> Self:
-        """Return a copy with these feature names and facts; None leaves those it has."""
+        """Return a copy with these feature names and facts; None keeps the present ones."""
         names = self.feature_names if feature_names is None else tuple(feature_names)
         return self._with(names, self.about if about is None else about)
 
     def bare(self) -> Self:
-        """Return this scorer without feature names and facts, as it is kept inside another."""
+        """Return this scorer without feature names and facts, as another scorer contains it."""
         return self._with(None, {}) if self.feature_names or self.about else self
 
     def _with(self, names: tuple[str, ...] | None, about: Mapping[str, JSON]) -> Self:
@@ -160,44 +174,49 @@ class Scorer(ABC):
 
     @abstractmethod
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        """Score checked features; a row's score may depend on its own query alone, never on the batch."""
+        """Score checked features; a row's score may depend on its own query, never on the other queries."""
 
     def _contributions(
         self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
     ) -> NDArray[np.float64]:
         """Return contributions to the scores of checked features; not every kind of scorer has them."""
-        raise InputError(f"A scorer of kind {self.kind!r} cannot tell what each feature adds to its scores.")
+        raise InputError(f"A scorer of kind {self.kind!r} cannot compute contributions of features.")
 
     @abstractmethod
     def state(self) -> State:
-        """Return all that `from_state` needs to make this scorer again, names and facts aside."""
+        """Return everything that `from_state` needs to rebuild this scorer, except names and facts."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from its state, which may come from a hostile file: InputError if anything is off."""
+        """Rebuild a scorer from its state; InputError if anything is wrong, for the file may be hostile."""
 
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+        """Return checked features and queries; without query ids, if allowed, all rows are one query."""
         if isinstance(X, Documents):
             if qid is not None:
-                raise InputError(f"{type(X).__name__} has its own query ids; give no qid beside it.")
+                raise InputError(f"{type(X).__name__} has its own query ids; do not give qid as well.")
             require_same_features(self.n_features, self.feature_names, X.X, X.feature_names)
             return X.X, X.groups
+        if qid is None and self.needs_queries:
+            _refuse_without_queries("This model scores documents relative to their query")
         features = self._opened(X)
         require_same_features(self.n_features, self.feature_names, features, feature_names_of(X))
         return features, _groups_of(qid, features.shape[0])
 
+    def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+        """Return checked features and queries, which must be known."""
+        if qid is None and not isinstance(X, Documents):
+            _refuse_without_queries("Documents are ranked within their query")
+        return self._checked(X, qid)
+
     def _opened(self, X: Any) -> Any:
-        """Return features as `_score` takes them: checked, unless it checks them on its way."""
+        """Return features in a form that `_score` takes; a subclass may leave checks to `_score`."""
         return checked_features(X)
 
     def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, with the row
-            scores = self._score(X, groups, n_threads)
-        if not np.isfinite(scores).all():
-            row = int((~np.isfinite(scores)).argmax())
-            raise InputError(f"The model's numbers are too large: the score of row {row} is not finite.")
-        return scores
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
+            return require_finite_scores(self._score(X, groups, n_threads))
 
 
 _kinds: dict[str, type[Scorer]] = {}
@@ -210,54 +229,28 @@ def scorer_class(kind: Any) -> type[Scorer]:
     return _kinds[kind]
 
 
-def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Return a copy of the facts that nobody else can change, once they have proved to be plain JSON."""
-    try:
-        facts = json.loads(json.dumps(about, allow_nan=False))
-    except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"about must hold plain JSON: {error}.") from None
-    if not isinstance(facts, dict):
-        raise InputError(f"about must be a mapping of facts by name, not {type(about).__name__}.")
-    return facts
+def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores, or refuse them if one is infinite or NaN."""
+    if not np.isfinite(scores).all():
+        row = int((~np.isfinite(scores)).argmax())
+        raise InputError(f"The score of row {row} is not finite: the model's numbers are too large.")
+    return scores
+
+
+def _refuse_without_queries(reason: str) -> NoReturn:
+    raise InputError(
+        f"{reason}, so it needs query ids: give qid, one id per row, or a single id such as qid=1 "
+        "if all rows belong to one query."
+    )
 
 
 def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
     if qid is None:
         return QueryGroups.of_one(n_rows)
+    if isinstance(qid, str | int | np.integer):
+        checked_query_ids(np.array([qid]))
+        return QueryGroups.of_one(n_rows)
     groups = QueryGroups.of(qid)
     if groups.n_rows != n_rows:
         raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
     return groups
-
-
-def scorer_of(model: Any) -> Scorer | None:
-    """Return the scorer that this is, or that a fitted ranker holds; None for another library's model."""
-    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
-    return scorer if isinstance(scorer, Scorer) else None
-
-
-def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
-    """Return the scorers of fitted rankers, or scorers; refuse anything else, and nothing."""
-    if not len(rankers):
-        raise InputError("There must be at least one scorer to mix.")
-    scorers = []
-    for number, ranker in enumerate(rankers, start=1):
-        scorer = scorer_of(ranker)
-        if scorer is None:
-            raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
-        scorers.append(scorer)
-    return scorers
-
-
-def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
-    """Return what a ranker, a scorer or another library's model says of documents; its scores are not checked.
-
-    Another library's `predict` takes features alone; what it has against them becomes one sentence.
-    """
-    scorer = scorer_of(model)
-    if scorer is not None:
-        return scorer.predict(data, n_threads=n_threads)
-    try:
-        return model.predict(data.X)
-    except Exception as error:
-        raise InputError(str(error)) from error

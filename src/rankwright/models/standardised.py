@@ -1,4 +1,4 @@
-"""Scores on the query's own scale, so that scorers of different scales can be mixed."""
+"""Scores standardised within the query, so that scorers of different scales can be mixed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StandardisedScorer(WrappingScorer):
-    """Another scorer's scores as deviations from the query's mean, in standard deviations.
+    """Another scorer's scores minus the query's mean, divided by the query's standard deviation.
 
     Parameters
     ----------
@@ -42,5 +42,5 @@ class StandardisedScorer(WrappingScorer):
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make a scorer from the inner one."""
+        """Rebuild a scorer from the inner one."""
         return cls(state.child("inner"))

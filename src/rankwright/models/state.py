@@ -1,4 +1,4 @@
-"""A scorer taken apart into what a file can hold, and the checks for putting it together again."""
+"""The parts of a scorer that a file can hold, and the checks for rebuilding it from them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.models.scorer import JSON, Scorer
+    from rankwright.models.about import JSON
+    from rankwright.models.scorer import Scorer
+
+MAX_FEATURES = 2**24
+"""The most features a model may have: a file may claim them without holding anything per feature."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A scorer as plain JSON fields, named arrays and named scorers inside it."""
+    """A scorer as plain JSON fields, named arrays and the named scorers it contains."""
 
     fields: Mapping[str, JSON] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     children: Mapping[str, Scorer] = field(default_factory=dict)
 
     def names(self) -> set[tuple[str, str]]:
-        """Return the name of every part, with what it is."""
+        """Return the kind and name of every part."""
         parts = {"field": self.fields, "array": self.arrays, "scorer": self.children}
         return {(part, name) for part, named in parts.items() for name in named}
 
@@ -37,11 +41,11 @@ class State:
         return checked_number(name, self._get("field", self.fields, name))
 
     def integer(self, name: str) -> int:
-        """Return a whole number."""
+        """Return an integer."""
         return checked_integer(name, self._get("field", self.fields, name))
 
     def array(self, name: str, dtype: type[np.generic], n_dimensions: int = 1) -> NDArray[Any]:
-        """Return an array that has exactly this type and number of dimensions."""
+        """Return an array of exactly this type and number of dimensions."""
         values: NDArray[Any] = self._get("array", self.arrays, name)
         if values.dtype != dtype or values.ndim != n_dimensions:
             expected = f"{np.dtype(dtype)} of {n_dimensions} dimension(s)"
@@ -49,40 +53,48 @@ class State:
         return values
 
     def child(self, name: str) -> Scorer:
-        """Return a scorer inside this one."""
+        """Return a scorer that this one contains."""
         scorer: Scorer = self._get("scorer", self.children, name)
         return scorer
 
     @staticmethod
     def _get(part: str, named: Mapping[str, Any], name: str) -> Any:
         if name not in named:
-            raise InputError(f"The {part} {name} is not there.")
+            raise InputError(f"The {part} {name} is missing.")
         return named[name]
 
 
 def checked_number(name: str, value: Any) -> float:
     """Return a finite number as a float."""
     real = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not real or not abs(value) <= sys.float_info.max:  # a whole number of JSON may be of any size
+    if not real or not abs(value) <= sys.float_info.max:  # an integer of JSON may have any size
         raise InputError(f"{name} must be a finite number, not {shown(value)}.")
     return float(value)
 
 
 def checked_integer(name: str, value: Any) -> int:
-    """Return a whole number as an int."""
+    """Return an integer as an int."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(f"{name} must be a whole number, not {shown(value)}.")
+        raise InputError(f"{name} must be an integer, not {shown(value)}.")
     return int(value)
 
 
+def checked_n_features(value: Any) -> int:
+    """Return a number of features that a model may have."""
+    number = checked_integer("n_features", value)
+    if not 1 <= number <= MAX_FEATURES:
+        raise InputError(f"n_features must be from 1 to {MAX_FEATURES}, not {shown(number)}.")
+    return number
+
+
 def frozen_numbers(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
-    """Return a read-only copy as float64: all finite, of the given shape or, without one, a vector."""
+    """Return a read-only float64 copy: all values finite, of the given shape or else one-dimensional."""
     try:
         numbers = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be numbers.") from None
     if numbers.ndim != 1 if shape is None else numbers.shape != shape:
-        expected = "one row of numbers" if shape is None else f"shape {shape}"
+        expected = "one dimension" if shape is None else f"shape {shape}"
         raise InputError(f"{name} has shape {numbers.shape}, expected {expected}.")
     if not np.isfinite(numbers).all():
         place = int((~np.isfinite(numbers)).argmax())
@@ -92,6 +104,6 @@ def frozen_numbers(name: str, values: ArrayLike, shape: tuple[int, ...] | None =
 
 
 def shown(value: Any) -> str:
-    """Return a value as text that fits a sentence, whatever a file holds."""
+    """Return a value as text short enough for a message, whatever a file holds."""
     text = reprlib.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

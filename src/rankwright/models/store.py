@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
+from rankwright.models.fitted import scorer_of
 from rankwright.models.format import MAGIC, decode, encode
-from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
     import os
 
-
-class Fitted(Protocol):
-    """A ranker after `fit`."""
-
-    @property
-    def model_(self) -> Scorer:
-        """The scorer it has learned."""
+    from rankwright.models.fitted import Fitted
+    from rankwright.models.scorer import Scorer
 
 
 def save(model: Scorer | Fitted, path: str | os.PathLike[str]) -> None:
-    """Write a scorer, or a fitted ranker's scorer, to one file: whole or not at all."""
-    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
-    if not isinstance(scorer, Scorer):
-        raise InputError(f"This {type(model).__name__} is not a model, nor a ranker that was fitted.")
+    """Write a scorer, or the scorer of a fitted ranker, to a file: completely or not at all."""
+    scorer = scorer_of(model)
+    if scorer is None:
+        raise InputError(f"save takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     content = encode(scorer)
     with write_whole(path) as file:
         file.write(content)
 
 
 def load(path: str | os.PathLike[str]) -> Scorer:
-    """Read the scorer in a model file; nothing in the file is ever run."""
+    """Read the scorer in a model file; nothing in the file is executed."""
     return decode(_content(Path(path)), str(path))
 
 
@@ -45,6 +40,6 @@ def _content(path: Path) -> bytes:
             raise InputError(f"{path} is not a file.")
         with path.open("rb") as file:
             start = file.read(len(MAGIC))
-            return start + file.read() if start == MAGIC else start  # never all of some huge other file
+            return start + file.read() if start == MAGIC else start  # some other file may be huge
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None

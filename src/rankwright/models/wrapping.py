@@ -1,10 +1,11 @@
-"""What scorers that ask one other scorer share."""
+"""Scorers that contain other scorers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrappingScorer(Scorer):
-    """A scorer around another; unless a subclass says otherwise, it is what that one is.
+    """A scorer around another; by default it has the other's properties.
 
     Parameters
     ----------
     inner
-        The scorer that is asked.
+        The scorer that it contains.
     """
 
     inner: Scorer
 
     def __post_init__(self) -> None:
-        self._set("inner", self.inner.bare())
+        self._set("inner", checked_part(self.inner))
         self._set("n_features", self._own_features())
         super().__post_init__()
 
@@ -38,6 +39,11 @@ class WrappingScorer(Scorer):
         return self.inner.needs_queries
 
     @property
+    def columns_per_feature(self) -> int:
+        """Those of the inner scorer."""
+        return self.inner.columns_per_feature
+
+    @property
     def depth(self) -> int:
         """One more than the inner scorer's."""
         return 1 + self.inner.depth
@@ -48,10 +54,22 @@ class WrappingScorer(Scorer):
         return self.inner.n_rounds
 
     def first(self, n_rounds: int) -> Self:
-        """Return the scorer whose inner one is cut."""
+        """Return the scorer with the first rounds of the inner one."""
         return replace(self, inner=self.inner.first(n_rounds))
 
     @property
     def used_features(self) -> NDArray[np.int64]:
         """Those of the inner scorer."""
         return self.inner.used_features
+
+
+def checked_part(scorer: Any) -> Scorer:
+    """Return a scorer as another contains it: without names and facts, and able to score on its own."""
+    if not isinstance(scorer, Scorer):
+        raise InputError(f"A scorer can contain only scorers, not {type(scorer).__name__}.")
+    if scorer.needs_init_score:
+        raise InputError(
+            "A residual model cannot be part of another scorer: it scores only with init_score, "
+            "which the other scorer could not give it."
+        )
+    return scorer.bare()

@@ -14,7 +14,6 @@ from rankwright.data import Documents, RankingData
 from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
 from rankwright.metrics import Metric
-from rankwright.models import Correction
 from rankwright.threads import resolve_threads
 from rankwright.training.start import checked_start
 from rankwright.version import __version__
@@ -132,19 +131,22 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         X: Any,
         qid: ArrayLike | None = None,
         *,
-        start: ArrayLike | None = None,
+        init_score: ArrayLike | None = None,
         n_threads: int | None = None,
     ) -> Doubles:
-        """Return a score for each document, in the order of the input.
+        """Return one score per document, in the order of the input.
 
-        A model that was started from scores that it does not hold needs those of these documents as `start`.
+        `qid` holds one query id per row, or a single id if all rows belong to one query. A model trained from
+        scores that it does not hold (a `ResidualModel`) needs the scores of these documents as `init_score`.
         """
         threads = self.n_threads if n_threads is None else n_threads
-        return self._fitted().predict(X, qid, n_threads=threads, **self._needed(start))
+        return self._fitted().predict(X, qid, n_threads=threads, **self._needed(init_score))
 
-    def rank(self, X: Any, qid: ArrayLike | None = None, *, start: ArrayLike | None = None) -> NDArray[np.int64]:
-        """Return each document's rank within its query, from 1; takes what `predict` takes."""
-        return self._fitted().rank(X, qid, n_threads=self.n_threads, **self._needed(start))
+    def rank(
+        self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
+        return self._fitted().rank(X, qid, n_threads=self.n_threads, **self._needed(init_score))
 
     def score(self, X: Any, y: ArrayLike, qid: ArrayLike) -> float:
         """Return the mean of the ranker's metric over queries."""
@@ -155,12 +157,12 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 
-    def _needed(self, start: ArrayLike | None) -> dict[str, ArrayLike | None]:
-        """Return the scores that the model starts from, if it does not hold them."""
-        if isinstance(self._fitted(), Correction):
-            return {"start": start}
-        if start is not None:
-            raise InputError("This model scores alone: give predict no start.")
+    def _needed(self, init_score: ArrayLike | None) -> dict[str, ArrayLike | None]:
+        """Return the argument that only a residual model takes."""
+        if self._fitted().needs_init_score:
+            return {"init_score": init_score}
+        if init_score is not None:
+            raise InputError("This model needs no init_score: only a residual model takes it.")
         return {}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.models import Combination, Correction, QueryFeatureScorer, Scorer, TreeEnsemble
-from rankwright.models.scorer import scorer_of, scores_by
+from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, Scorer, TreeEnsemble
+from rankwright.models.fitted import scorer_of, scores_by
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -27,7 +27,7 @@ class Start:
 
     def plus(self, trees: Scorer) -> Scorer:
         """Return the model that adds what was learned to what was there."""
-        return Correction(trees) if self.scorer is None else _sum_of(self.scorer, trees)
+        return ResidualModel(trees) if self.scorer is None else _sum_of(self.scorer, trees)
 
 
 def checked_start(

@@ -1,0 +1,95 @@
+"""Models trained on top of scores that the model itself does not hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.models.scorer import require_finite_scores
+from rankwright.models.state import State, frozen_numbers
+from rankwright.models.wrapping import WrappingScorer
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResidualModel(WrappingScorer):
+    """A scorer whose scores are added to `init_score`, the scores of the model that training started from.
+
+    No other scorer can contain it, because none could give it `init_score`.
+
+    Parameters
+    ----------
+    inner
+        The scorer that was learned on top of the given scores.
+    """
+
+    kind: ClassVar[str] = "correction"  # the name in files of all versions
+
+    @property
+    def needs_init_score(self) -> bool:
+        """Always."""
+        return True
+
+    def predict(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        init_score: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> Doubles:
+        """Return one score per document: its `init_score` plus the score of the inner model."""
+        features, groups = self._checked(X, qid)
+        return self._sums(features, groups, init_score, resolve_threads(n_threads))
+
+    def rank(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        init_score: ArrayLike | None = None,
+        n_threads: int | None = None,
+    ) -> NDArray[np.int64]:
+        """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
+        features, groups = self._checked_in_queries(X, qid)
+        scores = self._sums(features, groups, init_score, resolve_threads(n_threads))
+        return Ranking.of(scores, groups, n_threads=n_threads).ranks()
+
+    def _sums(
+        self, X: NDArray[np.float32], groups: QueryGroups, init_score: ArrayLike | None, n_threads: int
+    ) -> Doubles:
+        if init_score is None:
+            self._refuse()
+        start = frozen_numbers("init_score", init_score, (len(groups.rows),))
+        with np.errstate(over="ignore"):  # refused as not finite
+            return require_finite_scores(start + self.inner._finite_scores(X, groups, n_threads))
+
+    def _refuse(self) -> NoReturn:
+        raise InputError(
+            "This model was trained on top of the scores of another model, which it does not hold: "
+            "give those scores as init_score, one per document."
+        )
+
+    def _score(self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+        self._refuse()
+
+    def state(self) -> State:
+        """Return the inner scorer."""
+        return State(children={"inner": self.inner})
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild a residual model from the inner scorer."""
+        return cls(state.child("inner"))
