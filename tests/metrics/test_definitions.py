@@ -86,7 +86,7 @@ def test_stable_and_worst_ties_are_one_order(metric, query):
         (Ties.STABLE, np.argsort(-scores, kind="stable")),
         (Ties.WORST, np.lexsort((labels, -scores))),
     ):
-        value = type(metric)(**{**metric.__dict__, "ties": ties}).per_query(labels, ranking)[0]
+        value = metric.with_options(ties=ties).per_query(labels, ranking)[0]
         assert value == pytest.approx(np.nan_to_num(metric.of_ranking(labels[order])), abs=1e-12)
 
 
@@ -110,7 +110,7 @@ def test_a_perfect_ranking_has_the_best_value(metric):
 def test_an_empty_query_counts_what_was_asked(metric, empty, counted):
     if isinstance(metric, DCG) and not isinstance(metric, NDCG):
         pytest.skip("DCG is not normalised: no query is empty, all have the value 0")
-    metric = type(metric)(**{**metric.__dict__, "empty": empty})
+    metric = metric.with_options(empty=empty)
     labels = np.array([0.0, 0, 0, 0, 3, 2])
     ranking = Ranking.of(np.arange(6), QueryGroups.of_sizes([4, 2]))
     np.testing.assert_equal(np.isnan(metric.per_query_with_empty(labels, ranking)), [True, False])

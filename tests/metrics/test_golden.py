@@ -12,8 +12,7 @@ from scipy.stats import somersd
 from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 
 from rankwright.data import QueryGroups
-from rankwright.errors import InputError
-from rankwright.metrics import AP, NDCG, KendallTau, PairAccuracy, find_convention, mean_over_queries, parse
+from rankwright.metrics import KendallTau, PairAccuracy, find_convention, mean_over_queries, parse
 from shared_data import SHARED, needs_shared_data
 
 EXPECTED = SHARED / "golden" / "expected.json"
@@ -144,12 +143,3 @@ def test_trec_order_of_ids_beyond_ascii_and_of_scores_beyond_32_bits():
         [1, 1, 1, 1e300, 2e300], QueryGroups.of_sizes([5]), ["b", "é", "Z", "x", "y"]
     )
     assert order.order.tolist() == [4, 3, 1, 0, 2]
-
-
-def test_conventions_keep_what_the_user_set_and_refuse_what_they_lack():
-    assert find_convention("letor3").apply(AP(threshold=2)).threshold == 2
-    assert find_convention("sklearn").apply(NDCG(k=3)) == parse("ndcg@3(gain=linear)")
-    with pytest.raises(InputError, match="The convention letor3 has no err; it has ndcg, map, p"):
-        find_convention("letor3").apply(parse("err@10"))
-    with pytest.raises(InputError, match="did you mean 'letor3'"):
-        find_convention("leto3")

@@ -151,7 +151,7 @@ def test_a_document_without_weight_does_not_pull(ranker_class):
     labels = np.append(train.y[:10], 3 - train.y[:10])  # of a query, and of its copy that wants the opposite
     both = RankingData(np.tile(train.X[:10], (2, 1)), labels, np.repeat(["a", "b"], 10))
     first, second = (
-        ranker_class(rounds=1).fit(both, query_weights=given).model_.rank(train.X[:10])
+        ranker_class(rounds=1).fit(both, query_weights=given).model_.rank(train.X[:10], 1)
         for given in ([1, 0], [0, 1])
     )
     assert np.corrcoef(first, second)[0, 1] < -0.3

@@ -123,7 +123,10 @@ def test_wrong_parameters_are_told(parameters, sentence):
 def test_features_that_only_mislead_teach_nothing():
     with pytest.raises(InputError, match="nothing to learn: no feature tells better documents from worse ones"):
         RankBoost().fit([[0.0], [1.0]], [1, 0], [1, 1])
-    assert RankBoost(directions="both").fit([[0.0], [1.0]], [1, 0], [1, 1]).rank([[0.0], [1.0]]).tolist() == [1, 2]
+    assert RankBoost(directions="both").fit([[0.0], [1.0]], [1, 0], [1, 1]).rank([[0.0], [1.0]], 1).tolist() == [
+        1,
+        2,
+    ]
 
 
 @needs_shared_data

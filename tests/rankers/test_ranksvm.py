@@ -88,7 +88,7 @@ def test_every_scaling_is_part_of_the_scorer(scaling):
     ranker = RankSVM(scaling=scaling).fit(train)
     scores = ranker.model_.predict(test)
     for rows in test.groups:
-        np.testing.assert_array_equal(ranker.model_.predict(test.X[rows]), scores[rows])  # a query by itself
+        np.testing.assert_array_equal(ranker.model_.predict(test.X[rows], 1), scores[rows])  # a query by itself
     assert ranker.score(*test) > ranker.metric(test.y, np.zeros(len(test)), test.qid) + 0.05
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import partial
 from itertools import permutations
@@ -66,6 +66,7 @@ class Metric(ABC):
     """
 
     name: ClassVar[str]
+    _given: ClassVar[tuple[str, ...]]  # set for each metric by __new__; no field, so it counts in no comparison
     ties: Ties = field(default=Ties.EXPECTED, kw_only=True)
     empty: float | None = field(default=0.0, kw_only=True)
 
@@ -73,6 +74,14 @@ class Metric(ABC):
         super().__init_subclass__()
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
+
+    def __new__(cls, *values: Any, **options: Any) -> Self:
+        """Remember which options are given: a convention sets only the others."""
+        metric = super().__new__(cls)
+        positional = [one.name for one in fields(cls) if not one.kw_only]
+        names = [*positional[: len(values)], *options]
+        object.__setattr__(metric, "_given", tuple(one.name for one in fields(cls) if one.name in names))
+        return metric
 
     def __post_init__(self) -> None:
         """Refuse options that are not what they must be; a subclass that checks its own calls this too."""
@@ -179,14 +188,21 @@ class Metric(ABC):
         """Return this metric cut off at rank k: `NDCG() @ 10`."""
         if "k" not in {one.name for one in fields(self)}:
             raise InputError(f"{type(self).__name__} has no cut-off; '@ {k}' does not apply.")
-        return replace(self, k=k)  # type: ignore[call-arg]  # only metrics with a field k come here
+        return self.with_options(k=k)
+
+    def with_options(self, **options: Any) -> Self:
+        """Return this metric with these options changed; a convention may still set those never given.
+
+        `dataclasses.replace` instead gives every option, so that a convention sets none.
+        """
+        return type(self)(**({name: getattr(self, name) for name in self._given} | options))
 
     def __str__(self) -> str:
         cut = getattr(self, "k", None)
         options = [
             f"{one.name}={_spell(getattr(self, one.name))}"
             for one in fields(self)
-            if one.name != "k" and getattr(self, one.name) != one.default
+            if one.name != "k" and (one.name in self._given or getattr(self, one.name) != one.default)
         ]
         return self.name + (f"@{cut}" if cut else "") + (f"({','.join(options)})" if options else "")
 

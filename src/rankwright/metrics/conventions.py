@@ -1,4 +1,4 @@
-"""Other tools' ways of counting, by name, so that their numbers can be reproduced.
+"""Named conventions of other tools for computing metrics, so that their numbers can be reproduced.
 
 | convention | gain | discount | ties | no relevant document | and |
 |---|---|---|---|---|---|
@@ -12,7 +12,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Convention:
-    """A named way of counting: which metrics a tool has, and what it sets their options to."""
+    """How a tool computes metrics: which metrics it has, and how it sets their options."""
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -41,11 +41,15 @@ class Convention:
     trec_order: bool = False
 
     def apply(self, metric: Metric) -> Metric:
-        """Return the metric as this convention counts it; options already set by the user stay."""
+        """Return the metric as this convention computes it.
+
+        The convention sets the options that the metric was not given. Those it was given stay, even where they are
+        the defaults: `NDCG(gain=Gain.EXPONENTIAL)` and `ndcg(gain=exponential)` keep their gain everywhere.
+        """
         if metric.name not in self.metrics and metric.name in METRICS and METRICS[metric.name] is type(metric):
             raise InputError(f"The convention {self.name} has no {metric.name}; it has {', '.join(self.metrics)}.")
-        unset = {one.name for one in fields(metric) if getattr(metric, one.name) == one.default}
-        return replace(metric, **{name: value for name, value in self.settings.items() if name in unset})
+        open_options = {one.name for one in fields(metric)}.difference(metric._given)
+        return metric.with_options(**{name: self.settings[name] for name in open_options & self.settings.keys()})
 
     def rank(
         self,
@@ -55,7 +59,7 @@ class Convention:
         *,
         n_threads: int | None = None,
     ) -> Ranking:
-        """Rank documents the way the tool does."""
+        """Rank documents as the tool does."""
         if not self.trec_order:
             return Ranking.of(scores, groups, n_threads=n_threads)
         # trec_eval keeps scores as floats and takes the later document id first between equal ones.
@@ -63,7 +67,7 @@ class Convention:
             scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
         if document_ids is None:
             return Ranking.of(scores, groups, n_threads=n_threads)
-        # It compares bytes; text in the order of its characters comes to the same in UTF-8.
+        # It compares bytes; in UTF-8 that is the order of characters.
         _, places = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
         return Ranking.of(scores, groups, tie_break=-places, n_threads=n_threads)
 

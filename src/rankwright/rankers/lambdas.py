@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from operator import index
 from typing import TYPE_CHECKING
 
@@ -97,7 +97,7 @@ class LambdaGradients:
 def without_cut(metric: Metric) -> Metric:
     """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
     optional = any(one.name == "k" and one.default is None for one in fields(metric))
-    return replace(metric, k=None) if optional else metric  # type: ignore[call-arg]  # only with a field k
+    return metric.with_options(k=None) if optional else metric
 
 
 def _checked_truncation(truncation: int | None, longest: int) -> int | None:
