@@ -77,7 +77,7 @@ def test_ctrl_c_is_130(run, model, monkeypatch):
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (MemoryError(), "There is not enough memory for this."),
+        (MemoryError(), "There is not enough memory for this command."),
         (OSError(28, "No space left on device"), "Writing failed: No space left on device."),
     ],
 )

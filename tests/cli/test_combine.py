@@ -74,7 +74,7 @@ def test_models_that_rank_alike(run, models, fold, tmp_path):
     words = combine([models[1], tmp_path / "twice.rw"], fold, tmp_path / "mix.rw")
     code, out, err = run(*words)
     assert code == 0
-    assert "ndcg@10 is the same for every alpha" in out
+    assert "for every alpha, so these data cannot choose the weights" in out
     assert err.count("\n") == 1
     found = run(*words, "--json").json
     assert (found["alpha"], found["constant"]) == (0.0, True)
@@ -82,12 +82,12 @@ def test_models_that_rank_alike(run, models, fold, tmp_path):
 
 def test_mistakes(refuse, models, fold, tmp_path):
     mix = tmp_path / "mix.rw"
-    assert refuse(*combine(models[:1], fold, mix)) == "combine takes two models or more."
+    assert refuse(*combine(models[:1], fold, mix)) == "combine takes two or more models."
     assert refuse(*combine(models, fold, mix, "--plot", tmp_path / "c.svg")) == (
-        "--plot draws the curve of two models, not of 3."
+        "--plot needs exactly two models, not 3."
     )
     assert "is read by this command" in refuse(*combine(models[:2], fold, models[1]))
-    assert "is where the model goes" in refuse(*combine(models[:2], fold, mix, "--plot", mix))
+    assert "--plot and --model both name" in refuse(*combine(models[:2], fold, mix, "--plot", mix))
     assert "form must be 'convex' or 'sum', not 'mean'." in refuse(
         *combine(models[:2], fold, mix, "--form", "mean")
     )

@@ -170,7 +170,7 @@ def test_a_model_with_other_features(refuse, model, tmp_path):
     (tmp_path / "few.txt").write_text("1 qid:1 3:1\n")
     assert refuse("predict", model, "--data", "few.txt") == (
         "few.txt has 3 features, the model was trained on 6; "
-        "if the file leaves out the last ones, say --features 6."
+        "if the file never mentions the last ones, add --features 6."
     )
     (tmp_path / "many.txt").write_text("1 qid:1 7:1\n")
     assert refuse("rank", model, "--data", "many.txt") == "many.txt has 7 features, the model was trained on 6."
@@ -273,7 +273,7 @@ def test_an_input_is_never_overwritten(refuse, fold, model, verb):
     words = dict(outputs(fold, model))[verb]
     read = fold / ("train.txt" if verb == "train" else "test.txt")
     before = read.read_bytes()
-    assert refuse(*words, read) == f"{read} is read by this command; writing there would destroy it."
+    assert refuse(*words, read) == f"{read} is an input of this command; write to another file."
     assert read.read_bytes() == before
 
 
@@ -291,20 +291,20 @@ def test_a_failure_while_writing_leaves_the_old_file(refuse, fold, tmp_path, mon
 
 
 def test_the_demos_page_is_not_its_model(refuse):
-    assert refuse("demo", "--report", "x.rw").startswith("x.rw is where the model goes")
+    assert refuse("demo", "--report", "x.rw").startswith("x.rw would be overwritten by the model")
 
 
 def test_generate_refuses_what_it_cannot_do(refuse, tmp_path):
     (tmp_path / "file").write_text("old")
     assert refuse("generate", "polynomial", "--fold", "--out", "file") == (
-        "The folder file cannot be made: File exists."
+        "The folder file cannot be created: File exists."
     )
-    assert "3 documents or more" in refuse("generate", "gaussian", "--documents", 2, "--out", "x.txt")
+    assert "at least 3 documents" in refuse("generate", "gaussian", "--documents", 2, "--out", "x.txt")
     assert "--noise is for polynomial" in refuse("generate", "gaussian", "--noise", 0.5, "--out", "x.txt")
 
 
 def test_a_model_named_twice(refuse, fold, model):
-    assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"The model {model} is named twice."
+    assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"The model {model} is given twice."
 
 
 @pytest.mark.parametrize(

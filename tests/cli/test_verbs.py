@@ -89,19 +89,31 @@ def test_training_that_finds_nothing_says_so(run, tmp_path):
     assert not (tmp_path / "m.rw").exists()
 
 
-@pytest.mark.filterwarnings("default:Interrupted")
-def test_an_interrupted_fit_keeps_its_best_round(run, fold, tmp_path, monkeypatch):
-    def press_ctrl_c(_ranker, one):
-        if one.number == 2:
-            raise KeyboardInterrupt
-        return ""
+def press_ctrl_c(_ranker, one):
+    """Stand in for the remark after a round."""
+    if one.number == 2:
+        raise KeyboardInterrupt
+    return ""
 
+
+@pytest.mark.filterwarnings("default:Interrupted")
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, tmp_path, monkeypatch, options):
     monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
-    code, out, err = run(*train(fold, tmp_path / "m.rw", "--json"))
-    assert code == 0
-    assert '"interrupted": true' in out
-    assert err == "rankwright: Interrupted after round 2; the model is that of round 2.\n"
+    code, out, err = run(*train(fold, tmp_path / "m.rw", *options))
+    assert code == 130
+    assert ('"interrupted": true' if options else "(round 2 of 2)") in out
+    assert err.startswith("rankwright: Interrupted after round 2; the model is that of round 2.\n")
     assert load(tmp_path / "m.rw").about["rounds"] == 2
+
+
+@pytest.mark.filterwarnings("default:Interrupted")
+def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
+    code, _, _ = run("demo", "--queries", 20, "--report", tmp_path / "report.html")
+    assert code == 130
+    assert (tmp_path / "report.html").exists()
+    assert load(tmp_path / "report.rw").about["rounds"] == 2
 
 
 def test_the_same_command_gives_the_same_bytes(run, fold, tmp_path):
@@ -154,12 +166,12 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
     facts = run("evaluate", adapted, *tests, "--rounds", "4,8", "--json").json
     whole = run("evaluate", adapted, *tests, "--json").json
     assert facts["systems"][str(adapted)]["8"] == whole["systems"][str(adapted)]
-    assert "rounds takes whole numbers with commas between, not '1;2'" in refuse(
+    assert "rounds takes integers separated by commas, such as 50,100,200, not '1;2'" in refuse(
         "evaluate", large, *tests, "--rounds", "1;2"
     )
     assert "has 4 rounds; it cannot be cut to 5" in refuse("evaluate", large, *tests, "--rounds", 5)
     assert "has no rounds to cut" in refuse("evaluate", model, *tests, "--rounds", 5)
-    assert "--per-query does not go with --rounds" in refuse(
+    assert "--per-query cannot be used with --rounds" in refuse(
         "evaluate", large, *tests, "--rounds", 1, "--per-query", "--json"
     )
     (tmp_path / "narrow.txt").write_text("1 qid:1 4:1\n0 qid:1 1:1\n")
@@ -167,7 +179,7 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
     assert refuse("train", "lambdamart", *narrow).endswith(
         "has 4 features, the model was trained on 6; if the file leaves out the last ones, say --features 6."
     )
-    assert "--plot draws what --rounds measures" in refuse("evaluate", large, *tests, "--plot", plot)
+    assert "--plot needs --rounds" in refuse("evaluate", large, *tests, "--plot", plot)
     told = refuse("train", "adarank", *options, "--model", tmp_path / "x.rw", "--start", large)
     assert told == "AdaRank takes no start: it cannot improve on another model."
 
@@ -266,6 +278,9 @@ def test_crossval_for_machines(run, folder):
     for metric in ("ndcg@5", "map"):
         values = [fold["metrics"][metric] for fold in found["folds"]]
         assert found["mean"][metric] == pytest.approx(np.mean(values))
+    for fold in found["folds"]:
+        assert fold["rounds"] > 0
+        assert "best_round" not in fold, "it is the number of rounds"
     assert found["seconds"] > 0
 
 

@@ -1,4 +1,4 @@
-"""The command line: one file a verb, and the only place that prints."""
+"""The command line: one file per verb, and the only place that prints."""
 
 from rankwright.cli.app import main
 

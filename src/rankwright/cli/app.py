@@ -22,8 +22,8 @@ from rankwright.errors import InputError, MissingPackageError
 from rankwright.version import __version__
 
 app = typer.Typer(
-    help="Learning to rank by boosting: train, compare, cross-validate and ship rankers from judged queries.",
-    epilog="New here? `rankwright demo` takes a few seconds; `rankwright VERB --help` shows an example.",
+    help="Learning to rank by boosting: train, evaluate, cross-validate and apply rankers.",
+    epilog="New here? Run `rankwright demo`; it takes a few seconds. `rankwright VERB --help` shows an example.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -43,15 +43,15 @@ def _show_version(wanted: bool) -> None:
 def options(
     _version: Annotated[
         bool,
-        # Eager, so that it needs no verb after it.
+        # Eager, so that no verb is needed after it.
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
     ] = False,
 ) -> None:
-    """Take the options that stand before a verb."""
+    """Take the options given before a verb."""
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one sentence and exit code 2."""
+    """Run the command line; a user's mistake gives one sentence and exit code 2."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
@@ -59,8 +59,8 @@ def main() -> None:
     except (InputError, MissingPackageError) as error:
         _fail(str(error))
     except MemoryError:
-        _fail("There is not enough memory for this.")
-    except OSError as error:  # a full disk, say: no mistake of the program's either
+        _fail("There is not enough memory for this command.")
+    except OSError as error:  # such as a full disk
         _fail(f"{error.filename or 'Writing'} failed: {error.strerror or error}.")
 
 
@@ -70,5 +70,5 @@ def _fail(sentence: str) -> None:
 
 
 def _show_warning(message: Warning | str, *_where: Any) -> None:
-    """Show a warning as one line: where in the program it arose helps nobody here."""
+    """Show a warning as one line, without its place in the source code."""
     problem(" ".join(str(message).split()))

@@ -28,26 +28,32 @@ if TYPE_CHECKING:
 
 
 def combine(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Model files, two or more.")],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Two or more model files.")],
     data: Annotated[
         Path,
         typer.Option(
             "--data",
             metavar="FILE",
-            help="Judged documents to choose on (LETOR, .csv, .parquet); best not those of training.",
+            help="Judged documents that choose the weights (LETOR, .csv, .parquet), best not the training data.",
         ),
     ],
-    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Where to write the combination.")],
-    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="What to maximise.")] = "ndcg@10",
+    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
+    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="Metric to maximise.")] = "ndcg@10",
     form: Annotated[
         str,
-        typer.Option("--form", metavar="NAME", help="convex: (1 - alpha) a + alpha b; sum: a + alpha b."),
+        typer.Option(
+            "--form",
+            metavar="NAME",
+            help="How to add two models a and b; convex: (1 - alpha) a + alpha b; sum: a + alpha b.",
+        ),
     ] = "convex",
-    low: Annotated[float | None, typer.Option("--low", metavar="ALPHA", help="The lowest alpha.")] = None,
-    high: Annotated[float | None, typer.Option("--high", metavar="ALPHA", help="The highest alpha.")] = None,
+    low: Annotated[float | None, typer.Option("--low", metavar="ALPHA", help="Lowest alpha.")] = None,
+    high: Annotated[float | None, typer.Option("--high", metavar="ALPHA", help="Highest alpha.")] = None,
     plot: Annotated[
         Path | None,
-        typer.Option("--plot", metavar="FILE", help="Where to draw the metric against alpha (.svg; two models)."),
+        typer.Option(
+            "--plot", metavar="FILE", help="SVG file to write: the metric for every alpha (two models only)."
+        ),
     ] = None,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
@@ -55,7 +61,7 @@ def combine(
 ) -> None:
     """Find the best combination of models for a metric and save it as one model.
 
-    Of two models it is the best there is; of more, each weight is set in turn until nothing improves.
+    For two models the result is exact. For more, each weight is optimised in turn until nothing improves.
 
     Example:
 
@@ -80,21 +86,21 @@ def combine(
 
 def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> None:
     if len(models) < 2:
-        raise InputError("combine takes two models or more.")
+        raise InputError("combine takes two or more models.")
     if plot is not None and len(models) > 2:
-        raise InputError(f"--plot draws the curve of two models, not of {len(models)}.")
+        raise InputError(f"--plot needs exactly two models, not {len(models)}.")
     checked_output(model, inputs=(*models, data))
     if plot is not None:
         checked_output(plot, inputs=(*models, data))
         if plot.resolve() == model.resolve():
-            raise InputError(f"{plot} is where the model goes; give the picture another name.")
+            raise InputError(f"--plot and --model both name {plot}; give the picture another name.")
 
 
 def _blend(scorers: list[Scorer], judged: RankingData, **options: Any) -> Blend:
     from rankwright.ensembling import blend
 
     with progress(f"combining {len(scorers)} models", None) as step, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the result says so itself
+        warnings.simplefilter("ignore")  # the output says the same
         return blend(
             *scorers, on=judged, on_step=lambda value: step(f"{options['metric']} {value:.4f}"), **options
         )
@@ -123,6 +129,6 @@ def _show(mix: Blend, models: list[Path]) -> None:
     ]
     show_table(("model", "weight", f"{mix.metric} alone"), rows)
     if mix.constant:
-        say(f"{mix.metric} is the same for every alpha, {mix.value:.4f}: it does not say how to combine them.")
+        say(f"{mix.metric} is {mix.value:.4f} for every alpha, so these data cannot choose the weights.")
     else:
         say(f"{mix.metric} of the combination: {mix.value:.4f}")

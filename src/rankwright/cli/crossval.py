@@ -31,40 +31,45 @@ if TYPE_CHECKING:
 def crossval(
     ranker: RankerArgument,
     data: Annotated[
-        Path, typer.Option("--data", metavar="FOLDER", help="A folder with Fold1, Fold2, ... as LETOR has them.")
+        Path,
+        typer.Option(
+            "--data",
+            metavar="FOLDER",
+            help="Folder with Fold1, Fold2, ..., each with train.txt, vali.txt and test.txt, as in LETOR.",
+        ),
     ],
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
     tune: Annotated[
-        bool, typer.Option("--tune", help="Let each fold choose among the ranker's own grid of settings.")
+        bool, typer.Option("--tune", help="Tune the ranker on each fold over its built-in grid of parameters.")
     ] = False,
     choose: Annotated[
         str | None,
         typer.Option(
             "--choose",
             metavar="HOW",
-            help="What --tune chooses by: validation, each fold's validation part (the default), or out-of-fold, "
-            "cross-validation over its training and validation queries, both of which are then learned from.",
+            help="How --tune compares settings. validation (the default): on the fold's validation part. "
+            "out-of-fold: by cross-validation over its training and validation queries; the final fit uses both.",
         ),
     ] = None,
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers", min=1, metavar="N", help="Fits that --tune runs at once; by default one a thread."
+            "--workers", min=1, metavar="N", help="Number of parallel fits for --tune; by default one per thread."
         ),
     ] = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train and test a ranker on every fold; each fold's validation part chooses the round.
+    """Train and test a ranker on every fold; the validation part of a fold chooses the number of rounds.
 
     Example:
 
         rankwright crossval lambdamart --data OHSUMED --convention letor3 --tune
     """
     if choose is not None and not tune:
-        raise InputError("--choose says how --tune chooses; it does nothing without --tune.")
+        raise InputError("--choose has no effect without --tune; add --tune or leave it out.")
     protocol = (choose or "validation") if tune else None
     chosen = make_ranker(ranker, settings or [], threads)
     fits = len(find_folds(data)) * count_fits(chosen, tune=protocol)
@@ -91,7 +96,7 @@ def _show(result: CrossValidation) -> None:
     ]
     rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), "", ""))
     averaged = [f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics]
-    if averaged != list(rows[-1][1:-2]):  # the standard convention averages them already
+    if averaged != list(rows[-1][1:-2]):  # the convention averages ties already
         rows.append(("mean, ties averaged", *averaged, "", ""))
     show_table(
         ("fold", *result.metrics, "rounds", "chosen" if any(fold.chosen for fold in result.folds) else ""), rows

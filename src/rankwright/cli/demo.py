@@ -1,4 +1,4 @@
-"""`rankwright demo`: the main job on built-in data."""
+"""`rankwright demo`: train, evaluate and report on generated data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from rankwright.cli.inputs import JsonFlag, checked_output
 from rankwright.cli.output import describe, note, say, show_json, show_table
-from rankwright.cli.train import fit_with_progress
+from rankwright.cli.train import exit_if_interrupted, fit_with_progress
 from rankwright.data import RankingData, synthetic
 from rankwright.errors import InputError
 from rankwright.evaluation import Report, evaluate
@@ -26,13 +26,18 @@ METRIC = NDCG(k=10)
 
 def demo(
     report: Annotated[
-        Path, typer.Option("--report", metavar="FILE", help="Where to write the page; the model goes beside it.")
+        Path,
+        typer.Option(
+            "--report", metavar="FILE", help="HTML page to write; the model is written beside it as .rw."
+        ),
     ] = Path("report.html"),
-    queries: Annotated[int, typer.Option("--queries", min=10, metavar="N", help="Queries to learn from.")] = 300,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed, another collection.")] = 0,
+    queries: Annotated[
+        int, typer.Option("--queries", min=10, metavar="N", help="Number of training queries.")
+    ] = 300,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Train, compare and report on a collection made for the purpose, in a few seconds.
+    """Train a ranker on generated data, compare it with baselines and write a report, in a few seconds.
 
     Example:
 
@@ -41,7 +46,7 @@ def demo(
     model = _model_beside(report)
     truth = synthetic.RandomPolynomial.draw(seed)
     train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
-    note(f"Made training, validation and test data, each of {describe(train)}.")
+    note(f"Generated training, validation and test data, each with {describe(train)}.")
     ranker = _train(train, valid)
     systems: dict[str, Any] = {
         "AdaRank": ranker,
@@ -56,13 +61,16 @@ def demo(
     else:
         _show(measured)
         note(f"Wrote the page {report} and the model {model}; next: rankwright info {model}")
+    exit_if_interrupted(ranker)
 
 
 def _model_beside(report: Path) -> Path:
-    """Return where the model goes: beside the page, under its name."""
+    """Return the path of the model: that of the page, but ending in .rw."""
     model = checked_output(report).with_suffix(".rw")
     if model == report:
-        raise InputError(f"{report} is where the model goes; give the page another name, such as report.html.")
+        raise InputError(
+            f"{report} would be overwritten by the model; give the page another name, such as report.html."
+        )
     return checked_output(model)
 
 
@@ -75,7 +83,7 @@ def _train(train: RankingData, valid: RankingData) -> AdaRank:
 
 
 def _best_feature(train: RankingData) -> FeatureScorer:
-    """Return the single feature that ranks the training queries best, in its better direction."""
+    """Return the single feature, ascending or descending, that ranks the training queries best."""
     candidates = [
         FeatureScorer(feature, direction, n_features=train.n_features, missing=0.0)
         for feature in range(train.n_features)

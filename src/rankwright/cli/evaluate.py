@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="Model files.")],
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")],
     data: Annotated[
         Path, typer.Option("--data", metavar="FILE", help="Judged documents (LETOR, .csv, .parquet).")
     ],
@@ -37,17 +37,24 @@ def evaluate(
     convention: ConventionOption = "standard",
     rounds: Annotated[
         str | None,
-        typer.Option("--rounds", metavar="LIST", help="Cut models to their first 50,100,200 rounds, say."),
+        typer.Option(
+            "--rounds", metavar="LIST", help="Evaluate the models cut to their first rounds, such as 50,100,200."
+        ),
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="With --rounds: draw the first metric as SVG.")
+        Path | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="With --rounds: SVG file to write, with a curve of the first metric."
+        ),
     ] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="With --json: every query's value too.")] = False,
+    per_query: Annotated[
+        bool, typer.Option("--per-query", help="With --json: print the value of every query too.")
+    ] = False,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Measure models on judged documents.
+    """Evaluate models on judged documents.
 
     Example:
 
@@ -55,13 +62,13 @@ def evaluate(
     """
     if plot is not None:
         if rounds is None:
-            raise InputError("--plot draws what --rounds measures; say --rounds 50,100,200, for example.")
+            raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
         checked_output(plot, inputs=(data, *models))
     if rounds is not None and per_query:
-        raise InputError("--per-query does not go with --rounds: it tells the values of whole models.")
+        raise InputError("--per-query cannot be used with --rounds.")
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
-        raise InputError(f"The model {_repeated(models)} is named twice.")
+        raise InputError(f"The model {_repeated(models)} is given twice.")
     judged = read_data_for(systems.values(), data, n_features=features, n_threads=threads)
     asked = parse_metrics(metrics)
     if rounds is not None:
@@ -88,7 +95,9 @@ def _numbers(rounds: str) -> list[int]:
     try:
         return [int(number) for number in rounds.split(",")]
     except ValueError:
-        raise InputError(f"--rounds takes whole numbers with commas between, not {rounds!r}.") from None
+        raise InputError(
+            f"--rounds takes integers separated by commas, such as 50,100,200, not {rounds!r}."
+        ) from None
 
 
 def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:

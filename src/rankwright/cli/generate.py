@@ -15,7 +15,7 @@ from rankwright.errors import InputError
 
 
 class Kind(Enum):
-    """The built-in sets."""
+    """The kinds of artificial data."""
 
     POLYNOMIAL = "polynomial"
     GAUSSIAN = "gaussian"
@@ -24,16 +24,22 @@ class Kind(Enum):
 def generate(
     kind: Annotated[
         Kind,
-        typer.Argument(help="polynomial: the artificial set of Wu et al. 2010; gaussian: that of Xu et al. 2010."),
+        typer.Argument(metavar="KIND", help="polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010)."),
     ],
     out: Annotated[
-        Path, typer.Option("--out", metavar="PATH", help="A LETOR file; with --fold, a folder for three.")
+        Path,
+        typer.Option(
+            "--out", metavar="PATH", help="LETOR file to write; with --fold, the folder for three files."
+        ),
     ],
     queries: Annotated[int, typer.Option("--queries", min=1, metavar="N", help="Number of queries.")] = 1000,
     documents: Annotated[
         int | None,
         typer.Option(
-            "--documents", min=1, metavar="N", help="Documents a query; by default polynomial 50, gaussian 21."
+            "--documents",
+            min=1,
+            metavar="N",
+            help="Number of documents per query; by default 50 for polynomial, 21 for gaussian.",
         ),
     ] = None,
     noise: Annotated[
@@ -42,19 +48,19 @@ def generate(
             "--noise",
             min=0.0,
             max=1.0,
-            metavar="SHARE",
-            help="Share of labels replaced at random (polynomial; with --fold in train.txt only).",
+            metavar="FRACTION",
+            help="Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
         ),
     ] = 0.0,
     fold: Annotated[
-        bool, typer.Option("--fold", help="Write train.txt, vali.txt and test.txt that share one true function.")
+        bool, typer.Option("--fold", help="Write train.txt, vali.txt and test.txt with the same true function.")
     ] = False,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same bytes.")
+        int, typer.Option("--seed", min=0, metavar="N", help="Seed; the same seed gives the same files.")
     ] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Write a built-in artificial set as LETOR text.
+    """Write artificial judged documents as LETOR text.
 
     Example:
 
@@ -78,16 +84,16 @@ def generate(
 
 def _check(kind: Kind, documents: int | None, noise: float) -> None:
     if kind is Kind.GAUSSIAN and documents is not None and documents < 3:
-        raise InputError(f"A gaussian query needs 3 documents or more (a third is relevant), not {documents}.")
+        raise InputError(f"A gaussian query needs at least 3 documents (a third is relevant), not {documents}.")
     if kind is Kind.GAUSSIAN and noise:
-        raise InputError("--noise is for polynomial; the gaussian set has none.")
+        raise InputError("--noise is for polynomial only.")
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"The folder {folder} cannot be made: {error.strerror}.") from None
+        raise InputError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
 def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> RankingData:

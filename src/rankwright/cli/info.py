@@ -23,7 +23,10 @@ SHOWN_FEATURES = 20
 
 
 def info(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file, or a file of judged documents.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Model file, or file of judged documents (LETOR, .csv, .parquet)."),
+    ],
     json: JsonFlag = False,
 ) -> None:
     """Describe a model file or a file of judged documents.

@@ -1,4 +1,4 @@
-"""What the command line takes: data files, models, rankers and their parameters."""
+"""Inputs of the command line: data files, models, rankers and their parameters."""
 
 from __future__ import annotations
 
@@ -26,19 +26,25 @@ READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 ThreadsOption = Annotated[
     int | None,
-    typer.Option("--threads", min=1, metavar="N", help="Threads to use; by default all this process may."),
+    typer.Option(
+        "--threads", min=1, metavar="N", help="Number of threads; by default all that this process may use."
+    ),
 ]
 MetricsOption = Annotated[
     str,
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help=f"Metrics, with commas between: {', '.join(METRICS)}; @k cuts off at rank k.",
+        help=f"Metrics separated by commas, such as ndcg@10 for the first 10 ranks: {', '.join(METRICS)}.",
     ),
 ]
 ConventionOption = Annotated[
     str,
-    typer.Option("--convention", metavar="NAME", help=f"Whose way of counting: {', '.join(CONVENTIONS)}."),
+    typer.Option(
+        "--convention",
+        metavar="NAME",
+        help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}.",
+    ),
 ]
 FeaturesOption = Annotated[
     int | None,
@@ -46,18 +52,19 @@ FeaturesOption = Annotated[
         "--features",
         min=1,
         metavar="N",
-        help="Number of features, where a LETOR file leaves out the last ones.",
+        help="Number of features, if a LETOR file never mentions the last ones.",
     ),
 ]
 RankerArgument = Annotated[
-    str, typer.Argument(metavar="RANKER", help="The method, such as adarank; `rankwright rankers` lists them.")
+    str,
+    typer.Argument(metavar="RANKER", help="Ranking method, such as lambdamart; `rankwright rankers` lists all."),
 ]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="A parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists them.",
+        help="Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
     ),
 ]
 
@@ -74,11 +81,11 @@ def read_data(path: Path, *, n_features: int | None = None, n_threads: int | Non
 def read_data_for(
     scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_threads: int | None
 ) -> RankingData:
-    """Read documents that these scorers can score: with the features that each was trained on."""
+    """Read documents and check that they have the features that each scorer was trained on."""
     documents = read_data(path, n_features=n_features, n_threads=n_threads)
     for scorer in scorers:
         if documents.n_features != scorer.n_features:
-            hint = f"; if the file leaves out the last ones, say --features {scorer.n_features}"
+            hint = f"; if the file never mentions the last ones, add --features {scorer.n_features}"
             raise InputError(
                 f"{path} has {documents.n_features} features, the model was trained on {scorer.n_features}"
                 f"{hint if documents.n_features < scorer.n_features else ''}."
@@ -87,13 +94,13 @@ def read_data_for(
 
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
-    """Refuse, before any long work, a path that cannot be written or that is an input of the command."""
+    """Refuse, before any long work, a path that cannot be written or that the command reads."""
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file to write.")
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
     if any(one is not None and one.exists() and path.exists() and one.samefile(path) for one in inputs):
-        raise InputError(f"{path} is read by this command; writing there would destroy it.")
+        raise InputError(f"{path} is an input of this command; write to another file.")
     return path
 
 

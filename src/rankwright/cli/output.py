@@ -1,4 +1,4 @@
-"""What the command line shows: tables for people, JSON for machines, progress on a terminal."""
+"""Output of the command line: tables, JSON, notes, and progress on a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ notes = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoj
 
 
 def show_text(text: str) -> None:
-    """Print text as it is; quietly stop where nobody reads on, as in `| head -1`."""
+    """Print text as it is; stop quietly if the reader has gone, as in `| head -1`."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -31,7 +31,7 @@ def show_text(text: str) -> None:
 
 
 def show_json(value: Any) -> None:
-    """Print one JSON object. A mean over no queries is null, and what JSON has no form for is spelled."""
+    """Print one JSON object; NaN becomes null, and a value that JSON cannot hold becomes text."""
     show_text(json.dumps(_without_nan(value), indent=2, allow_nan=False, default=str) + "\n")
 
 
@@ -44,7 +44,7 @@ def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
-    """Print names and what is known under them, a level of nesting indented."""
+    """Print facts by name, the facts of a nested mapping indented."""
     width = max(map(len, facts))
     for name, value in facts.items():
         for place, line in enumerate(_lines_of(value)):
@@ -62,17 +62,17 @@ def note(sentence: str) -> None:
 
 
 def problem(sentence: str) -> None:
-    """Print what went wrong."""
+    """Print an error or a warning."""
     notes.print(f"rankwright: {_printable(sentence)}")
 
 
 def describe(data: RankingData) -> str:
-    """Say how much data there is."""
+    """Return the size of the data in words."""
     return f"{len(data):,} documents of {len(data.groups):,} queries, {data.n_features:,} features"
 
 
 def spelled(value: Any) -> str:
-    """Return a parameter's value as the command line spells it."""
+    """Return a parameter's value as `--set` takes it."""
     if isinstance(value, list | tuple):
         return ",".join(map(spelled, value)) or "none"
     return str(value).lower() if isinstance(value, bool | None) else str(value)
@@ -80,7 +80,7 @@ def spelled(value: Any) -> str:
 
 @contextmanager
 def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show a bar on a terminal, nothing elsewhere; yields what to call, with a remark, after each step."""
+    """Show a progress bar on a terminal; yields the function to call with a remark after each step."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     remarks = TextColumn("{task.fields[remark]}", markup=False)
     with Progress(
@@ -91,7 +91,7 @@ def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines, the first column to the left, the others to the right."""
+    """Return rows as lines, the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -118,7 +118,7 @@ def _spell(value: Any) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return text from a file with its control characters spelled out: a terminal would obey them."""
+    """Return text with its control characters escaped, so that a terminal does not obey them."""
     return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 

@@ -14,10 +14,12 @@ from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
 from rankwright.models import load
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file.")]
-DataOption = Annotated[Path, typer.Option("--data", metavar="FILE", help="Documents (LETOR, .csv, .parquet).")]
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
+DataOption = Annotated[
+    Path, typer.Option("--data", metavar="FILE", help="Documents to score (LETOR, .csv, .parquet).")
+]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="Where to write; by default standard output.")
+    Path | None, typer.Option("--out", metavar="FILE", help="File to write; by default standard output.")
 ]
 
 
@@ -29,7 +31,7 @@ def predict(
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Write a score for each document, one a line, in the order of the file.
+    """Score documents: one score per line, in the order of the file.
 
     Example:
 
@@ -48,13 +50,13 @@ def rank(
     data: DataOption,
     out: OutOption = None,
     tag: Annotated[
-        str, typer.Option("--tag", metavar="NAME", help="The run's name in its last column.")
+        str, typer.Option("--tag", metavar="NAME", help="Name of the run, its last column.")
     ] = "rankwright",
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Write each query's documents, best first, as a TREC run.
+    """Rank the documents of each query, best first, as a TREC run.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""`rankwright rankers`: the methods there are, and what may be set in each."""
+"""`rankwright rankers`: the ranking methods and their parameters."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 
 
 def rankers(
-    ranker: Annotated[str | None, typer.Argument(metavar="[RANKER]", help="The method to tell more of.")] = None,
+    ranker: Annotated[
+        str | None, typer.Argument(metavar="[RANKER]", help="Method whose parameters to list.")
+    ] = None,
     json: JsonFlag = False,
 ) -> None:
-    """List the ranking methods, or one's parameters and their defaults.
+    """List the ranking methods, or the parameters of one method.
 
     Example:
 

@@ -29,30 +29,38 @@ if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
     from rankwright.training import Round
 
-# What some rankers say of their data, and its words for people.
-TOLD = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}
+# Facts that some rankers report about their data, and how to print them.
+REPORTED = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
 
 
 def train(
     ranker: RankerArgument,
     train: Annotated[
-        Path, typer.Option("--train", metavar="FILE", help="Judged documents (LETOR, .csv, .parquet).")
+        Path,
+        typer.Option("--train", metavar="FILE", help="Judged documents to learn from (LETOR, .csv, .parquet)."),
     ],
-    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Where to write the model.")],
+    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
     valid: Annotated[
         Path | None,
-        typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best round."),
+        typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
     ] = None,
     start: Annotated[
         Path | None,
-        typer.Option("--start", metavar="MODEL", help="A model to improve on, of a larger market, say."),
+        typer.Option(
+            "--start", metavar="MODEL", help="Model file to improve on, such as that of a larger market."
+        ),
     ] = None,
     settings: SetOption = None,
     features: FeaturesOption = None,
     threads: ThreadsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Learn a ranker from judged documents and save it; Ctrl-C keeps the best round so far.
+    """Train a ranker on judged documents and save it as a model file.
+
+    Ctrl-C stops training, saves the model of the best round so far and exits with code 130.
 
     Example:
 
@@ -71,18 +79,25 @@ def train(
     facts = _facts(chosen, judged, seconds) | {"model": str(model)}
     if json:
         show_json(facts)
-        return
-    say(_sentence(facts))
-    told = "".join(f", {words.format(facts[name])}" for name, words in TOLD.items() if name in facts)
-    note(f"{describe(judged)}{told}, {seconds:.2f} s; wrote {model}")
+    else:
+        say(_sentence(facts))
+        reported = "".join(f", {words.format(facts[name])}" for name, words in REPORTED.items() if name in facts)
+        note(f"{describe(judged)}{reported}, {seconds:.2f} s; wrote {model}")
+    exit_if_interrupted(chosen)
+
+
+def exit_if_interrupted(ranker: Ranker) -> None:
+    """Exit as a command does that Ctrl-C has stopped, so that a script does not take the model for complete."""
+    if ranker.history_.interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def fit_with_progress(
     ranker: Ranker, judged: RankingData, validation: RankingData | None, start: Scorer | None = None
 ) -> None:
-    """Fit a ranker, with a bar and the metric after each round on a terminal."""
+    """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
     rounds = ranker.get_params(deep=False).get("rounds")
-    total = rounds if isinstance(rounds, int) else None  # fit refuses what is no number, and says so better
+    total = rounds if isinstance(rounds, int) else None  # fit refuses anything else
     with progress(f"training {ranker.name}", total) as step:
         ranker.fit(judged, validation=validation, start=start, on_round=lambda one: step(_remark(ranker, one)))
 
@@ -102,7 +117,7 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
         "documents": len(judged),
         "queries": len(judged.groups),
         "features": judged.n_features,
-        **{name: ranker.model_.about[name] for name in TOLD if name in ranker.model_.about},
+        **{name: ranker.model_.about[name] for name in REPORTED if name in ranker.model_.about},
         "rounds": len(history),
         "best_round": history.best_round,
         "interrupted": history.interrupted,

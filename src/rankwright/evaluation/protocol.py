@@ -80,7 +80,6 @@ class CrossValidation:
             "metrics": {metric: fold.report.mean(self.ranker, metric) for metric in self.metrics},
             "chosen": dict(fold.chosen),
             "rounds": fold.best_round,
-            "best_round": fold.best_round,
             "trials": [
                 {"parameters": dict(trial.parameters), "rounds": trial.rounds, "value": trial.value}
                 for trial in fold.trials
