@@ -86,7 +86,7 @@ def test_mistakes(refuse, models, fold, tmp_path):
     assert refuse(*combine(models, fold, mix, "--plot", tmp_path / "c.svg")) == (
         "--plot needs exactly two models, not 3."
     )
-    assert "is read by this command" in refuse(*combine(models[:2], fold, models[1]))
+    assert "is an input of this command" in refuse(*combine(models[:2], fold, models[1]))
     assert "--plot and --model both name" in refuse(*combine(models[:2], fold, mix, "--plot", mix))
     assert "form must be 'convex' or 'sum', not 'mean'." in refuse(
         *combine(models[:2], fold, mix, "--form", "mean")

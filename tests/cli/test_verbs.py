@@ -177,7 +177,7 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
     (tmp_path / "narrow.txt").write_text("1 qid:1 4:1\n0 qid:1 1:1\n")
     narrow = ("--train", tmp_path / "narrow.txt", "--model", tmp_path / "x.rw", "--start", large)
     assert refuse("train", "lambdamart", *narrow).endswith(
-        "has 4 features, the model was trained on 6; if the file leaves out the last ones, say --features 6."
+        "has 4 features, the model was trained on 6; if the file never mentions the last ones, add --features 6."
     )
     assert "--plot needs --rounds" in refuse("evaluate", large, *tests, "--plot", plot)
     told = refuse("train", "adarank", *options, "--model", tmp_path / "x.rw", "--start", large)
