@@ -57,9 +57,9 @@ def round_seconds(kind: type[Pairs], learner: str, n_documents: int, repeats: in
     n_rows = N_QUERIES * n_documents
     X = random.normal(size=(n_rows, N_FEATURES)).astype(np.float32)
     y = random.integers(0, N_LABELS, n_rows).astype(np.float64)
-    data = rw.RankingData(X, y, np.repeat(np.arange(N_QUERIES), n_documents))
-    pairs = kind(data.canonical, Linear(0.5).between, np.ones(n_rows), 1)
-    binned, scores = data.binned(255, 1), random.normal(size=n_rows)
+    train = rw.TrainingSet(rw.RankingData(X, y, np.repeat(np.arange(N_QUERIES), n_documents)))
+    pairs = kind(train.labels, Linear(0.5).between, np.ones(n_rows), 1)
+    binned, scores = train.binned(255, 1), random.normal(size=n_rows)
     one = {
         "RankBoost": VoteLearner(binned, directions=(1,), n_threads=1),
         "MPBoost": StumpLearner(binned, newton=False, n_threads=1),

@@ -22,7 +22,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.data import RankingData
 
 N_QUERIES = 6_000
 N_TEST_QUERIES = 1_000
@@ -149,11 +148,11 @@ Trained = tuple["Callable[[np.ndarray], np.ndarray]", float]
 def _rankwright(
     X: Any, y: Any, qid: Any, threads: int, rounds: int, leaves: int, subsample: float = 1.0
 ) -> Trained:
-    from rankwright import LambdaMART, RankingData
+    from rankwright import LambdaMART, RankingData, TrainingSet
     from rankwright.rankers.tree_ranker import COARSE_DOCUMENTS
 
     started = time.perf_counter()
-    data: RankingData = RankingData(X, y, qid)
+    data = TrainingSet(RankingData(X, y, qid))
     data.binned(255, threads, coarse=len(y) >= COARSE_DOCUMENTS)
     dataset_seconds = time.perf_counter() - started
     ranker = LambdaMART(

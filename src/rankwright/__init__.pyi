@@ -50,4 +50,5 @@ from .rankers.rankboost import RankBoost as RankBoost
 from .rankers.ranknet import RankNet as RankNet
 from .rankers.ranksvm import RankSVM as RankSVM
 from .rankers.svmmap import SVMmap as SVMmap
+from .training.training_set import TrainingSet as TrainingSet
 from .version import __version__ as __version__

@@ -9,9 +9,9 @@ from hypothesis.extra import numpy as arrays
 from learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of
 from rankwright import _native
 from rankwright.data import QueryGroups, RankingData
-from rankwright.data.binning import BinnedFeatures
 from rankwright.learners import ClassTreeLearner, Gradients, TreeLearner, TreeLimits, TreePerClass, TreeSampling
 from rankwright.models import ClassTrees, TreeEnsemble
+from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
 from reference.vector_growth import VectorGrower
 

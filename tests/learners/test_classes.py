@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data.binning import BinnedFeatures
 from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.models import ClassTrees, TreeEnsemble
+from rankwright.training.binning import BinnedFeatures
 from reference import classes as reference
 
 # Few values make many ties.

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from rankwright import _native
 from rankwright.data import QueryGroups
-from rankwright.data.binning import BinnedFeatures
-from rankwright.data.dataset import Judged
 from rankwright.errors import InputError
 from rankwright.learners import Pairs
 from rankwright.learners import pairs as module
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
 from rankwright.rankers.distances import Binary, Linear, Logarithmic, Logistic
+from rankwright.training import QueryLabels
+from rankwright.training.binning import BinnedFeatures
 from reference import pairs as slow
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])
@@ -37,7 +37,7 @@ def states(draw):
 
 def make(kind, state, distance, *, n_threads=1, weighted=True, by_query=False):
     _, y, qid, _, weights = state
-    judged = Judged(y, QueryGroups.of(qid))
+    judged = QueryLabels(y, QueryGroups.of(qid))
     most = 32 if kind is FactoredPairs else 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module._native, "MOST_LABELS", most)
@@ -149,7 +149,7 @@ def test_blocks_of_pairs_and_factors_agree(n_labels, at_once, monkeypatch):
 
 
 def test_documents_without_weight_teach_nothing():
-    judged = Judged(np.array([1.0, 0.0, 1.0]), QueryGroups.of([0, 0, 0]))
+    judged = QueryLabels(np.array([1.0, 0.0, 1.0]), QueryGroups.of([0, 0, 0]))
     with pytest.raises(InputError, match="nothing to learn: no two documents of different labels have a weight"):
         Pairs.of(judged, Binary().between, weights=np.array([1.0, 0.0, 1.0]), n_threads=1)
 

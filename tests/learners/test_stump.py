@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from learners.test_pairs import DISTANCES, make, states, twin
 from rankwright.data import QueryGroups
-from rankwright.data.binning import BinnedFeatures
-from rankwright.data.dataset import Judged
 from rankwright.learners import MetricVoteLearner, Pairs, StumpLearner, VoteLearner
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
 from rankwright.metrics import NDCG
 from rankwright.rankers.distances import Binary, Linear
+from rankwright.training import QueryLabels
+from rankwright.training.binning import BinnedFeatures
 from reference import pairs as slow
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])
@@ -49,7 +49,7 @@ def test_a_vote_has_the_largest_agreement_of_all(kind, state, directions):
 
 
 def signal_of(y, qid, scores=None):
-    judged = Judged(np.array(y, dtype=float), QueryGroups.of(qid))
+    judged = QueryLabels(np.array(y, dtype=float), QueryGroups.of(qid))
     pairs = Pairs.of(judged, Binary().between, n_threads=1)
     return judged, pairs.signal(np.zeros(len(y)) if scores is None else np.array(scores, dtype=float))
 
@@ -120,7 +120,7 @@ def test_by_metric_the_vote_is_taken_that_the_ensemble_gains_most_from():
 def test_newton_makes_linear_distances_of_any_size_one_model():
     random = np.random.default_rng(1)
     X, y = random.normal(size=(60, 3)).astype(np.float32), random.integers(0, 3, 60).astype(float)
-    judged = Judged(y, QueryGroups.of(np.repeat(np.arange(6), 10)))
+    judged = QueryLabels(y, QueryGroups.of(np.repeat(np.arange(6), 10)))
     stumps = [
         StumpLearner(binned(X), newton=True, n_threads=1)
         .fit(Pairs.of(judged, Linear(alpha).between, n_threads=1).signal(np.zeros(60)))

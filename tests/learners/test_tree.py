@@ -8,9 +8,9 @@ from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
 from rankwright.data import QueryGroups
-from rankwright.data.binning import BinnedFeatures
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.models import TreeEnsemble
+from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
 from reference.trees_growth import Grower
 

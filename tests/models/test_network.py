@@ -5,13 +5,14 @@ from hypothesis import strategies as st
 
 from rankwright import _native
 from rankwright.data import RankingData
-from rankwright.data.scaling import SCALINGS, Scaling
 from rankwright.errors import InputError
 from rankwright.models import LinearScorer, NetworkScorer
 from rankwright.models.format import decode, encode
 from rankwright.models.network import count_parameters
 from rankwright.models.scaled import network_of_columns, over_columns
 from rankwright.models.state import State
+from rankwright.training import TrainingSet
+from rankwright.training.scaling import SCALINGS, columns_of, learned_scaling
 from reference import network as slow
 
 
@@ -171,8 +172,10 @@ def test_scaling_becomes_part_of_the_network(name, hidden):
     data = RankingData(X, np.arange(30) % 3, np.arange(30) // 6)
     widths = np.array([3, *hidden, 1])
     parameters = np.random.default_rng(5).normal(size=count_parameters(widths)) / 3
-    scaling = Scaling.of(name, data)
+    scaling = learned_scaling(name, TrainingSet(data))
     inner = network_of_columns(widths, parameters, scaling)
     assert isinstance(inner, NetworkScorer if hidden else LinearScorer)
-    wanted = slow.scores(scaling.scaled(data), widths, parameters, np.zeros(3))
+    wanted = slow.scores(
+        scaling.apply(columns_of(scaling, TrainingSet(data)).data.X), widths, parameters, np.zeros(3)
+    )
     np.testing.assert_allclose(over_columns(inner, scaling).predict(data), wanted, rtol=1e-9, atol=1e-9)

@@ -12,7 +12,7 @@ from rankwright.learners import ClassLearner, DecisionProduct, HammingTree
 from rankwright.metrics import NDCG
 from rankwright.models.format import encode
 from rankwright.rankers.adaboost_mh import AdaBoostMHRule
-from rankwright.training import Monitor
+from rankwright.training import Monitor, TrainingSet
 
 
 def judged(seed=1, n_queries=30, labels=(0.0, 1.0, 2.0)):
@@ -37,8 +37,8 @@ def test_the_first_weights_are_those_of_section_4():
 def test_every_round_multiplies_the_loss_by_the_root_of_1_less_the_squared_edge(shape, opposite):
     """For votes of +1 and -1, Z_t = sum w exp(-alpha z h) = sqrt(1 - edge^2) with the step of the paper."""
     data = judged()
-    rule = AdaBoostMHRule.of(data.canonical.y, LabelClasses.of(data.y), None, 1.0)
-    learner = ClassLearner(data.binned(255), shape=shape, opposite=opposite, n_threads=1)
+    rule = AdaBoostMHRule.of(TrainingSet(data).labels.y, LabelClasses.of(data.y), None, 1.0)
+    learner = ClassLearner(TrainingSet(data).binned(255), shape=shape, opposite=opposite, n_threads=1)
     scores, losses, expected = np.zeros_like(rule.targets), [1.0], [1.0]
     for _ in range(15):
         signal = rule.signal(scores)
@@ -67,8 +67,8 @@ def test_every_prefix_of_rounds_is_the_model_of_so_many_rounds():
     assert long.classes.first(7).outputs(train).tolist() == short.classes.outputs(train).tolist()
     np.testing.assert_allclose(long.first(7).predict(train), short.predict(train), rtol=1e-9)
     loud = Monitor(NDCG(k=10), None, None, patience=None, on_round=None, n_threads=1)
-    rule = AdaBoostMHRule.of(train.canonical.y, LabelClasses.of(train.y), None, 0.1)
-    learner = ClassLearner(train.binned(255), shape=HammingTree(20), opposite=True, n_threads=1)
+    rule = AdaBoostMHRule.of(TrainingSet(train).labels.y, LabelClasses.of(train.y), None, 0.1)
+    learner = ClassLearner(TrainingSet(train).binned(255), shape=HammingTree(20), opposite=True, n_threads=1)
     start = np.zeros((3, len(train)))
     members = boost(rule, learner, start=start, rounds=7, monitor=loud)
     assert short.calibration.total == pytest.approx(sum(weight for weight, _ in members), rel=1e-12)
@@ -117,8 +117,9 @@ def test_one_label_is_refused():
 
 def test_features_that_say_nothing_are_refused():
     train = judged()
+    both_values = np.tile([[0.0], [1.0]], (len(train), 1))  # of every document
     with pytest.raises(InputError, match="There is nothing to learn: no feature tells labels apart"):
-        rw.AdaBoostMH().fit(np.ones_like(train.X), train.y, train.qid)
+        rw.AdaBoostMH().fit(both_values, np.repeat(train.y, 2), np.repeat(train.qid, 2))
 
 
 def test_too_many_labels_are_refused():

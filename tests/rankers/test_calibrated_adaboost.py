@@ -14,6 +14,7 @@ from rankwright.metrics import NDCG
 from rankwright.models import Calibrated, Combination
 from rankwright.models.format import encode
 from rankwright.rankers.calibrated_classifiers import BaseLearner, Split
+from rankwright.training import TrainingSet
 
 SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}
 
@@ -119,9 +120,11 @@ def test_splits_whose_queries_to_learn_from_are_all_of_one_label_are_left_out():
 @pytest.mark.parametrize("calibrations", [("standard",), ("ls", "linear"), ("standard", "sn")], ids=str)
 def test_features_that_say_nothing_are_refused(calibrations):
     train = judged()
-    constant = RankingData(np.ones_like(train.X), train.y, train.qid)
+    both_values = np.tile([[0.0], [1.0]], (len(train), 1))  # of every document
     with pytest.raises(InputError, match="There is nothing to learn: no feature tells labels apart"):
-        CalibratedAdaBoost(**SMALL | {"calibrations": calibrations}).fit(*constant)
+        CalibratedAdaBoost(**SMALL | {"calibrations": calibrations}).fit(
+            both_values, np.repeat(train.y, 2), np.repeat(train.qid, 2)
+        )
 
 
 def test_a_pool_whose_scores_of_the_validation_part_are_constant_is_mixed_evenly():
@@ -145,10 +148,10 @@ def test_the_pool_tells_what_each_member_is_made_of_is_worth_and_weighs():
 
 
 def test_a_split_leaves_a_fifth_out_and_a_bag_those_not_drawn():
-    train = judged()
+    train = TrainingSet(judged())
     for bagging, expected in ((False, {6}), (True, {9, 10, 11, 12, 13})):
         for learn, weights, calibrate in CalibratedAdaBoost(bagging=bagging, splits=4)._splits(train):
-            n_learned, n_left = len(learn.groups), len(calibrate.groups)
+            n_learned, n_left = len(learn.data.groups), len(calibrate.data.groups)
             assert n_left in expected
             assert n_learned + n_left == 30
             assert bagging == (weights is not None)
@@ -158,9 +161,9 @@ def test_a_query_drawn_twice_counts_twice():
     """As if the bag held its documents twice."""
     train, classes = judged(n_queries=8), LabelClasses.of(judged(n_queries=8).y)
     ranker = CalibratedAdaBoost(**SMALL)
-    split = ranker._splits(train)[0]
+    split = ranker._splits(TrainingSet(train))[0]
     times = split.weights.astype(int)
-    twice = split.learn.take(np.repeat(np.arange(len(split.learn)), times))
+    twice = TrainingSet(split.learn.data.take(np.repeat(split.learn.canonical_rows, times)))
     learned = [
         ranker._boost(BaseLearner(0, one, HammingTree(4)), classes).trees.outputs(train)
         for one in (split, Split(twice, None, split.calibrate))

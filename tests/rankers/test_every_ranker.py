@@ -332,6 +332,9 @@ MISTAKES = {
     "labels all 2": (changed(y=np.full(16, 2.0)), "There is nothing to learn"),
     "equal in each query": (changed(y=judged(2).qid), "There is nothing to learn"),
     "one document each": (changed(qid=np.arange(16)), "There is nothing to learn"),
+    "constant features": (changed(X=np.ones((16, 3))), "every feature is constant within every query"),
+    "nothing but missing values": (changed(X=np.full((16, 3), np.nan)), "every feature is constant within every"),
+    "constant in each query": (changed(X=judged(2).qid[:, None]), "every feature is constant within every query"),
 }
 
 

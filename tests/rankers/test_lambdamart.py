@@ -279,10 +279,9 @@ def test_a_constant_feature_is_never_split_on():
     assert 3 not in model.feature
 
 
-@pytest.mark.parametrize("value", [0.0, np.nan])
-def test_features_that_are_all_constant_are_told(value):
+def test_trees_without_any_split_are_told():
     with pytest.raises(InputError, match="no feature tells better documents from worse ones"):
-        fitted(RankingData(np.full_like(TRAIN.X, value), TRAIN.y, TRAIN.qid))
+        fitted(TRAIN, min_documents=len(TRAIN))
 
 
 def test_one_good_feature_among_many_constant_ones_is_found():

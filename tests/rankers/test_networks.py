@@ -6,13 +6,13 @@ from scipy.special import log_softmax, softmax
 
 from rankwright import LambdaRank, ListNet, RankNet
 from rankwright.data import QueryGroups, RankingData
-from rankwright.data.dataset import Judged
 from rankwright.errors import InputError
 from rankwright.learners.network import Network
 from rankwright.metrics import AP, NDCG, Precision
 from rankwright.models import LinearScorer, NetworkScorer, QueryFeatureScorer
 from rankwright.models.format import encode
 from rankwright.rankers.listnet import top_one
+from rankwright.training import QueryLabels
 from reference.lambdas import lambda_gradients
 from reference.network import scores as slow_scores
 
@@ -20,7 +20,7 @@ CLASSES = [RankNet, LambdaRank, ListNet]
 every_class = pytest.mark.parametrize("ranker_class", CLASSES, ids=lambda one: one.__name__)
 RNG = np.random.default_rng(4)
 SIZES = [6, 1, 9]
-JUDGED = Judged(RNG.choice([0.0, 0.5, 1.0, 2.0], sum(SIZES)), QueryGroups.of_sizes(SIZES))
+JUDGED = QueryLabels(RNG.choice([0.0, 0.5, 1.0, 2.0], sum(SIZES)), QueryGroups.of_sizes(SIZES))
 
 
 def judged(n_queries=15, n_documents=10, seed=1):

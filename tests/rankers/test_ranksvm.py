@@ -152,7 +152,7 @@ def test_wrong_parameters_are_told(parameters, sentence):
 
 def test_features_that_say_nothing_teach_nothing():
     with pytest.raises(InputError, match="nothing to learn: no feature tells better documents from worse ones"):
-        RankSVM().fit(np.ones((4, 2)), [1, 0, 1, 0], [1, 1, 2, 2])
+        RankSVM().fit([[0], [1], [1], [0]], [1, 0, 1, 0], [1, 1, 2, 2])
 
 
 @needs_shared_data

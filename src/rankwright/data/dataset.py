@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankwright import _native
 from rankwright.arrays import frozen, sealed
-from rankwright.data.binning import BinnedFeatures, require_bins
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
-from rankwright.threads import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,14 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles, Floats
-    from rankwright.data.query_features import QueryFeature
-
-
-class Judged(NamedTuple):
-    """The labels of documents and the queries they belong to: all that judging scores takes."""
-
-    y: NDArray[np.float64]
-    groups: QueryGroups
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -154,63 +142,6 @@ class RankingData(Documents):
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.X, self.y, self.qid))
-
-    @cached_property
-    def canonical_rows(self) -> NDArray[np.int64]:
-        """The rows, query by query, in an order that depends on what they hold alone.
-
-        What is drawn at random, added up, or breaks a tie in this order comes out the same however rows came in
-        and whatever their queries are called.
-        """
-        query = self.groups.query_of_row
-        content = _spread(_native.hash_rows(self.X, available_threads()) + _hashes(self.y))
-        of_query = np.zeros(len(self.groups), dtype=np.uint64)
-        np.add.at(of_query, query, content)
-        return np.lexsort((content, query, of_query[query]))
-
-    @cached_property
-    def canonical(self) -> Judged:
-        """Labels and queries in canonical order."""
-        rows = self.canonical_rows
-        return Judged(self.y[rows], QueryGroups.of(self.qid[rows]))
-
-    def binned(self, max_bins: int, n_threads: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
-        """Return the rows in canonical order as codes for growing trees; made once, and kept for other fits."""
-        require_bins(max_bins)  # also where the same number of another type was binned before
-        if (max_bins, coarse) not in self._binned:
-            self._binned[max_bins, coarse] = BinnedFeatures.of(
-                self.X, self.canonical_rows, max_bins=max_bins, coarse=coarse, n_threads=n_threads
-            )
-        return self._binned[max_bins, coarse]
-
-    @cached_property
-    def _binned(self) -> dict[tuple[int, bool], BinnedFeatures]:
-        return {}
-
-    def widened(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> RankingData:
-        """Return the documents with columns made within the query beside theirs, or instead of them.
-
-        Made once, and kept too.
-        """
-        if (kinds, raw) not in self._widened:
-            wide = with_query_features(self.X, self.groups, kinds, raw=raw)
-            self._widened[kinds, raw] = RankingData(wide, self.y, self.qid)
-        return self._widened[kinds, raw]
-
-    @cached_property
-    def _widened(self) -> dict[tuple[tuple[QueryFeature, ...], bool], RankingData]:
-        return {}
-
-
-def _hashes(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return a number for each value, alike for both zeros, spread over all 64 bits."""
-    return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-
-
-def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return numbers whose sum tells which features came with which label, not only what there was of each."""
-    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(29))
 
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.data import Ranking
 from rankwright.ensembling.curve import SAME, Curve, odds_within, places_within
 from rankwright.ensembling.weights import weighted_sum
 from rankwright.errors import InputError
-from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,8 +28,7 @@ class LineSearch:
 
     def value(self, scores: Doubles) -> float:
         """Return the mean of the metric over queries."""
-        ranking = Ranking.of(scores, self._groups, n_threads=self._n_threads)
-        return mean_over_queries(self.metric.per_query(self._labels, ranking, n_threads=self._n_threads))
+        return self.metric.mean(self._labels, scores, self._groups, n_threads=self._n_threads)
 
     def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
         """Return the mean of the metric of s + alpha t over queries, for every alpha from `low` to `high`."""

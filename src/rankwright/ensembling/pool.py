@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from rankwright.data import Ranking
 from rankwright.errors import InputError
-from rankwright.metrics import mean_over_queries
 from rankwright.models.fitted import checked_scorers
 from rankwright.training.workers import fits_at_once
 
@@ -26,9 +24,9 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-    from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
+    from rankwright.training import QueryLabels, TrainingSet
     from rankwright.training.workers import OnRound
 
 
@@ -39,21 +37,20 @@ class Judge:
     Parameters
     ----------
     data
-        The documents; `Judged` (labels and queries without features) if the scores are known already.
+        The documents; `QueryLabels` (labels and queries without features) if the scores are known already.
     metric
         The metric.
     n_threads
         Number of threads; the value does not depend on it.
     """
 
-    data: RankingData | Judged
+    data: RankingData | QueryLabels
     metric: Metric
     n_threads: int
 
     def __call__(self, scores: Doubles) -> float:
         """Return the mean of the metric over queries."""
-        ranking = Ranking.of(scores, self.data.groups, n_threads=self.n_threads)
-        return mean_over_queries(self.metric.per_query(self.data.y, ranking, n_threads=self.n_threads))
+        return self.metric.mean(self.data.y, scores, self.data.groups, n_threads=self.n_threads)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -106,7 +103,7 @@ class Candidate(NamedTuple, Generic[M]):
 
 def ranker_candidate(
     ranker: Any,
-    train: RankingData,
+    train: RankingData | TrainingSet,
     *,
     name: str | None = None,
     judge: Judge | None = None,

@@ -12,7 +12,8 @@ from rankwright.data import RankingData
 from rankwright.errors import InputError
 from rankwright.metrics.parse import nearest
 from rankwright.threads import resolve_threads
-from rankwright.training import smoothed
+from rankwright.training import TrainingSet, smoothed
+from rankwright.training.sampling import fold_queries
 from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
@@ -33,15 +34,15 @@ SEED = 0  # of that split
 class Part(NamedTuple):
     """What a setting learns from, and the other queries that judge it."""
 
-    train: RankingData
-    judges: RankingData
+    train: TrainingSet
+    judges: TrainingSet
 
 
 class Plan(NamedTuple):
     """The parts that choose a setting, and the data that the chosen one is fitted on at last."""
 
     parts: Sequence[Part]
-    final: RankingData
+    final: TrainingSet
 
 
 @dataclass(frozen=True)
@@ -54,13 +55,14 @@ class Protocol:
 
 def by_validation(train: RankingData, valid: RankingData) -> Plan:
     """Let the validation part judge what the training part teaches."""
-    return Plan([Part(train, valid)], final=train)
+    learned_from = TrainingSet(train)
+    return Plan([Part(learned_from, TrainingSet(valid))], final=learned_from)
 
 
 def out_of_fold(train: RankingData, valid: RankingData) -> Plan:
     """Let every query of both parts judge what the other folds of both teach; learn from both at last."""
-    both = _pooled(train, valid)
-    return Plan(_split_queries(both), final=both)
+    both = TrainingSet(_pooled(train, valid))
+    return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
 
 
 PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(out_of_fold, FOLDS)}
@@ -189,18 +191,3 @@ def _pooled(train: RankingData, valid: RankingData) -> RankingData:
         np.concatenate([train.groups.query_of_row, later]),
         feature_names=train.feature_names,
     )
-
-
-def _split_queries(data: RankingData) -> list[Part]:
-    """Return a part for each fold of queries: all other folds teach, the fold judges."""
-    n_queries = len(data.groups)
-    if n_queries < FOLDS:
-        raise InputError(f"Choosing out of fold takes {FOLDS} queries at least, not {n_queries}.")
-    fold_of_query = np.random.default_rng(SEED).permutation(n_queries) % FOLDS
-    return [
-        Part(
-            data.take_queries(np.flatnonzero(fold_of_query != fold)),
-            data.take_queries(np.flatnonzero(fold_of_query == fold)),
-        )
-        for fold in range(FOLDS)
-    ]

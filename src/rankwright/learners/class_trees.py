@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.sampling import Sample
+    from rankwright.training.sampling import Sample
 
 
 class ClassTreeLearner(TreeLearner):

@@ -13,7 +13,7 @@ from rankwright.models import ClassTrees, TreeEnsemble
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
-    from rankwright.data.binning import BinnedFeatures
+    from rankwright.training.binning import BinnedFeatures
 
     Workspace = _native.ClassWorkspace
     Votes = tuple[dict[str, Any], Doubles, Doubles]

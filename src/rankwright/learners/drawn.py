@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.data.binning import MOST_BINS
 from rankwright.learners.pairs import Pairs, count_pairs, equal_strength
 from rankwright.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.learners.stump import VoteLearner
 from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
+from rankwright.training.binning import MOST_BINS
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
+    from rankwright.training import TrainingSet
 
 MIN_DOCUMENTS = 5  # of a leaf
 
@@ -26,18 +26,18 @@ class DrawnQueries(ABC):
     Parameters
     ----------
     train
-        The documents to rank, in canonical order.
+        The documents to rank; outputs are in canonical order.
     random
         What draws.
     """
 
-    def __init__(self, train: RankingData, random: np.random.Generator) -> None:
+    def __init__(self, train: TrainingSet, random: np.random.Generator) -> None:
         self.train, self.random = train, random
 
     def fit(self, signal: QueryWeights) -> Weak:
         """Return a weak model of the queries drawn."""
-        drawn = self.random.multinomial(len(self.train.groups), signal.weights / signal.weights.sum())
-        return self._fit_to(drawn[self.train.groups.query_of_row].astype(np.float64))
+        drawn = self.random.multinomial(len(self.train.labels.groups), signal.weights / signal.weights.sum())
+        return self._fit_to(drawn[self.train.labels.groups.query_of_row].astype(np.float64))
 
     @abstractmethod
     def _fit_to(self, times: Doubles) -> Weak:
@@ -48,30 +48,29 @@ class DrawnVotes(DrawnQueries):
     """RankBoost's vote: the threshold that orders most of the drawn queries' pairs."""
 
     def __init__(
-        self, train: RankingData, directions: tuple[int, ...], random: np.random.Generator, n_threads: int
+        self, train: TrainingSet, directions: tuple[int, ...], random: np.random.Generator, n_threads: int
     ) -> None:
         super().__init__(train, random)
         self.n_threads = n_threads
-        self._alike = 1.0 / count_pairs(train.canonical)[train.groups.query_of_row]
+        self._alike = 1.0 / count_pairs(train.labels)[train.labels.groups.query_of_row]
         self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:
-        pairs = Pairs.of(
-            self.train.canonical, equal_strength, weights=times * self._alike, n_threads=self.n_threads
-        )
+        pairs = Pairs.of(self.train.labels, equal_strength, weights=times * self._alike, n_threads=self.n_threads)
         return self._learner.fit(pairs.signal(np.zeros(len(times))))
 
 
 class DrawnTrees(DrawnQueries):
     """A regression tree on labels, taken as differences from their query's mean."""
 
-    def __init__(self, train: RankingData, max_leaves: int, random: np.random.Generator, n_threads: int) -> None:
+    def __init__(self, train: TrainingSet, max_leaves: int, random: np.random.Generator, n_threads: int) -> None:
         super().__init__(train, random)
-        query, sizes = train.groups.query_of_row, train.groups.sizes
-        self._targets = train.y - (np.bincount(query, train.y) / sizes)[query]
+        y, groups = train.labels
+        query = groups.query_of_row
+        self._targets = y - (np.bincount(query, y) / groups.sizes)[query]
         self._learner = TreeLearner(
             train.binned(MOST_BINS, n_threads),
-            train.groups,
+            groups,
             limits=TreeLimits(max_leaves, MIN_DOCUMENTS, min_hessian=1.0, l2=1.0),
             sampling=TreeSampling(1.0, "documents", 1.0),
             monotone=np.zeros(0, dtype=np.int8),

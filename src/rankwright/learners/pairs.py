@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.binning import BinnedFeatures
-    from rankwright.data.dataset import Judged
+    from rankwright.training.binning import BinnedFeatures
+    from rankwright.training.training_set import QueryLabels
 
     # How strongly a document of the first label should stand above one of the second, lower label.
     Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]
@@ -66,14 +66,14 @@ class Pairs(ABC):
         Threads to use.
     """
 
-    def __init__(self, judged: Judged, strength: Strength, shares: Doubles, n_threads: int) -> None:
+    def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
         self.labels, self.groups = judged
         self.strength, self.shares, self.n_threads = strength, shares, n_threads
 
     @classmethod
     def of(
         cls,
-        judged: Judged,
+        judged: QueryLabels,
         strength: Strength,
         *,
         weights: Doubles | None = None,
@@ -132,7 +132,7 @@ class FactoredPairs(Pairs):
     Time is documents x labels, and documents x features x labels for crossing weights.
     """
 
-    def __init__(self, judged: Judged, strength: Strength, shares: Doubles, n_threads: int) -> None:
+    def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
         super().__init__(judged, strength, shares, n_threads)
         values, codes = np.unique(judged.y, return_inverse=True)
         self._codes = codes.astype(np.uint8)
@@ -277,7 +277,7 @@ def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def count_pairs(judged: Judged) -> Doubles:
+def count_pairs(judged: QueryLabels) -> Doubles:
     """Return how many pairs of each query differ in label, 1 where none does: half of all less the equal."""
     values, codes = np.unique(judged.y, return_inverse=True)
     kinds, alike = np.unique(judged.groups.query_of_row * len(values) + codes, return_counts=True)

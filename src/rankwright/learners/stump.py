@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.data import Ranking
 from rankwright.learners.signal import Weak, half_log_odds
-from rankwright.metrics import mean_over_queries
 from rankwright.models import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.binning import BinnedFeatures
-    from rankwright.data.dataset import Judged
     from rankwright.learners.pairs import PairSignal
     from rankwright.metrics import Metric
+    from rankwright.training.binning import BinnedFeatures
+    from rankwright.training.training_set import QueryLabels
 
 MISSING = 255  # the code of a missing value
 NOTHING = 1e-12  # of all pairs' weights; less is nothing but rounding
@@ -159,7 +157,7 @@ class MetricVoteLearner(VoteLearner):
     def __init__(
         self,
         binned: BinnedFeatures,
-        judged: Judged,
+        judged: QueryLabels,
         metric: Metric,
         *,
         directions: tuple[int, ...],
@@ -180,8 +178,7 @@ class MetricVoteLearner(VoteLearner):
         return votes[int(np.argmax([self._measure(one) for one in scores]))][0]
 
     def _measure(self, scores: Doubles) -> float:
-        ranking = Ranking.of(scores, self.judged.groups, n_threads=self.n_threads)
-        return mean_over_queries(self.metric.per_query(self.judged.y, ranking, n_threads=self.n_threads))
+        return self.metric.mean(self.judged.y, scores, self.judged.groups, n_threads=self.n_threads)
 
 
 def _above(sums: Doubles) -> Doubles:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.sampling import Sample, all_rows, draw_by_size, draw_documents, draw_queries
 from rankwright.learners.signal import Gradients, Weak
 from rankwright.models import TreeEnsemble
+from rankwright.training.sampling import Sample, all_rows, draw_by_size, draw_documents, draw_queries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
-    from rankwright.data.binning import BinnedFeatures
+    from rankwright.training.binning import BinnedFeatures
 
 # Steps that gradients are rounded to for choosing splits; their sums are then exact. Fewer lose accuracy.
 LEVELS = 127

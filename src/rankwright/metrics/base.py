@@ -102,7 +102,12 @@ class Metric(ABC):
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> float:
         """Return the mean over queries; without `qid` all documents are one query's."""
         groups = QueryGroups.of(np.zeros(np.shape(y)[0], dtype=np.int64) if qid is None else qid)
-        return mean_over_queries(self.per_query(y, Ranking.of(scores, groups)))
+        return self.mean(y, scores, groups)
+
+    def mean(self, y: ArrayLike, scores: ArrayLike, groups: QueryGroups, *, n_threads: int | None = None) -> float:
+        """Return the mean over queries of the rankings by these scores; NaN where no query counts."""
+        ranking = Ranking.of(scores, groups, n_threads=n_threads)
+        return mean_over_queries(self.per_query(y, ranking, n_threads=n_threads))
 
     def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None) -> Doubles:
         """Return the value of every query, NaN for one that is left out."""

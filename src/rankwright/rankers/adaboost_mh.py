@@ -16,16 +16,13 @@ from rankwright.metrics import NDCG, Metric
 from rankwright.models import Calibrated, ClassTrees, StandardCalibration
 from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member
-    from rankwright.data import RankingData
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, Monitor, TrainingSet
 
 LEARNERS = ("tree", "product")
 VOTES = (None, "opposite", "free")
@@ -91,13 +88,12 @@ class ClassBoosting:
     n_threads: int
 
     def run(
-        self, train: RankingData, classes: LabelClasses, weights: Doubles | None, monitor: Monitor
+        self, train: TrainingSet, classes: LabelClasses, weights: Doubles | None, monitor: Monitor
     ) -> list[Member]:
-        """Return the rounds up to the best."""
+        """Return the rounds up to the best; weights are in canonical order."""
         binned = train.binned(self.max_bins, self.n_threads)
         learner = ClassLearner(binned, shape=self.shape, opposite=self.opposite, n_threads=self.n_threads)
-        in_order = None if weights is None else weights[train.canonical_rows]
-        rule = AdaBoostMHRule.of(train.canonical.y, classes, in_order, self.learning_rate)
+        rule = AdaBoostMHRule.of(train.labels.y, classes, weights, self.learning_rate)
         start = np.zeros((len(classes), len(train)))
         return boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
 
@@ -163,20 +159,12 @@ class AdaBoostMH(Ranker):
 
     def _fit(self, task: FitTask) -> tuple[Calibrated, History]:
         self._check_parameters()
-        classes = LabelClasses.of(task.train.y)
+        classes = LabelClasses.of(task.train.labels.y)
 
         def expected_gains(scores: Doubles) -> Doubles:
             return StandardCalibration(classes.gains, monitor.total_weight).expected_gains(scores.T)
 
-        monitor = Monitor(
-            self.metric,
-            task.train.canonical,
-            task.validation,
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-            read=expected_gains,
-        )
+        monitor = task.monitor(self.metric, task.train.labels, patience=self.patience, read=expected_gains)
         shape = HammingTree(self.max_leaves) if self.learner == "tree" else DecisionProduct(self.max_terms)
         opposite = votes_oppositely(shape, self.votes)
         boosting = ClassBoosting(shape, opposite, self.learning_rate, self.rounds, self.max_bins, task.n_threads)

@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.boosting import boost, weighted_trees
-from rankwright.data import Ranking, RankingData
+from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.rankers.parameters import DIRECTIONS, require_metric_range, require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import Monitor
+from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member
+    from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer, TreeEnsemble
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, TrainingSet
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 REPEATS = ("allow", "once", "aside")
@@ -44,7 +44,7 @@ STOPS: dict[str, Callable[[QueryWeights, QueryWeights], bool]] = {
 class AdaRankRule:
     """Weights queries by how badly the ensemble ranks them (figure 1 of the paper)."""
 
-    train: RankingData
+    train: QueryLabels
     metric: Metric
     improves: Callable[[QueryWeights, QueryWeights], bool]
     n_threads: int
@@ -161,10 +161,10 @@ class AdaRank(Ranker):
         judged = _queries_that_count(task.train, self.metric, task.n_threads)
         return self._fit_features(task, judged) if self.weak == "feature" else self._fit_drawn(task, judged)
 
-    def _fit_features(self, task: FitTask, judged: RankingData) -> tuple[LinearScorer, History]:
-        missing = _lowest_values(task.train)
+    def _fit_features(self, task: FitTask, judged: TrainingSet) -> tuple[LinearScorer, History]:
+        data, missing = judged.data, _lowest_values(task.train.data)
         learner = CHOICES[self.choose](
-            judged,
+            data,
             self.metric,
             missing=missing,
             directions=DIRECTIONS[self.directions],
@@ -172,38 +172,29 @@ class AdaRank(Ranker):
             n_threads=task.n_threads,
         )
         rounds = min(self.rounds, judged.n_features) if self.repeats == "once" else self.rounds
-        members, history = self._boost(task, judged, learner, rounds)
+        members, history = self._boost(task, QueryLabels(data.y, data.groups), learner, rounds)
         if not members:
             raise InputError(f"There is nothing to learn: no feature alone has {self.metric} above 0.")
         return _as_linear(members, missing), history
 
-    def _fit_drawn(self, task: FitTask, judged: RankingData) -> tuple[TreeEnsemble, History]:
-        # What is drawn must not depend on the order of rows.
-        ordered = judged.take(judged.canonical_rows)
+    def _fit_drawn(self, task: FitTask, judged: TrainingSet) -> tuple[TreeEnsemble, History]:
         random = np.random.default_rng(self.seed)
         learner: DrawnVotes | DrawnTrees
         if self.weak == "stump":
-            learner = DrawnVotes(ordered, DIRECTIONS[self.directions], random, task.n_threads)
+            learner = DrawnVotes(judged, DIRECTIONS[self.directions], random, task.n_threads)
         else:
-            learner = DrawnTrees(ordered, self.max_leaves, random, task.n_threads)
-        members, history = self._boost(task, ordered, learner, self.rounds)
+            learner = DrawnTrees(judged, self.max_leaves, random, task.n_threads)
+        members, history = self._boost(task, judged.labels, learner, self.rounds)
         if not members:
             raise InputError(f"There is nothing to learn: no {self.weak} alone has {self.metric} above 0.")
         return weighted_trees(members), history
 
     def _boost(
-        self, task: FitTask, judged: RankingData, learner: WeakLearner[QueryWeights], rounds: int
+        self, task: FitTask, judged: QueryLabels, learner: WeakLearner[QueryWeights], rounds: int
     ) -> tuple[list[Member], History]:
-        monitor = Monitor(
-            self.metric,
-            judged,
-            task.validation,
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-        )
+        monitor = task.monitor(self.metric, judged, patience=self.patience)
         rule = AdaRankRule(judged, self.metric, STOPS[self.stop], task.n_threads)
-        members = boost(rule, learner, start=np.zeros(len(judged)), rounds=rounds, monitor=monitor)
+        members = boost(rule, learner, start=np.zeros(len(judged.y)), rounds=rounds, monitor=monitor)
         return members, monitor.history
 
     def _check_parameters(self) -> None:
@@ -218,15 +209,16 @@ class AdaRank(Ranker):
         require_whole_number("seed", self.seed, least=0)
 
 
-def _queries_that_count(train: RankingData, metric: Metric, n_threads: int) -> RankingData:
-    """Return the training data without the queries that every ranking is equally good at."""
-    rankings = (Ranking.of(scores, train.groups, n_threads=n_threads) for scores in (train.y, -train.y))
-    best, worst = (metric.per_query_with_empty(train.y, one, n_threads=n_threads) for one in rankings)
+def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int) -> TrainingSet:
+    """Return the training set without the queries in which every ranking is equally good."""
+    y, groups = train.data.y, train.data.groups
+    rankings = (Ranking.of(scores, groups, n_threads=n_threads) for scores in (y, -y))
+    best, worst = (metric.per_query_with_empty(y, one, n_threads=n_threads) for one in rankings)
     kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
     if len(kept) == 0:
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")
     require_metric_range("AdaRank", metric, worst[kept], best[kept], least=-1.0)
-    return train if len(kept) == len(train.groups) else train.take_queries(kept)
+    return train if len(kept) == len(groups) else train.take_queries(kept)
 
 
 def _lowest_values(train: RankingData) -> Doubles:

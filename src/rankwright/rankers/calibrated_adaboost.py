@@ -9,7 +9,6 @@ import numpy as np
 
 from rankwright.calibration import CALIBRATIONS
 from rankwright.data.classes import LabelClasses
-from rankwright.data.sampling import bag_queries, split_queries
 from rankwright.ensembling import Candidate, Judge, Mixture, Pool, mix_standardised, ranker_candidate
 from rankwright.ensembling.mixtures import best_mixture, exponential_mixture
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
@@ -31,14 +30,14 @@ from rankwright.rankers.calibrated_classifiers import (
 from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import History, Monitor, Round
+from rankwright.training.sampling import bag_queries, split_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.data import RankingData
     from rankwright.ensembling import Member
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
+    from rankwright.training import FitTask, TrainingSet
 
 CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
 VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part but something to choose
@@ -138,7 +137,7 @@ class CalibratedAdaBoost(Ranker):
         self._check_parameters()
         if task.weights is not None:
             raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
-        if len(np.unique(task.train.y)) == 2:
+        if len(np.unique(task.train.labels.y)) == 2:
             warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
         train, judge = self._judge(task)
         companions = self._fit_companions(train, task.n_threads)
@@ -148,7 +147,7 @@ class CalibratedAdaBoost(Ranker):
         model = with_shared_trees(mixture)
         return mix_standardised([model, *companions]) if companions else model, history
 
-    def _judge(self, task: FitTask) -> tuple[RankingData, Judge | None]:
+    def _judge(self, task: FitTask) -> tuple[TrainingSet, Judge | None]:
         """Return the queries to train on, and the judge of members and mixtures.
 
         Without validation data, and with more than one exponent or number of rounds to choose from, a fifth of the
@@ -161,9 +160,9 @@ class CalibratedAdaBoost(Ranker):
             train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
         else:
             return task.train, None
-        return train, Judge(judging, self.metric, task.n_threads)
+        return train, Judge(judging.data, self.metric, task.n_threads)
 
-    def _fit_companions(self, train: RankingData, n_threads: int) -> list[Scorer]:
+    def _fit_companions(self, train: TrainingSet, n_threads: int) -> list[Scorer]:
         """Return the models of the other rankers; Ctrl-C here ends the whole fit."""
         pool: Pool[Member] = Pool()
         pool.fill([ranker_candidate(one, train) for one in self.companions], n_threads=n_threads)
@@ -172,10 +171,10 @@ class CalibratedAdaBoost(Ranker):
         return [one.scorer for one in pool]
 
     def _fill_pool(
-        self, train: RankingData, judge: Judge | None, task: FitTask
+        self, train: TrainingSet, judge: Judge | None, task: FitTask
     ) -> tuple[Pool[CalibratedMember], History]:
         """Boost and calibrate every base learner; a round of the history is the mixture after each of them."""
-        level = CalibrationLevel(LabelClasses.of(task.train.y), self.calibrations, self.metric, judge)
+        level = CalibrationLevel(LabelClasses.of(task.train.labels.y), self.calibrations, self.metric, judge)
         learners = [
             BaseLearner(number, split, shape)
             for number, split in enumerate(self._splits(train))
@@ -201,7 +200,7 @@ class CalibratedAdaBoost(Ranker):
             )
         return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True)
 
-    def _splits(self, train: RankingData) -> list[Split]:
+    def _splits(self, train: TrainingSet) -> list[Split]:
         random = np.random.default_rng([self.seed, 1])
         if self.bagging:
             return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
@@ -227,7 +226,7 @@ class CalibratedAdaBoost(Ranker):
     ) -> Classifier | None:
         """Run AdaBoost.MH for the largest number of rounds that is tried; fewer rounds are a prefix of it."""
         _, (learn, weights, _), shape = learner
-        if not np.ptp(learn.y) > 0:
+        if not np.ptp(learn.labels.y) > 0:
             return None
         opposite = votes_oppositely(shape, self.votes)
         boosting = ClassBoosting(shape, opposite, self.learning_rate, max(self.rounds_tried), self.max_bins, 1)

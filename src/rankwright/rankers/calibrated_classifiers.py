@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.data.dataset import Judged
 from rankwright.ensembling import Judge, Member
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.models import Calibrated, Combination
+from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
     from rankwright.data.classes import LabelClasses
     from rankwright.ensembling import Mixture
     from rankwright.metrics import Metric
     from rankwright.models import ClassTrees
+    from rankwright.training import TrainingSet
 
 
 class Split(NamedTuple):
-    """Queries to train on, with one weight per document (None: all 1), and other queries to calibrate on."""
+    """Queries to train on, with weights in canonical order (None: all 1), and other queries to calibrate on."""
 
-    learn: RankingData
+    learn: TrainingSet
     weights: Doubles | None
-    calibrate: RankingData
+    calibrate: TrainingSet
 
 
 class BaseLearner(NamedTuple):
@@ -102,8 +102,8 @@ class CalibrationLevel:
         for n_rounds in rounds:
             trees, total = classifier.first(n_rounds)
             part = learner.split.calibrate
-            scores = _class_scores(trees, part, 1)[part.canonical_rows]
-            task = CalibrationTask(scores, total, *part.canonical, self.classes)
+            scores = _class_scores(trees, part.data, 1)[part.canonical_rows]
+            task = CalibrationTask(scores, total, *part.labels, self.classes)
             judge, judged = self._judge(trees, task)
             for name in self.names:
                 calibration = CALIBRATIONS[name].fit(task)
@@ -122,7 +122,7 @@ class CalibrationLevel:
     def _judge(self, trees: ClassTrees, task: CalibrationTask) -> tuple[Judge, Any]:
         """Return the judge of the calibrated trees, and the scores of the classes for its documents."""
         if self.judge is None:
-            return Judge(Judged(task.labels, task.groups), self.metric, 1), task.scores
+            return Judge(QueryLabels(task.labels, task.groups), self.metric, 1), task.scores
         return self.judge, _class_scores(trees, self.judge.data, self.judge.n_threads)
 
 

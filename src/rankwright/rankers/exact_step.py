@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.learners.signal import WeakModel
     from rankwright.metrics import Metric
-    from rankwright.rankers.tree_ranker import Parts
+    from rankwright.training import FitTask
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,18 @@ class ExactSteps:
         rule: Rule[Gradients],
         learner: WeakLearner[Gradients],
         metric: Metric,
-        parts: Parts,
+        task: FitTask,
     ) -> None:
-        self._step, self._rule, self._learner, self._n_threads = step, rule, learner, parts.task.n_threads
-        self._train, self._data, self._start = parts.train, parts.train, parts.start
-        if step.on == "validation":
-            if parts.validation is None:
-                raise InputError("The steps are to be chosen on the validation part, but there is none.")
-            self._data, self._start = parts.validation, parts.validation_start
+        self._step, self._rule, self._learner, self._n_threads = step, rule, learner, task.n_threads
         # Trees are grown on training documents in canonical order; validation documents come as they are.
-        judged = self._train.canonical if self._data is self._train else self._data
-        self._search = LineSearch(metric, judged.y, judged.groups, n_threads=self._n_threads)
+        self._train, self._start, (y, groups) = task.train, task.first_scores, task.train.labels
+        self._data = task.train.data
+        if step.on == "validation":
+            if task.validation is None:
+                raise InputError("The steps are to be chosen on the validation part, but there is none.")
+            self._data, self._start = task.validation.data, task.validation_scores
+            y, groups = self._data.y, self._data.groups
+        self._search = LineSearch(metric, y, groups, n_threads=self._n_threads)
         self._scores = self._start
         self._outputs = np.zeros(len(self._data))
 
@@ -97,7 +98,7 @@ class ExactSteps:
     def fit(self, signal: Gradients) -> Weak:
         """Return the learner's tree, its leaves weighed one by one if they are to be."""
         weak = self._learner.fit(signal)
-        self._outputs = weak.outputs if self._data is self._train else self._outputs_of(weak.model)
+        self._outputs = weak.outputs if self._on_training else self._outputs_of(weak.model)
         return self._with_leaf_weights(weak) if self._step.leaves else weak
 
     def step(self, signal: Gradients, outputs: Doubles) -> float | None:
@@ -106,7 +107,7 @@ class ExactSteps:
             return None
         best = 1.0 if self._step.leaves else self._best(self._scores, self._outputs)
         weight = self._step.shrinkage * best
-        if self._data is not self._train:
+        if not self._on_training:
             self._scores = self._scores + weight * self._outputs
         return weight
 
@@ -122,8 +123,12 @@ class ExactSteps:
         pairs = zip(found.weights[1:], members, strict=True)
         return [Member(float(weight), member.model) for weight, member in pairs]
 
+    @property
+    def _on_training(self) -> bool:
+        return self._step.on == "training"
+
     def _observe(self, scores: Doubles) -> None:
-        if self._data is self._train:
+        if self._on_training:
             self._scores = scores
 
     def _best(self, scores: Doubles, outputs: Doubles) -> float:
@@ -151,4 +156,4 @@ class ExactSteps:
     def _outputs_of(self, model: WeakModel) -> Doubles:
         """Return a tree's outputs in the order of the documents that choose."""
         outputs = model.outputs(self._data, n_threads=self._n_threads)
-        return outputs[self._train.canonical_rows] if self._data is self._train else outputs
+        return outputs[self._train.canonical_rows] if self._on_training else outputs

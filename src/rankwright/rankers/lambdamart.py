@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member, Rule
-    from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.rankers.tree_ranker import Parts
-    from rankwright.training import Monitor
+    from rankwright.training import FitTask, Monitor
 
 
 @dataclass(frozen=True)
@@ -157,21 +154,20 @@ class LambdaMART(TreeRanker):
         self.n_threads = n_threads
 
     def _boosted(
-        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, parts: Parts
+        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
     ) -> list[Member]:
         if self.step is None:
-            return super()._boosted(rule, learner, monitor, parts)
-        exact = ExactSteps(self.step, rule, learner, self.metric, parts)
-        members = super()._boosted(exact, exact, monitor, parts)
+            return super()._boosted(rule, learner, monitor, task)
+        exact = ExactSteps(self.step, rule, learner, self.metric, task)
+        members = super()._boosted(exact, exact, monitor, task)
         with monitor:  # Ctrl-C leaves the weights as they are
             return exact.refitted(members)
         return members
 
-    def _rule(self, train: RankingData, task: FitTask) -> LambdaRule:
-        judged = train.canonical
-        lambdas = LambdaGradients(without_cut(self.metric), judged.y, judged.groups, truncation=self.truncation)
-        weights = None if task.weights is None else task.weights[train.canonical_rows]
-        return LambdaRule(self.metric, lambdas, weights, self.learning_rate, task.n_threads)
+    def _rule(self, task: FitTask) -> LambdaRule:
+        y, groups = task.train.labels
+        lambdas = LambdaGradients(without_cut(self.metric), y, groups, truncation=self.truncation)
+        return LambdaRule(self.metric, lambdas, task.weights, self.learning_rate, task.n_threads)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -12,8 +12,8 @@ from rankwright.rankers.network import NetworkRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
+    from rankwright.training.training_set import QueryLabels
 
 
 class LambdaRank(NetworkRanker):
@@ -27,7 +27,7 @@ class LambdaRank(NetworkRanker):
     name: ClassVar[str] = "lambdarank"
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
 
-    def _pull(self, judged: Judged) -> Pull:
+    def _pull(self, judged: QueryLabels) -> Pull:
         metric = without_cut(self.metric)
         lambdas = [
             LambdaGradients(metric, judged.y[rows], QueryGroups.of_one(len(rows))) for rows in judged.groups

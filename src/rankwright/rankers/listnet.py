@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.arrays import Doubles
-    from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
+    from rankwright.training.training_set import QueryLabels
 
 
 class ListNet(NetworkRanker):
@@ -29,7 +29,7 @@ class ListNet(NetworkRanker):
         "scaling": ("query-zscore", "query-minmax"),
     }
 
-    def _pull(self, judged: Judged) -> Pull:
+    def _pull(self, judged: QueryLabels) -> Pull:
         """Of the cross entropy -sum P_y(j) log P_z(j), the derivative by score j is P_z(j) - P_y(j)."""
         wanted = [top_one(judged.y[rows]) for rows in judged.groups]
         return lambda query, scores: wanted[query] - top_one(scores)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data import QueryGroups, RankingData
-from rankwright.data.dataset import Judged
-from rankwright.data.scaling import Scaling
+from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 from rankwright.models.scaled import linear_of_columns, over_columns
 from rankwright.rankers.scaled import ScaledRanker
+from rankwright.training import QueryLabels
+from rankwright.training.scaling import learned_scaling, scaled_features
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,45 +22,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
+    from rankwright.data.scaling import Scaling
     from rankwright.margins import Solution
     from rankwright.models import LinearScorer, Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History, Monitor
+    from rankwright.training import FitTask, History, Monitor, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
 class ScaledQueries:
-    """The training queries that teach something, in canonical order, their features scaled.
+    """The informative training queries in canonical order, their features scaled.
 
     Only differences within a query matter to a ranking, so each feature is centred there: large numbers that all
-    of a query's documents share would drown them.
+    of a query's documents share would drown them. `rows` are the places of these documents in the canonical order
+    of the training set.
     """
 
     X: Doubles
-    judged: Judged
+    judged: QueryLabels
     rows: NDArray[np.int64]
     scaling: Scaling
     skipped: int
 
     @classmethod
-    def of(cls, train: RankingData, scaling: str, informative: Callable[[Doubles], bool]) -> ScaledQueries:
+    def of(cls, train: TrainingSet, scaling: str, informative: Callable[[Doubles], bool]) -> ScaledQueries:
         """Scale and take the queries whose labels teach something."""
-        learned, canonical = Scaling.of(scaling, train), train.canonical_rows
-        groups = QueryGroups.of(train.qid[canonical])
-        kept = [rows for rows in groups if informative(train.y[canonical[rows]])]
+        learned, (y, groups) = learned_scaling(scaling, train), train.labels
+        kept = [rows for rows in groups if informative(y[rows])]
         if not kept:
             return cls(
                 np.zeros((0, train.n_features)),
-                Judged(np.zeros(0), QueryGroups.of_sizes([])),
+                QueryLabels(np.zeros(0), QueryGroups.of_sizes([])),
                 np.zeros(0, dtype=np.int64),
                 learned,
                 len(groups),
             )
-        rows = canonical[np.concatenate(kept)]
+        rows = np.concatenate(kept)
         queries = QueryGroups.of_sizes([len(one) for one in kept])
-        X = learned.scaled(train)[rows]
+        X = scaled_features(learned, train)[rows]
         X -= (np.add.reduceat(X, queries.offsets[:-1]) / queries.sizes[:, None])[queries.query_of_row]
-        return cls(X, Judged(train.y[rows], queries), rows, learned, len(groups) - len(kept))
+        return cls(X, QueryLabels(y[rows], queries), rows, learned, len(groups) - len(kept))
 
     def __len__(self) -> int:
         return len(self.judged.groups)

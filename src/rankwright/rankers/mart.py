@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
-    from rankwright.rankers.ranker import FitTask
+    from rankwright.training import FitTask
 
 TARGETS = ("labels", "gains")
 
@@ -139,12 +138,11 @@ class MART(TreeRanker):
         self.seed = seed
         self.n_threads = n_threads
 
-    def _rule(self, train: RankingData, task: FitTask) -> LeastSquaresRule:
-        labels = train.canonical.y
+    def _rule(self, task: FitTask) -> LeastSquaresRule:
+        labels, weights = task.train.labels.y, task.weights
         targets = Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
-        weights = None if task.weights is None else task.weights[train.canonical_rows]
         # No ranking notices a constant, so that a start may be on any level.
-        level = np.average(targets - self._first_scores(train, task), weights=weights)
+        level = np.average(targets - task.first_scores, weights=weights)
         return LeastSquaresRule(targets - level, weights, self.learning_rate)
 
     def _check_parameters(self) -> None:

@@ -18,12 +18,13 @@ from rankwright.rankers.tree_ranker import TreeRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member
-    from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
+    from rankwright.training import FitTask, TrainingSet
 
 LINKS = {one.value: one for one in ClassLink}
 TREES = ("shared", "per_class")
@@ -160,39 +161,38 @@ class McRank(TreeRanker):
         self.seed = seed
         self.n_threads = n_threads
 
-    def _rule(self, train: RankingData, task: FitTask) -> ClassRule:
-        levels, place = np.unique(train.canonical.y, return_inverse=True)
+    def _rule(self, task: FitTask) -> ClassRule:
+        levels, place = np.unique(task.train.labels.y, return_inverse=True)
         _require_few(len(levels))
         link = LINKS[self.classes]
         if link is ClassLink.MULTICLASS:
             targets = place == np.arange(len(levels))[:, None]
         else:
             targets = place >= np.arange(1, len(levels))[:, None]
-        weights = None if task.weights is None else task.weights[train.canonical_rows]
-        return ClassRule(targets.astype(np.float64), link, weights, self.learning_rate)
+        return ClassRule(targets.astype(np.float64), link, task.weights, self.learning_rate)
 
-    def _learner(self, train: RankingData, task: FitTask) -> WeakLearner[Gradients]:
+    def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
         if self.trees == "shared":
-            return self._tree_learner(ClassTreeLearner, train, task)
-        return TreePerClass(self._tree_learner(TreeLearner, train, task))
+            return self._tree_learner(ClassTreeLearner, task, monotone)
+        return TreePerClass(self._tree_learner(TreeLearner, task, monotone))
 
-    def _first_scores(self, train: RankingData, _task: FitTask) -> Doubles:
+    def _first_scores(self, task: FitTask) -> Doubles:
         """Return F_ik = 0."""
-        return np.zeros((LINKS[self.classes].n_classes(len(self._levels(train))), len(train)))
+        return np.zeros((LINKS[self.classes].n_classes(len(self._levels(task.train))), len(task.train)))
 
     def _watched(self, task: FitTask) -> dict[str, Any]:
         levels, link = self._levels(task.train), LINKS[self.classes]
         return {"read": lambda scores: link.relevance(scores, levels)}
 
-    def _model(self, members: Sequence[Member], train: RankingData) -> Scorer:
+    def _model(self, members: Sequence[Member], train: TrainingSet) -> Scorer:
         """Return the sums of v times each class's trees, and how to read them."""
         parts = [model for _, model in members if isinstance(model, ClassTrees)]
         classes = ClassTrees.concatenate(parts, [weight for weight, _ in members])
         return ExpectedRelevance(classes, self._levels(train), LINKS[self.classes])
 
-    def _levels(self, train: RankingData) -> Doubles:
+    def _levels(self, train: TrainingSet) -> Doubles:
         """Return what each label is worth."""
-        labels = np.unique(train.y) + 0.0  # never -0, whichever zero came first
+        labels = np.unique(train.labels.y) + 0.0  # never -0, whichever zero came first
         if self.relevance == "labels":
             return labels
         gains = Gain.EXPONENTIAL(labels)

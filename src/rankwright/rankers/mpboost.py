@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
-    from rankwright.rankers.ranker import FitTask
+    from rankwright.training import FitTask
 
 
 TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pairs from dividing by zero
@@ -145,7 +145,7 @@ class MPBoost(PairRanker):
             return StumpLearner(binned, newton=self.newton, n_threads=n_threads)
         return TreeLearner(
             binned,
-            train.canonical.groups,
+            train.labels.groups,
             limits=TreeLimits(self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY),
             sampling=TreeSampling(1.0, "documents", 1.0),
             monotone=np.zeros(0, dtype=np.int8),

@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.scaling import SCALINGS, Scaling
 from rankwright.learners.network import Network
 from rankwright.metrics import NDCG, Metric
 from rankwright.models.scaled import network_of_columns, over_columns
 from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
 from rankwright.rankers.scaled import ScaledRanker
+from rankwright.training.scaling import SCALINGS, learned_scaling, scaled_features
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.data.dataset import Judged
+    from rankwright.data.scaling import Scaling
     from rankwright.learners.network import Pull
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, QueryLabels
 
 
 class NetworkRanker(ScaledRanker):
@@ -75,12 +74,12 @@ class NetworkRanker(ScaledRanker):
         self.n_threads = n_threads
 
     @abstractmethod
-    def _pull(self, judged: Judged) -> Pull:
+    def _pull(self, judged: QueryLabels) -> Pull:
         """Return what the loss asks of each query."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
-        scaling, judged = Scaling.of(self.scaling, task.train), task.train.canonical
+        scaling, judged = learned_scaling(self.scaling, task.train), task.train.labels
         network = self._network(task, scaling)
         queries, pull = _queries_to_learn_from(judged), self._weighted_pull(task)
         self.skipped_queries_ = len(judged.groups) - len(queries)
@@ -96,17 +95,17 @@ class NetworkRanker(ScaledRanker):
 
     def _network(self, task: FitTask, scaling: Scaling) -> Network:
         # In canonical order: neither the order of rows nor the names of queries change what is drawn or summed.
-        X = scaling.scaled(task.train)[task.train.canonical_rows].astype(np.float32)
+        X = scaled_features(scaling, task.train).astype(np.float32)
         random = np.random.default_rng(self.seed)
-        groups, rate = task.train.canonical.groups, self.learning_rate
+        groups, rate = task.train.labels.groups, self.learning_rate
         return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
 
     def _weighted_pull(self, task: FitTask) -> Pull:
-        judged = task.train.canonical
+        judged = task.train.labels
         pull = self._pull(judged)
         if task.weights is None:
             return pull
-        weights = np.split(task.weights[task.train.canonical_rows], judged.groups.offsets[1:-1])
+        weights = np.split(task.weights, judged.groups.offsets[1:-1])
         return lambda query, scores: weights[query] * pull(query, scores)
 
     def _check_parameters(self) -> None:
@@ -124,6 +123,6 @@ def _layers(hidden: Any) -> tuple[int, ...]:
     return tuple(hidden) if isinstance(hidden, list | tuple) else (hidden,)
 
 
-def _queries_to_learn_from(judged: Judged) -> NDArray[np.int64]:
+def _queries_to_learn_from(judged: QueryLabels) -> NDArray[np.int64]:
     """Return the numbers of the queries that have documents of different labels."""
     return np.flatnonzero([np.ptp(judged.y[rows]) > 0 for rows in judged.groups])

@@ -12,7 +12,6 @@ from rankwright.errors import InputError
 from rankwright.learners import Pairs
 from rankwright.rankers.parameters import require_one_of, require_whole_number
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
     from rankwright.learners import PairSignal, WeakLearner
     from rankwright.learners.pairs import Strength
     from rankwright.models import TreeEnsemble
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History
 
 
 class PairRanker(Ranker):
@@ -36,20 +34,13 @@ class PairRanker(Ranker):
         self._check_parameters()
         train = task.train
         pairs = Pairs.of(
-            train.canonical,
-            self._strength(train.y),
-            weights=None if task.weights is None else task.weights[train.canonical_rows],
+            train.labels,
+            self._strength(train.labels.y),
+            weights=task.weights,
             by_query=self.pair_weights == "query",
             n_threads=task.n_threads,
         )
-        monitor = Monitor(
-            self.metric,
-            train.canonical,
-            task.validation,
-            patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-        )
+        monitor = task.monitor(self.metric, train.labels, patience=self.patience)
         start = np.zeros(len(train))
         members = boost(self._rule(pairs), self._learner(task), start=start, rounds=self.rounds, monitor=monitor)
         if not members:

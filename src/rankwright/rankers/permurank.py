@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History
 
     Ranks = NDArray[np.int64]
 

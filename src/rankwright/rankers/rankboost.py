@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
-    from rankwright.rankers.ranker import FitTask
+    from rankwright.training import FitTask
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ class RankBoost(PairRanker):
         if self.choose == "r":
             return VoteLearner(binned, directions=directions, n_threads=task.n_threads)
         return MetricVoteLearner(
-            binned, train.canonical, self.metric, directions=directions, n_threads=task.n_threads
+            binned, train.labels, self.metric, directions=directions, n_threads=task.n_threads
         )
 
     def _check_parameters(self) -> None:

@@ -1,21 +1,20 @@
-"""What every ranker is: a scikit-learn estimator over judged queries."""
+"""The base class of all rankers: a scikit-learn estimator of judged queries."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from rankwright.data import Documents, RankingData
-from rankwright.data.features import require_same_features
 from rankwright.errors import InputError
 from rankwright.metrics import Metric
 from rankwright.threads import resolve_threads
-from rankwright.training.start import checked_start
+from rankwright.training import FitTask, checked_start
+from rankwright.training.checks import checked_train, checked_validation, checked_weights
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
@@ -24,27 +23,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
+    from rankwright.data import RankingData
     from rankwright.models import Scorer
-    from rankwright.training import History, Round
-    from rankwright.training.start import Start
-
-WEIGHTS = (1e-100, 1e100)
-"""What the largest weight may be, so that sums and squares of weights are numbers above 0."""
-
-
-@dataclass(frozen=True)
-class FitTask:
-    """What a ranker learns from, checked: data, validation data, a weight a document, whom to tell, threads.
-
-    `start` is what it is to improve on, if that is not nothing.
-    """
-
-    train: RankingData
-    validation: RankingData | None
-    weights: Doubles | None
-    on_round: Callable[[Round], None] | None
-    n_threads: int
-    start: Start | None = None
+    from rankwright.training import History, Round, TrainingSet
 
 
 class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
@@ -73,7 +54,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         *,
-        validation: RankingData | Sequence[Any] | None = None,
+        validation: RankingData | TrainingSet | Sequence[Any] | None = None,
         document_weights: ArrayLike | None = None,
         query_weights: ArrayLike | None = None,
         start: Any = None,
@@ -85,12 +66,13 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         Parameters
         ----------
         X, y, qid
-            Features (NaN is a missing value), labels (higher is better) and query ids, in any order. A
-            `RankingData` may stand for all three; it keeps feature names, and what was made of it for other fits.
+            Features (NaN is a missing value), labels (higher is better) and query ids, one row per document in
+            any order; or `RankingData` alone, which has feature names too; or a `TrainingSet`, which several fits
+            share without preparing the documents again.
         validation
-            Other judged documents, as `RankingData` or `(X, y, qid)`; they choose the best round.
+            Other judged documents that choose the best round: `RankingData`, `(X, y, qid)` or a `TrainingSet`.
         document_weights, query_weights
-            How much each document, and each query in the order of first appearance, counts.
+            The weight of each document, and of each query in the order of first appearance.
         start
             What to improve on: a fitted ranker or a scorer, which the model then holds; another library's model
             with `predict`, or a column of scores, which the model does not hold and must be given again.
@@ -101,26 +83,25 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         """
         if not isinstance(self.metric, Metric):
             raise InputError(f"metric must be a Metric such as NDCG(k=10), not {self.metric!r}.")
-        train = _checked_train(_as_data(X, y, qid))
-        valid = None if validation is None else _checked_validation(validation, train)
-        weights = _checked_weights(train, document_weights, query_weights)
-        threads = resolve_threads(self.n_threads)
-        begun = self._start(start, validation_start, train, valid, threads)
-        task = FitTask(train, valid, weights, on_round, threads, begun)
+        train = checked_train(X, y, qid)
+        valid = None if validation is None else checked_validation(validation, train.data)
+        weights = checked_weights(train.data, document_weights, query_weights)
+        task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_threads))
+        task = self._started(task, start, validation_start)
         model, history = self._fit(task)
         self.n_features_in_ = train.n_features
         self.history_ = history
-        self.model_ = model.described(feature_names=train.feature_names, about=self._about(task, history))
+        self.model_ = model.described(feature_names=train.data.feature_names, about=self._about(task, history))
         return self
 
-    def _start(
-        self, start: Any, validation_start: Any, train: RankingData, valid: RankingData | None, n_threads: int
-    ) -> Start | None:
+    def _started(self, task: FitTask, start: Any, validation_start: Any) -> FitTask:
+        """Return the task with the scores that boosting starts from, if any."""
         if start is None and validation_start is None:
-            return None
+            return task
         if not self.takes_start:
             raise InputError(f"{type(self).__name__} takes no start: it cannot improve on another model.")
-        return checked_start(start, validation_start, train, valid, n_threads)
+        train, validation = task.train.data, task.validation_data
+        return replace(task, start=checked_start(start, validation_start, train, validation, task.n_threads))
 
     @abstractmethod
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
@@ -174,7 +155,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
             "parameters": parameters,
             "rankwright": __version__,
             "documents": len(task.train),
-            "queries": len(task.train.groups),
+            "queries": len(task.train.data.groups),
             "rounds": history.best_round,
             **({} if task.start is None else {"start": task.start.name}),
         }
@@ -185,74 +166,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
-
-
-def _as_data(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> RankingData:
-    if isinstance(X, RankingData) and y is None and qid is None:
-        return X
-    if isinstance(X, Documents):
-        raise InputError("fit takes RankingData alone; documents get labels by with_labels(y).")
-    if y is None or qid is None:
-        raise InputError("fit takes features, labels and query ids: fit(X, y, qid), or RankingData alone.")
-    return RankingData(X, y, qid)
-
-
-def _checked_weights(
-    train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
-) -> Doubles | None:
-    """Return the weight of each document, times its query's; None where all count alike."""
-    if by_document is None and by_query is None:
-        return None
-    groups, weights = train.groups, np.ones(len(train))
-    if by_document is not None:
-        weights = weights * _checked_numbers("document_weights", by_document, len(train))
-    if by_query is not None:
-        with np.errstate(over="ignore"):  # told below
-            weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
-    least, most = WEIGHTS
-    if not least <= weights.max() <= most:
-        raise InputError(
-            f"The largest of document_weights times query_weights must be from {least:g} to {most:g}, "
-            f"not {weights.max():g}."
-        )
-    return weights
-
-
-def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers.") from None
-    if numbers.shape != (length,):
-        raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
-    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
-        raise InputError(f"{name} must be finite and from 0 up, not all of them 0.")
-    return numbers
-
-
-def _checked_train(train: RankingData) -> RankingData:
-    if len(train) == 0:
-        raise InputError("There are no documents to learn from.")
-    if train.n_features == 0:
-        raise InputError("There are no features to learn from.")
-    if not _any_better(train):
-        raise InputError("There is nothing to learn: no query has documents that are better than others.")
-    return train
-
-
-def _checked_validation(validation: RankingData | Sequence[Any], train: RankingData) -> RankingData:
-    if not isinstance(validation, RankingData) and len(validation) != 3:
-        raise InputError("validation must be RankingData or (X, y, qid).")
-    try:
-        valid = validation if isinstance(validation, RankingData) else RankingData(*validation)
-        require_same_features(train.n_features, train.feature_names, valid.X, valid.feature_names)
-    except InputError as error:
-        raise InputError(f"In the validation part: {error}") from None
-    if not _any_better(valid):
-        raise InputError("The validation part cannot choose: no query has documents that are better than others.")
-    return valid
-
-
-def _any_better(data: RankingData) -> bool:
-    """Return whether any query has documents of different labels."""
-    return any(np.ptp(data.y[rows]) > 0 for rows in data.groups)

@@ -12,8 +12,8 @@ from rankwright.rankers.network import NetworkRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.data.dataset import Judged
     from rankwright.learners.network import Pull
+    from rankwright.training.training_set import QueryLabels
 
 
 class RankNet(NetworkRanker):
@@ -26,7 +26,7 @@ class RankNet(NetworkRanker):
     name: ClassVar[str] = "ranknet"
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
 
-    def _pull(self, judged: Judged) -> Pull:
+    def _pull(self, judged: QueryLabels) -> Pull:
         """Of the mean over pairs with label_i > label_j of log(1 + exp(score_j - score_i))."""
         pairs = [
             LambdaGradients(

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History
 
 
 class RankSVM(MarginRanker):

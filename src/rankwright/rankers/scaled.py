@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import Monitor
 
 if TYPE_CHECKING:
-    from rankwright.data.dataset import Judged
     from rankwright.data.scaling import Scaling
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, Monitor, QueryLabels
 
 
 class ScaledRanker(Ranker):
@@ -26,13 +23,7 @@ class ScaledRanker(Ranker):
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         return super()._about(task, history) | {"skipped_queries": self.skipped_queries_}
 
-    def _monitor(self, judged: Judged, scaling: Scaling, task: FitTask, **options: Any) -> Monitor:
-        """Return what watches the rounds."""
-        return Monitor(
-            self.metric,
-            judged,
-            None if task.validation is None else scaling.columns(task.validation),
-            on_round=task.on_round,
-            n_threads=task.n_threads,
-            **options,
-        )
+    def _monitor(self, labels: QueryLabels, scaling: Scaling, task: FitTask, **options: Any) -> Monitor:
+        """Return the monitor of models that score the columns which the scaling applies to."""
+        columns = task if scaling.within is None else task.with_query_features((scaling.within,), raw=False)
+        return columns.monitor(self.metric, labels, **options)

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data import QueryGroups, RankingData
+    from rankwright.data import QueryGroups
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +139,8 @@ class SVMmap(MarginRanker):
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         return super()._about(task, history) | {"relevant_from": self._threshold(task.train)}
 
-    def _threshold(self, train: RankingData) -> float:
-        return float(np.unique(train.y)[1]) if self.threshold is None else float(self.threshold)
+    def _threshold(self, train: TrainingSet) -> float:
+        return float(np.unique(train.labels.y)[1]) if self.threshold is None else float(self.threshold)
 
     def _check_parameters(self) -> None:
         require_number("C", self.C, above=0.0)

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.boosting import boost, weighted_trees
-from rankwright.data import RankingData
 from rankwright.data.query_features import checked_query_features
 from rankwright.errors import InputError
 from rankwright.learners import TreeLearner, TreeLimits, TreeSampling
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import Monitor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,38 +23,16 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member, Rule
-    from rankwright.data.query_features import QueryFeature
+    from rankwright.data import RankingData
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.models import Scorer
-    from rankwright.rankers.ranker import FitTask
-    from rankwright.training import History
+    from rankwright.training import FitTask, History, Monitor, TrainingSet
 
 # On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
 
 # On fewer documents, splits that coarse levels miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
-
-Data = TypeVar("Data", RankingData, RankingData | None)
-
-
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """What boosting goes by: both parts of the data as trees see them, and the first scores of the first.
-
-    These scores are in canonical order; the validation documents come as they are.
-    """
-
-    train: RankingData
-    validation: RankingData | None
-    start: Doubles
-    task: FitTask
-
-    @property
-    def validation_start(self) -> Doubles:
-        """The validation documents' first scores."""
-        given = None if self.task.start is None else self.task.start.validation
-        return np.zeros(0 if self.validation is None else len(self.validation)) if given is None else given
 
 
 class TreeRanker(Ranker):
@@ -81,66 +56,65 @@ class TreeRanker(Ranker):
     seed: int
 
     @abstractmethod
-    def _rule(self, train: RankingData, task: FitTask) -> Rule[Gradients]:
+    def _rule(self, task: FitTask) -> Rule[Gradients]:
         """Return the rule for documents in canonical order."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
         columns = checked_query_features(self.query_features)
-        train, validation = _widened(task.train, columns), _widened(task.validation, columns)
-        monitor = Monitor(
+        monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
+        task = task.with_query_features(columns)
+        watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
+        monitor = task.monitor(
             self.metric,
-            train.canonical if task.on_round or len(train) <= WATCHED_DOCUMENTS else None,
-            validation,
+            task.train.labels if watched else None,
             patience=self.patience,
-            on_round=task.on_round,
-            n_threads=task.n_threads,
             **self._watched(task),
         )
-        parts = Parts(train, validation, self._first_scores(train, task), task)
-        members = self._boosted(self._rule(train, task), self._learner(train, task), monitor, parts)
+        members = self._boosted(self._rule(task), self._learner(task, monotone), monitor, task)
         if not members and task.start is None:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
-        model = self._model(members, train)
+        model = self._model(members, task.train)
         learned = QueryFeatureScorer(model, columns) if columns else model
         return learned if task.start is None else task.start.plus(learned), monitor.history
 
     def _boosted(
-        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, parts: Parts
+        self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
     ) -> list[Member]:
-        return boost(rule, learner, start=parts.start, rounds=self.rounds, monitor=monitor)
+        return boost(rule, learner, start=self._first_scores(task), rounds=self.rounds, monitor=monitor)
 
-    def _first_scores(self, train: RankingData, task: FitTask) -> Doubles:
-        """Return F_0: zeros, or what the submodel says."""
-        return np.zeros(len(train)) if task.start is None else task.start.train[train.canonical_rows]
+    def _first_scores(self, task: FitTask) -> Doubles:
+        """Return F_0: zeros, or the scores of the submodel."""
+        return task.first_scores
 
     def _watched(self, task: FitTask) -> dict[str, Any]:
         """Return what else the monitor is to know."""
         return {} if task.start is None else {"validation_start": task.start.validation}
 
-    def _learner(self, train: RankingData, task: FitTask) -> WeakLearner[Gradients]:
-        return self._tree_learner(TreeLearner, train, task)
+    def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
+        return self._tree_learner(TreeLearner, task, monotone)
 
-    def _tree_learner(self, kind: type[TreeLearner], train: RankingData, task: FitTask) -> TreeLearner:
+    def _tree_learner(self, kind: type[TreeLearner], task: FitTask, monotone: NDArray[np.int8]) -> TreeLearner:
+        train = task.train
         # No tree has more leaves than documents, and no leaf more than all: larger numbers say the same.
         leaves = min(self.max_leaves or leaves_for(len(train)), max(2, len(train)))
         documents = min(self.min_documents or min_documents_for(len(train)), len(train) + 1)
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
             train.binned(self.max_bins, task.n_threads, coarse=coarse),
-            train.canonical.groups,
+            train.labels.groups,
             limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
             sampling=TreeSampling(
                 self.subsample or subsample_for(len(train)),
                 self.subsample_by,
                 self.feature_fraction or feature_fraction_for(len(train)),
             ),
-            monotone=_directions(self.monotone, task.train, train.n_features),
+            monotone=monotone,
             random=np.random.default_rng(self.seed),
             n_threads=task.n_threads,
         )
 
-    def _model(self, members: Sequence[Member], train: RankingData) -> Scorer:
+    def _model(self, members: Sequence[Member], train: TrainingSet) -> Scorer:
         """Return F = sum of v times each tree as one ensemble."""
         # Where nothing was better than the start, there are none.
         return weighted_trees(members) if members else TreeEnsemble.empty(train.n_features)
@@ -180,13 +154,8 @@ def min_documents_for(n_documents: int) -> int:
     return int(np.clip(n_documents // 500, 1, 20))
 
 
-def _widened(data: Data, columns: tuple[QueryFeature, ...]) -> Data:
-    """Return the data with the columns made within the query."""
-    return data if data is None or not columns else data.widened(columns)
-
-
-def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_columns: int) -> NDArray[np.int8]:
-    """Return +1, 0 or -1 for every column; those made within the query follow their feature."""
+def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, *, n_kinds: int) -> NDArray[np.int8]:
+    """Return +1, 0 or -1 for every column: the features, and each kind of columns made from them."""
     if monotone is None:
         return np.zeros(0, dtype=np.int8)
     if not isinstance(monotone, Mapping):
@@ -196,7 +165,7 @@ def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, n_
         if direction not in (-1, 0, 1):
             raise InputError(f"monotone takes -1, 0 or 1 for a feature, not {direction!r}.")
         directions[_feature_number(feature, train)] = direction
-    return np.tile(directions, n_columns // train.n_features)
+    return np.tile(directions, n_kinds)
 
 
 def _feature_number(feature: int | str, train: RankingData) -> int:

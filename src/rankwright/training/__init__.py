@@ -1,6 +1,19 @@
-"""What a fit prepares and what watches it: the start of boosting, the monitor, the history of rounds."""
+"""What every fit shares: the prepared training set, the start, the monitor and the history of rounds."""
 
-from rankwright.training.monitor import History, Monitor, Round, smoothed
+from rankwright.training.fit_task import FitTask
+from rankwright.training.history import History, Round, smoothed
+from rankwright.training.monitor import Monitor
 from rankwright.training.start import Start, checked_start
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
-__all__ = ["History", "Monitor", "Round", "Start", "checked_start", "smoothed"]
+__all__ = [
+    "FitTask",
+    "History",
+    "Monitor",
+    "QueryLabels",
+    "Round",
+    "Start",
+    "TrainingSet",
+    "checked_start",
+    "smoothed",
+]

@@ -1,100 +1,54 @@
-"""What watches a fit: the metric on training and validation data, the best round, the history."""
+"""Measures every round of a fit on training and validation data, and decides when to stop."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from rankwright.data import Ranking
-from rankwright.metrics import mean_over_queries
+from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from types import TracebackType
 
     from rankwright.arrays import Doubles
     from rankwright.boosting.loop import Member
     from rankwright.data import RankingData
-    from rankwright.data.dataset import Judged
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
-
-
-SMOOTHING = 10  # the part of a curve, to either side, that smoothing averages over: one in so many
-
-
-@dataclass(frozen=True)
-class Round:
-    """One round of boosting: the weight given to its weak model, and the ensemble's metric after it.
-
-    The training value is None where it was not measured. `diagnostics` holds the ranker's own numbers, such as the
-    bound that its paper proves; its page in the documentation lists them.
-    """
-
-    number: int
-    weight: float
-    train: float | None
-    validation: float | None = None
-    diagnostics: Mapping[str, float] = field(default_factory=dict, hash=False)
-
-
-@dataclass(frozen=True)
-class History:
-    """The rounds of a fit, how many of them the model kept, and whether Ctrl-C ended it.
-
-    `converging` rounds close in on the solution of one problem: none but the last is worth choosing.
-    """
-
-    rounds: tuple[Round, ...]
-    best_round: int
-    interrupted: bool = False
-    converging: bool = False
-
-    def __len__(self) -> int:
-        return len(self.rounds)
-
-    def __iter__(self) -> Iterator[Round]:
-        return iter(self.rounds)
-
-    def __getitem__(self, place: int) -> Round:
-        return self.rounds[place]
-
-    @property
-    def validation(self) -> Doubles:
-        """The metric on the validation part after every round; NaN where there was none."""
-        return np.array([this.validation for this in self.rounds], dtype=np.float64)
-
-    def curve(self, name: str) -> Doubles:
-        """Return a name of every round by its name; NaN where a round does not have it."""
-        return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
-
-
-def smoothed(curve: Doubles) -> Doubles:
-    """Return each round's mean with its neighbours: a tenth of the curve's length to either side.
-
-    The single best value of a few dozen queries is mostly luck; a stretch of good rounds is not. Near an end the
-    mean is over the neighbours there are.
-    """
-    reach = len(curve) // SMOOTHING
-    means = [curve[max(0, place - reach) : place + reach + 1].mean() for place in range(len(curve))]
-    return np.round(means, 12)  # so that equal stretches do not differ by rounding
+    from rankwright.training.training_set import QueryLabels
 
 
 class Monitor:
-    """Watches rounds; a round that beats all before it on the validation part is the best so far.
+    """Measures rounds; the best round is the first with the highest value on the validation data.
 
-    Without validation data, and where rounds are `converging`, the last round is the best. `read` makes ranking
-    scores of what boosting adds up, where they are not the same. `validation_start` are the validation documents'
-    scores before the first round: they are then to be beaten too, and where no round does, the best is 0.
+    Without validation data, and if rounds are `converging`, the last round is the best.
+
+    Parameters
+    ----------
+    metric
+        Its mean over queries is the value of a round.
+    train
+        The labels of the training scores, in their order; None if they are not to be measured.
+    validation
+        Other judged documents, if any.
+    patience
+        Stop after this many rounds without a better validation value; None never stops.
+    on_round
+        Called with each round as it ends.
+    read
+        Turns the sum of the members' outputs into ranking scores, if they are not the same.
+    validation_start
+        The scores of the validation documents before the first round. Rounds must then beat their value; if none
+        does, the best round is 0.
     """
 
     def __init__(
         self,
         metric: Metric,
-        train: RankingData | Judged | None,
+        train: RankingData | QueryLabels | None,
         validation: RankingData | None,
         *,
         patience: int | None,
@@ -156,9 +110,8 @@ class Monitor:
             return None
         return self._mean(self._validation, self._read(self._validation_scores))
 
-    def _mean(self, data: RankingData | Judged, scores: Doubles) -> float:
-        ranking = Ranking.of(scores, data.groups, n_threads=self._n_threads)
-        return mean_over_queries(self._metric.per_query(data.y, ranking, n_threads=self._n_threads))
+    def _mean(self, data: RankingData | QueryLabels, scores: Doubles) -> float:
+        return self._metric.mean(data.y, scores, data.groups, n_threads=self._n_threads)
 
     def __enter__(self) -> Self:
         return self

@@ -85,6 +85,9 @@ def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
     match start, trees:
         case TreeEnsemble(), TreeEnsemble():
             return TreeEnsemble.concatenate([start.bare(), trees])
-        case QueryFeatureScorer(), QueryFeatureScorer() if start.columns == trees.columns:
-            return QueryFeatureScorer(_sum_of(start.inner, trees.inner), trees.columns)
+        case QueryFeatureScorer(), QueryFeatureScorer() if (start.columns, start.raw) == (
+            trees.columns,
+            trees.raw,
+        ):
+            return QueryFeatureScorer(_sum_of(start.inner, trees.inner), trees.columns, trees.raw)
     return Combination((start.bare(), trees), np.ones(2))

@@ -6,13 +6,16 @@ from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
 from rankwright.data import QueryGroups, RankingData
-from rankwright.data.sampling import (
+from rankwright.errors import InputError
+from rankwright.training import TrainingSet
+from rankwright.training.sampling import (
     _threshold,
     all_rows,
     bag_queries,
     draw_by_size,
     draw_documents,
     draw_queries,
+    fold_queries,
     split_queries,
 )
 
@@ -187,11 +190,11 @@ def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
 def collections(draw):
     qid = draw(st.lists(st.integers(0, 6), min_size=1, max_size=25))
     rows = np.arange(len(qid), dtype=np.float32)
-    return RankingData(rows[:, None], rows % 3, qid)
+    return TrainingSet(RankingData(rows[:, None], rows % 3, qid))
 
 
 def queries_of(data):
-    return set(data.qid.tolist())
+    return set(data.data.qid.tolist())
 
 
 @given(collections(), st.integers(0, 50))
@@ -199,29 +202,57 @@ def test_a_bag_holds_as_many_queries_as_there_are_and_leaves_others_out(data, se
     bag, times, left_out = bag_queries(data, generator(seed))
     assert queries_of(bag) | queries_of(left_out) == queries_of(data)
     assert len(times) == len(bag)
-    if len(data.groups) == 1:
+    n_queries = len(data.data.groups)
+    if n_queries == 1:
         assert len(bag) == len(left_out) == len(data)
         return
     assert queries_of(left_out)
     assert not queries_of(bag) & queries_of(left_out)
     assert len(bag) + len(left_out) == len(data)
-    of_query = dict(zip(bag.qid.tolist(), times.tolist(), strict=True))
-    assert [of_query[one] for one in bag.qid.tolist()] == times.tolist()
-    assert sum(of_query.values()) == len(data.groups)
+    qid = bag.data.qid[bag.canonical_rows].tolist()
+    of_query = dict(zip(qid, times.tolist(), strict=True))
+    assert [of_query[one] for one in qid] == times.tolist()
+    assert sum(of_query.values()) == n_queries
 
 
 @given(collections(), st.integers(0, 50), st.data())
 def test_neither_the_order_of_rows_nor_the_names_of_queries_change_a_draw(data, seed, draw):
     rows = np.array(draw.draw(st.permutations(range(len(data)))))
-    shuffled = RankingData(data.X[rows], data.y[rows], [f"q{one}" for one in data.qid[rows]])
-    bag, times, _ = bag_queries(data, generator(seed))
-    other, other_times, _ = bag_queries(shuffled, generator(seed))
-    drawn = dict(zip(bag.X[:, 0].tolist(), times.tolist(), strict=True))
-    assert dict(zip(other.X[:, 0].tolist(), other_times.tolist(), strict=True)) == drawn
+    X, y, qid = data.data
+    shuffled = TrainingSet(RankingData(X[rows], y[rows], [f"q{one}" for one in qid[rows]]))
+    bags = [bag_queries(one, generator(seed)) for one in (data, shuffled)]
+    drawn = [dict(zip(documents_of(bag), times.tolist(), strict=True)) for bag, times, _ in bags]
+    assert drawn[0] == drawn[1]
     parts = [split_queries(one, 0.3, generator(seed))[1] for one in (data, shuffled)]
-    assert set(parts[0].X[:, 0].tolist()) == set(parts[1].X[:, 0].tolist())
+    assert documents_of(parts[0]) == documents_of(parts[1])
+    if len(data.data.groups) >= 2:
+        folds = [fold_queries(one, 2, generator(seed)) for one in (data, shuffled)]
+        assert [list(map(documents_of, fold)) for fold in folds[0]] == [
+            list(map(documents_of, fold)) for fold in folds[1]
+        ]
+
+
+def documents_of(train):
+    """The documents in canonical order, each by its only feature."""
+    return train.data.X[train.canonical_rows, 0].tolist()
+
+
+@given(collections(), st.integers(1, 4), st.integers(0, 50))
+def test_every_query_is_in_one_fold_and_folds_are_about_equally_large(data, n_folds, seed):
+    n_queries = len(data.data.groups)
+    if n_queries < n_folds:
+        with pytest.raises(InputError, match=f"{n_folds} folds need at least {n_folds} queries; there are"):
+            fold_queries(data, n_folds, generator(seed))
+        return
+    folds = fold_queries(data, n_folds, generator(seed))
+    sizes = [len(queries_of(fold)) for _, fold in folds]
+    assert sum(sizes) == n_queries
+    assert max(sizes) - min(sizes) <= 1
+    for rest, fold in folds:
+        assert queries_of(rest) | queries_of(fold) == queries_of(data)
+        assert not queries_of(rest) & queries_of(fold)
 
 
 def test_about_a_third_of_many_queries_is_left_out():
-    data = RankingData(np.arange(2000.0)[:, None], np.zeros(2000), np.arange(2000))
+    data = TrainingSet(RankingData(np.arange(2000.0)[:, None], np.zeros(2000), np.arange(2000)))
     assert len(bag_queries(data, generator())[2]) / 2000 == pytest.approx(np.exp(-1), abs=0.03)

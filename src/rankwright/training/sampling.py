@@ -1,4 +1,4 @@
-"""Which documents a round looks at."""
+"""Random samples of documents and queries."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
+from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.dataset import RankingData
     from rankwright.data.groups import QueryGroups
+    from rankwright.training.training_set import TrainingSet
 
 
 # So many values, evenly spread, tell well enough what share of them lies where.
@@ -62,41 +63,56 @@ def draw_by_size(
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
-def split_queries(data: RankingData, share: float, random: np.random.Generator) -> tuple[RankingData, RankingData]:
-    """Return the data without a share of its queries, drawn, and those; of a single query, all of it twice.
+def split_queries(
+    train: TrainingSet, share: float, random: np.random.Generator
+) -> tuple[TrainingSet, TrainingSet]:
+    """Return the training set without a random share of its queries, and those queries.
 
-    Queries are drawn in canonical order: neither the order of rows nor the names of queries change what is drawn.
+    Queries are drawn in canonical order: neither the order of rows nor the names of queries change the split. If
+    there is only one query, both parts are all of it.
     """
-    n_queries = len(data.groups)
+    n_queries = len(train.canonical_queries)
     if n_queries == 1:
-        return data, data
-    drawn = _canonical_queries(data)[random.permutation(n_queries)]
+        return train, train
+    drawn = train.canonical_queries[random.permutation(n_queries)]
     n_part = min(n_queries - 1, max(1, round(share * n_queries)))
-    return data.take_queries(drawn[n_part:]), data.take_queries(drawn[:n_part])
+    return train.take_queries(drawn[n_part:]), train.take_queries(drawn[:n_part])
 
 
-def bag_queries(data: RankingData, random: np.random.Generator) -> tuple[RankingData, Doubles, RankingData]:
-    """Return the queries of a bag, how often each document's was drawn, and the queries that were not.
+def fold_queries(
+    train: TrainingSet, n_folds: int, random: np.random.Generator
+) -> list[tuple[TrainingSet, TrainingSet]]:
+    """Return for each of several random folds of the queries: the training set without it, and the fold.
 
-    As many queries as there are, are drawn with replacement, in canonical order as above; again where none is left
-    out. Of a single query, all of it twice.
+    Queries are drawn in canonical order as above; there must be at least as many as folds.
     """
-    n_queries = len(data.groups)
+    n_queries = len(train.canonical_queries)
+    if n_queries < n_folds:
+        raise InputError(f"{n_folds} folds need at least {n_folds} queries; there are {n_queries}.")
+    fold_of_query = np.empty(n_queries, dtype=np.int64)
+    fold_of_query[train.canonical_queries] = random.permutation(n_queries) % n_folds
+    return [
+        (train.take_queries(fold_of_query != fold), train.take_queries(fold_of_query == fold))
+        for fold in range(n_folds)
+    ]
+
+
+def bag_queries(train: TrainingSet, random: np.random.Generator) -> tuple[TrainingSet, Doubles, TrainingSet]:
+    """Return the queries of a bag, the number of draws of each of its documents, and the queries left out.
+
+    As many queries as there are, are drawn with replacement, in canonical order as above; again if none is left
+    out. The numbers of draws are in canonical order too. If there is only one query, both parts are all of it.
+    """
+    n_queries = len(train.canonical_queries)
     if n_queries == 1:
-        return data, np.ones(len(data)), data
+        return train, np.ones(len(train)), train
     times = np.ones(n_queries, dtype=np.int64)
     while times.all():
-        drawn = _canonical_queries(data)[random.integers(0, n_queries, n_queries)]
+        drawn = train.canonical_queries[random.integers(0, n_queries, n_queries)]
         times = np.bincount(drawn, minlength=n_queries)
-    of_row = times[data.groups.query_of_row]
-    left_out = data.take_queries(np.flatnonzero(times == 0))
-    return data.take_queries(np.flatnonzero(times)), of_row[of_row > 0].astype(np.float64), left_out
-
-
-def _canonical_queries(data: RankingData) -> NDArray[np.int64]:
-    """Return the numbers of the queries in an order that depends on what they hold alone."""
-    of_row = data.groups.query_of_row[data.canonical_rows]
-    return of_row[np.sort(np.unique(of_row, return_index=True)[1])]
+    bag, of_row = train.take_queries(times > 0), times[train.data.groups.query_of_row]
+    of_bag = of_row[of_row > 0][bag.canonical_rows]
+    return bag, of_bag.astype(np.float64), train.take_queries(times == 0)
 
 
 def _take(drawn: NDArray[np.bool_]) -> Sample:

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data import RankingData
-from rankwright.data.binning import BinnedFeatures
 from rankwright.errors import InputError
+from rankwright.training.binning import BinnedFeatures
 from reference import binning as slow
 
 TINY, LARGEST = 2.0**-149, np.finfo(np.float32).max
@@ -256,41 +255,6 @@ def test_hashes_are_the_same_on_any_number_of_threads_and_spread():
     hashes = _native.hash_rows(X, 1)
     assert hashes.tobytes() == _native.hash_rows(X, 3).tobytes()
     assert len(np.unique(hashes)) == len(np.unique(X, axis=0))
-
-
-# Few features and labels, so that documents and whole queries come up twice.
-FEW = st.tuples(st.sampled_from([0.0, 1.0, np.nan]), st.integers(0, 1), st.integers(0, 4))
-
-
-@settings(max_examples=300)
-@given(st.lists(FEW, min_size=1, max_size=14), st.data())
-def test_canonical_order_depends_on_what_the_rows_hold_alone(documents, data):
-    values, labels, queries = (np.array(part) for part in zip(*documents, strict=True))
-    rows = np.array(data.draw(st.permutations(range(len(documents)))))
-    names = data.draw(st.permutations("abcde"))
-    one = RankingData(values[:, None], labels, queries)
-    other = RankingData(values[rows][:, None], labels[rows], [names[query] for query in queries[rows]])
-    assert sorted(one.canonical_rows) == list(range(len(documents)))
-    np.testing.assert_array_equal(one.X[one.canonical_rows], other.X[other.canonical_rows])
-    np.testing.assert_array_equal(one.canonical.y, other.canonical.y)
-    np.testing.assert_array_equal(one.canonical.groups.offsets, other.canonical.groups.offsets)
-
-
-def test_queries_with_their_labels_exchanged_are_told_apart():
-    X, y = [[1.0], [2.0], [1.0], [2.0]], np.array([0, 1, 1, 0])
-    one, other = RankingData(X, y, [1, 1, 2, 2]), RankingData(X, y[::-1], [1, 1, 2, 2])
-    assert one.canonical.y.tolist() == other.canonical.y.tolist()
-    assert one.X[one.canonical_rows].tolist() == other.X[other.canonical_rows].tolist()
-
-
-def test_data_are_binned_once_for_all_fits():
-    rng = np.random.default_rng(1)
-    data = RankingData(rng.normal(size=(30, 2)), rng.integers(2, size=30), rng.integers(4, size=30))
-    assert data.binned(255) is data.binned(255, n_threads=2)
-    assert data.binned(7) is not data.binned(255)
-    np.testing.assert_array_equal(
-        data.binned(7).matrix.codes(), slow.encode(data.X[data.canonical_rows], data.binned(7).matrix.edges)
-    )
 
 
 # Coarse levels

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright.data import RankingData
-from rankwright.data.scaling import SCALINGS, Scaling
 from rankwright.errors import InputError
+from rankwright.training import TrainingSet
+from rankwright.training.scaling import SCALINGS, columns_of, learned_scaling, scaled_features
 
 nan = np.nan
 TRAIN = RankingData(
@@ -24,7 +25,11 @@ def judged(draw):
 
 
 def scaled(name, data=OTHER, train=TRAIN):
-    return Scaling.of(name, train).scaled(data)
+    return apply(learned_scaling(name, TrainingSet(train)), data)
+
+
+def apply(scaling, data):
+    return scaling.apply(columns_of(scaling, TrainingSet(data)).data.X)
 
 
 def test_none_only_fills_in_the_training_mean():
@@ -67,19 +72,26 @@ def test_neither_the_order_of_rows_nor_the_names_of_queries_matter(data, name, d
 
 @given(judged(), st.sampled_from(SCALINGS), st.integers(0, 2**32 - 1))
 def test_folded_weights_give_what_scaled_features_gave(data, name, seed):
-    scaling = Scaling.of(name, data)
+    scaling = learned_scaling(name, TrainingSet(data))
     weights = np.random.default_rng(seed).normal(size=(3, 2))
     raw, shift = scaling.folded(weights)
-    X = scaling.columns(data).X
+    X = columns_of(scaling, TrainingSet(data)).data.X
     filled = np.where(np.isnan(X), scaling.missing, X)
     scale = 1.0 + np.abs(filled).max(axis=0, initial=0.0) @ np.abs(raw)
-    np.testing.assert_allclose((filled @ raw + shift) / scale, scaling.scaled(data) @ weights / scale, atol=1e-13)
+    np.testing.assert_allclose((filled @ raw + shift) / scale, apply(scaling, data) @ weights / scale, atol=1e-13)
     one, added = scaling.folded(weights[:, 0])
     assert one.tolist() == raw[:, 0].tolist()
     assert float(added) == pytest.approx(shift[0], rel=1e-12)
 
 
+@given(judged(), st.sampled_from(SCALINGS))
+def test_scaled_features_come_in_canonical_order(data, name):
+    train = TrainingSet(data)
+    scaling = learned_scaling(name, train)
+    assert scaled_features(scaling, train).tobytes() == apply(scaling, data)[train.canonical_rows].tobytes()
+
+
 @pytest.mark.parametrize("name", ["zscore", "", None, "Global", 3])
 def test_an_unknown_scaling_is_refused(name):
     with pytest.raises(InputError, match="scaling must be one of 'none', 'query-minmax', 'query-zscore', 'glob"):
-        Scaling.of(name, TRAIN)
+        learned_scaling(name, TrainingSet(TRAIN))

@@ -1,0 +1,107 @@
+"""Checks of the input of a fit that are the same for every ranker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.features import require_same_features
+from rankwright.errors import InputError
+from rankwright.training.training_set import TrainingSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.arrays import Doubles
+
+WEIGHTS = (1e-100, 1e100)
+"""The range of the largest weight, in which sums and squares of weights neither overflow nor vanish."""
+
+
+def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
+    """Return what `fit` was given as a training set that something can be learned from."""
+    train = _training_set(X, y, qid)
+    if len(train) == 0:
+        raise InputError("There are no documents to learn from.")
+    if train.n_features == 0:
+        raise InputError("There are no features to learn from.")
+    if next(_informative_queries(train.data), None) is None:
+        raise InputError("There is nothing to learn: no query has documents that are better than others.")
+    if not any(_varies(train.data.X[rows]) for rows in _informative_queries(train.data)):
+        raise InputError(
+            "There is nothing to learn: every feature is constant within every query whose labels differ."
+        )
+    return train
+
+
+def _training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
+    if isinstance(X, RankingData | TrainingSet) and y is None and qid is None:
+        return TrainingSet.of(X)
+    if isinstance(X, Documents | TrainingSet):
+        raise InputError("fit takes RankingData alone; documents get labels by with_labels(y).")
+    if y is None or qid is None:
+        raise InputError("fit takes features, labels and query ids: fit(X, y, qid), or RankingData alone.")
+    return TrainingSet(RankingData(X, y, qid))
+
+
+def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
+    """Return validation data with the same features as the training data that some query can judge by."""
+    prepared = isinstance(validation, RankingData | TrainingSet)
+    if not prepared and not (isinstance(validation, list | tuple) and len(validation) == 3):
+        raise InputError("validation must be RankingData or (X, y, qid).")
+    try:
+        valid = TrainingSet.of(validation if prepared else RankingData(*validation))
+        require_same_features(train.n_features, train.feature_names, valid.data.X, valid.data.feature_names)
+    except InputError as error:
+        raise InputError(f"In the validation part: {error}") from None
+    if next(_informative_queries(valid.data), None) is None:
+        raise InputError("The validation part cannot choose: no query has documents that are better than others.")
+    return valid
+
+
+def checked_weights(
+    train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
+) -> Doubles | None:
+    """Return the weight of each document, times its query's; None where all count alike."""
+    if by_document is None and by_query is None:
+        return None
+    groups, weights = train.groups, np.ones(len(train))
+    if by_document is not None:
+        weights = weights * _checked_numbers("document_weights", by_document, len(train))
+    if by_query is not None:
+        with np.errstate(over="ignore"):  # refused below
+            weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
+    least, most = WEIGHTS
+    if not least <= weights.max() <= most:
+        raise InputError(
+            f"The largest of document_weights times query_weights must be from {least:g} to {most:g}, "
+            f"not {weights.max():g}."
+        )
+    return weights
+
+
+def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
+    try:
+        numbers = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers.") from None
+    if numbers.shape != (length,):
+        raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
+        raise InputError(f"{name} must be finite and from 0 up, not all of them 0.")
+    return numbers
+
+
+def _informative_queries(data: RankingData) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of each query that has documents of different labels."""
+    return (rows for rows in data.groups if np.ptp(data.y[rows]) > 0)
+
+
+def _varies(X: NDArray[np.float32]) -> bool:
+    """Return whether any column has different values; missing ones equal each other alone."""
+    first = X[0]
+    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())

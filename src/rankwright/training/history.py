@@ -1,0 +1,72 @@
+"""The rounds of a fit and their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rankwright.arrays import Doubles
+
+SMOOTHING = 10  # smoothing averages over one in so many rounds to either side
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a fit: the weight of its weak model, and the metric of the model after it.
+
+    The training value is None if it was not measured. `diagnostics` holds values that are specific to the ranker,
+    such as the bound that its paper proves; the ranker's page in the documentation lists them.
+    """
+
+    number: int
+    weight: float
+    train: float | None
+    validation: float | None = None
+    diagnostics: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class History:
+    """The rounds of a fit, the number of rounds that the model kept, and whether Ctrl-C ended the fit.
+
+    `converging` rounds approach the solution of one optimisation problem, so that the last one is always the best.
+    """
+
+    rounds: tuple[Round, ...]
+    best_round: int
+    interrupted: bool = False
+    converging: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    def __iter__(self) -> Iterator[Round]:
+        return iter(self.rounds)
+
+    def __getitem__(self, place: int) -> Round:
+        return self.rounds[place]
+
+    @property
+    def validation(self) -> Doubles:
+        """The metric on the validation part after every round; NaN where there was none."""
+        return np.array([this.validation for this in self.rounds], dtype=np.float64)
+
+    def curve(self, name: str) -> Doubles:
+        """Return one of the diagnostics for every round; NaN where a round does not have it."""
+        return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
+
+
+def smoothed(curve: Doubles) -> Doubles:
+    """Return the moving average of a curve; the window reaches a tenth of its length to either side.
+
+    On a few dozen queries the best single value is mostly luck; a stretch of good rounds is not. Near the ends
+    the window is cut off.
+    """
+    reach = len(curve) // SMOOTHING
+    means = [curve[max(0, place - reach) : place + reach + 1].mean() for place in range(len(curve))]
+    return np.round(means, 12)  # so that equal stretches do not differ by rounding

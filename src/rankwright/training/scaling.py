@@ -1,0 +1,59 @@
+"""Scalings learned from training documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.data.query_features import QueryFeature
+from rankwright.data.scaling import Scaling
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from rankwright.arrays import Doubles
+    from rankwright.training.training_set import TrainingSet
+
+WITHIN_QUERY = {"query-minmax": QueryFeature.MINMAX, "query-zscore": QueryFeature.ZSCORE}
+SCALINGS = ("none", *WITHIN_QUERY, "global")
+
+
+def learned_scaling(name: str, train: TrainingSet) -> Scaling:
+    """Return the scaling of this name, fitted to the training documents.
+
+    `none` leaves features as they are; `query-minmax` and `query-zscore` scale within each query; `global` uses
+    the mean and standard deviation of the training documents. A constant column becomes zeros. A missing value
+    counts as the mean of the training documents (`none`, `global`) or of the query (`query-zscore`), so that it
+    speaks neither for a document nor against it; with `query-minmax` it counts as the query's lowest value, as in
+    LETOR's own files.
+    """
+    zeros, ones = np.zeros(train.n_features), np.ones(train.n_features)
+    if name in WITHIN_QUERY:
+        return Scaling(WITHIN_QUERY[name], zeros, ones, zeros)
+    if name not in SCALINGS:
+        raise InputError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}, not {name!r}.")
+    mean, spread = _moments(train)
+    return Scaling(None, mean, spread, mean) if name == "global" else Scaling(None, zeros, ones, mean)
+
+
+def columns_of(scaling: Scaling, train: TrainingSet) -> TrainingSet:
+    """Return the documents with the columns that centre and spread apply to."""
+    return train if scaling.within is None else train.with_query_features((scaling.within,), raw=False)
+
+
+def scaled_features(scaling: Scaling, train: TrainingSet) -> Doubles:
+    """Return the scaled features, rows in the canonical order of the training set."""
+    return scaling.apply(columns_of(scaling, train).data.X[train.canonical_rows])
+
+
+def _moments(train: TrainingSet) -> tuple[Doubles, Doubles]:
+    """Return the mean and standard deviation of each feature: 0 where all are missing, 1 where all are equal."""
+    mean, spread = np.zeros(train.n_features), np.ones(train.n_features)
+    for feature in range(train.n_features):
+        # In canonical order, so that sums do not depend on the order of rows.
+        column = train.data.X[train.canonical_rows, feature].astype(np.float64)
+        known = column[~np.isnan(column)]
+        if len(known):
+            mean[feature] = known.mean()
+            spread[feature] = known.std() or 1.0
+    return mean, spread

@@ -1,0 +1,153 @@
+"""Judged documents prepared for fitting: everything that several fits can share is made once."""
+
+from __future__ import annotations
+
+from threading import RLock
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.arrays import sealed
+from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
+from rankwright.data.query_features import with_query_features
+from rankwright.errors import InputError
+from rankwright.threads import available_threads
+from rankwright.training.binning import BinnedFeatures, require_bins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.data.query_features import QueryFeature
+
+Made = TypeVar("Made")
+
+
+class QueryLabels(NamedTuple):
+    """The labels of documents and their query groups: what a metric needs beside scores."""
+
+    y: Doubles
+    groups: QueryGroups
+
+
+class TrainingSet:
+    """Judged documents with all that fits prepare from them: canonical order, bins, columns within the query.
+
+    Each of these is made when it is first needed and then kept, so that fits with other settings share it. Pass
+    one to `fit`, also as `validation`, wherever the same documents are used more than once. Threads may share a
+    training set. A copy, or one that was pickled, prepares everything again.
+
+    Parameters
+    ----------
+    data
+        The judged documents.
+    """
+
+    def __init__(self, data: RankingData) -> None:
+        if not isinstance(data, RankingData):
+            raise InputError(f"A training set is made from RankingData, not {type(data).__name__}.")
+        self.data = data
+        self._lock = RLock()
+        self._made: dict[Any, Any] = {}
+
+    @classmethod
+    def of(cls, data: RankingData | TrainingSet) -> TrainingSet:
+        """Return the data as a training set, itself if it is one."""
+        return data if isinstance(data, TrainingSet) else cls(data)
+
+    def __reduce__(self) -> tuple[type[TrainingSet], tuple[RankingData]]:
+        """Pickle and copy the documents alone."""
+        return TrainingSet, (self.data,)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"TrainingSet({self.data!r})"
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.data.n_features
+
+    def _once(self, key: Any, make: Callable[[], Made]) -> Made:
+        """Return what `make` returned when this key was first asked for."""
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return cast("Made", self._made[key])
+
+    @property
+    def canonical_rows(self) -> NDArray[np.int64]:
+        """The rows, query by query, in an order that depends on features and labels alone.
+
+        Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names
+        of the queries.
+        """
+        return self._once("rows", lambda: sealed(_canonical_rows(self.data)))
+
+    @property
+    def canonical_queries(self) -> NDArray[np.int64]:
+        """The numbers of the queries (see `RankingData.groups`) in canonical order."""
+        return self._once("queries", self._canonical_queries)
+
+    def _canonical_queries(self) -> NDArray[np.int64]:
+        of_row = self.data.groups.query_of_row[self.canonical_rows]
+        return sealed(of_row[np.sort(np.unique(of_row, return_index=True)[1])])
+
+    @property
+    def labels(self) -> QueryLabels:
+        """Labels and query groups in canonical order."""
+        return self._once("labels", self._labels)
+
+    def _labels(self) -> QueryLabels:
+        rows = self.canonical_rows
+        return QueryLabels(sealed(self.data.y[rows]), QueryGroups.of(self.data.qid[rows]))
+
+    def binned(self, max_bins: int, n_threads: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
+        """Return the features as bin codes, rows in canonical order; see `BinnedFeatures.of`."""
+        require_bins(max_bins)  # also where the same number of another type was binned before
+
+        def make() -> BinnedFeatures:
+            rows = self.canonical_rows
+            return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_threads=n_threads)
+
+        return self._once(("bins", max_bins, coarse), make)
+
+    def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
+        """Return the documents with columns made within the query beside their features, or instead of them."""
+        if raw and not kinds:
+            return self
+
+        def make() -> TrainingSet:
+            wide = sealed(with_query_features(self.data.X, self.data.groups, kinds, raw=raw))
+            return TrainingSet(RankingData(wide, self.data.y, self.data.qid))
+
+        return self._once(("columns", kinds, raw), make)
+
+    def take_queries(self, queries: ArrayLike) -> TrainingSet:
+        """Return the documents of the given queries (by number) as another training set."""
+        return TrainingSet(self.data.take_queries(queries))
+
+
+def _canonical_rows(data: RankingData) -> NDArray[np.int64]:
+    query = data.groups.query_of_row
+    content = _spread(_native.hash_rows(data.X, available_threads()) + _hashes(data.y))
+    of_query = np.zeros(len(data.groups), dtype=np.uint64)
+    np.add.at(of_query, query, content)
+    return np.lexsort((content, query, of_query[query]))
+
+
+def _hashes(values: Doubles) -> NDArray[np.uint64]:
+    """Return a hash of each value, the same for both zeros."""
+    return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return hashes mixed so that their sum tells which features came with which label."""
+    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))
