@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.calibration import CALIBRATIONS, CalibrationTask
 from rankwright.data.dataset import Judged
 from rankwright.ensembling import Judge, Member
-from rankwright.learners import DecisionProduct, HammingTree
+from rankwright.learners import HammingTree
 from rankwright.models import Calibrated, Combination
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.ensembling import Mixture
     from rankwright.metrics import Metric
     from rankwright.models import ClassTrees
+    from rankwright.rankers.adaboost_mh import Shape
 
 
 class Split(NamedTuple):
@@ -37,7 +38,7 @@ class BaseLearner(NamedTuple):
 
     number: int
     split: Split
-    shape: HammingTree | DecisionProduct
+    shape: Shape
 
     @property
     def size(self) -> str:
