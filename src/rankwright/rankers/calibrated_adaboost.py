@@ -198,8 +198,8 @@ class CalibratedAdaBoost(Ranker):
             warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
         if not len(pool):
             raise InputError(
-                "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn from "
-                "and in those to calibrate on."
+                "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
+                "from and in those to calibrate on."
             )
         return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True)
 
