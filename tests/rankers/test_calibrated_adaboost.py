@@ -77,7 +77,7 @@ def test_it_learns_with_three_labels():
 
 
 def test_it_learns_with_two_labels_and_says_that_calibration_adds_little():
-    with pytest.warns(UserWarning, match="There are two labels only: calibrating their probabilities adds little"):
+    with pytest.warns(UserWarning, match="There are only two labels: calibrating their probabilities adds little"):
         assert learns(2)
 
 

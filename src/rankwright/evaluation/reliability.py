@@ -67,28 +67,28 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
     n_bins
         Maximum number of bins.
     """
-    said, occurred = _checked(probabilities, outcomes)
+    probability, occurred = _checked(probabilities, outcomes)
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise InputError(f"n_bins must be a positive integer, not {n_bins!r}.")
-    last_ranks = (said.size * np.arange(1, n_bins + 1) - 1) // n_bins
-    ends = np.unique(np.sort(said)[last_ranks])
-    bins = np.searchsorted(ends, said)
+    last_ranks = (probability.size * np.arange(1, n_bins + 1) - 1) // n_bins
+    ends = np.unique(np.sort(probability)[last_ranks])
+    bins = np.searchsorted(ends, probability)
     counts = np.bincount(bins)
-    predicted, observed = (np.bincount(bins, one) / counts for one in (said, occurred))
+    predicted, observed = (np.bincount(bins, one) / counts for one in (probability, occurred))
     return Reliability(predicted, observed, counts)
 
 
 def _checked(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Doubles, Doubles]:
     """Return both as flat arrays of equal length."""
-    said, occurred = np.asarray(probabilities, dtype=np.float64), np.asarray(outcomes)
-    if said.shape != occurred.shape or not said.size:
-        shapes = f"{said.shape} and {occurred.shape}"
+    probability, occurred = np.asarray(probabilities, dtype=np.float64), np.asarray(outcomes)
+    if probability.shape != occurred.shape or not probability.size:
+        shapes = f"{probability.shape} and {occurred.shape}"
         raise InputError(f"probabilities and outcomes must have the same shape and not be empty, not {shapes}.")
-    if not ((said >= 0.0) & (said <= 1.0)).all():
+    if not ((probability >= 0.0) & (probability <= 1.0)).all():
         raise InputError("probabilities must be between 0 and 1.")
     if not np.isin(occurred, (0, 1)).all():
         raise InputError("outcomes must be True or False, or 1 or 0, for each probability.")
-    return said.ravel(), occurred.astype(np.float64).ravel()
+    return probability.ravel(), occurred.astype(np.float64).ravel()
 
 
 def plot_reliability(curves: dict[str, Reliability]) -> str:

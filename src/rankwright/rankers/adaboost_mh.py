@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rankwright.boosting import Member
     from rankwright.training import FitTask, History, Monitor, TrainingSet
 
+Shape = HammingTree | DecisionProduct
 LEARNERS = ("tree", "product")
 VOTES = (None, "opposite", "free")
 MOST_TERMS = 16
@@ -31,16 +32,18 @@ MOST_TERMS = 16
 
 @dataclass(frozen=True, eq=False)
 class AdaBoostMHRule:
-    """Weighs each document and class by how wrong the ensemble still is about it; a row a class.
+    """Weights each document and class by the exponential loss of the ensemble.
+
+    Arrays have one row per class and one column per document.
 
     Parameters
     ----------
     targets
-        z: +1 where the class is the document's own, -1 where not.
+        z: +1 for the document's own class, -1 for the others.
     weights
-        The weights before the first round, summing to 1.
+        The weights before the first round, with sum 1.
     learning_rate
-        What every step is multiplied by; 1 in the paper.
+        The factor of every step; 1 in the paper.
     """
 
     targets: Doubles
@@ -51,7 +54,7 @@ class AdaBoostMHRule:
     def of(
         cls, labels: Doubles, classes: LabelClasses, document_weights: Doubles | None, learning_rate: float
     ) -> AdaBoostMHRule:
-        """W = 2^label for the document's own class, 2^label / (K - 1) for each of the others, over their sum."""
+        """W = 2^label for the document's own class and 2^label / (K - 1) for each other, normalised."""
         targets = np.ascontiguousarray(classes.targets(labels).T)
         weights = np.exp2(labels - classes.labels[-1]) * np.where(targets > 0, 1.0, 1.0 / (len(classes) - 1))
         if document_weights is not None:
@@ -63,7 +66,7 @@ class AdaBoostMHRule:
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> ClassWeights:
-        """W exp(-z f(x)), over their sum, signed by z."""
+        """W exp(-z f(x)), normalised and signed by z."""
         exponents = -self.targets * scores
         weights = self.weights * np.exp(exponents - exponents.max())
         return ClassWeights(self.targets * (weights / weights.sum()))
@@ -78,9 +81,9 @@ class AdaBoostMHRule:
 
 @dataclass(frozen=True)
 class ClassBoosting:
-    """AdaBoost.MH with all its settings: what votes, how, and for how many rounds."""
+    """AdaBoost.MH with all its settings: weak learner, votes, learning rate, rounds, bins and threads."""
 
-    shape: HammingTree | DecisionProduct
+    shape: Shape
     opposite: bool
     learning_rate: float
     rounds: int
@@ -90,7 +93,7 @@ class ClassBoosting:
     def run(
         self, train: TrainingSet, classes: LabelClasses, weights: Doubles | None, monitor: Monitor
     ) -> list[Member]:
-        """Return the rounds up to the best; weights are in canonical order."""
+        """Return the rounds up to the best one; weights are in canonical order."""
         binned = train.binned(self.max_bins, self.n_threads)
         learner = ClassLearner(binned, shape=self.shape, opposite=self.opposite, n_threads=self.n_threads)
         rule = AdaBoostMHRule.of(train.labels.y, classes, weights, self.learning_rate)
@@ -187,8 +190,8 @@ class AdaBoostMH(Ranker):
         require_whole_number("patience", self.patience, least=1, optional=True)
 
 
-def votes_oppositely(shape: HammingTree | DecisionProduct, votes: str | None) -> bool:
-    """Return whether the two sides of a split must vote against each other."""
+def votes_oppositely(shape: Shape, votes: str | None) -> bool:
+    """Return whether the two sides of a split must vote in opposite directions."""
     return isinstance(shape, HammingTree) if votes is None else votes == "opposite"
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from rankwright.calibration import CALIBRATIONS
 from rankwright.data.classes import LabelClasses
-from rankwright.ensembling import Candidate, Judge, Mixture, Pool, mix_standardised, ranker_candidate
-from rankwright.ensembling.mixtures import best_mixture, exponential_mixture
+from rankwright.ensembling import Candidate, Judge, Member, Mixture, Pool, ranker_candidate
+from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, uniform_mixture, within_query
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
@@ -35,14 +35,14 @@ from rankwright.training.sampling import bag_queries, split_queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.ensembling import Member
     from rankwright.models import Scorer
+    from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training import FitTask, TrainingSet
 
-CALIBRATION_SHARE = 0.2  # of the training queries, as in section 7
-VALIDATION_SHARE = 0.2  # of the training queries, where there is no validation part but something to choose
+CALIBRATION_FRACTION = 0.2  # of the training queries, as in section 7
+VALIDATION_FRACTION = 0.2  # of the training queries, without validation data and with something to choose
 POOLS = ("one", "all")
-# Quick ones that a few hundred documents determine; others beside them changed nothing on validation parts.
+# Cheap calibrations that a few hundred documents suffice for; more of them changed nothing on validation data.
 ROBUST = ("standard", "ls", "linear")
 
 
@@ -136,16 +136,15 @@ class CalibratedAdaBoost(Ranker):
         """Figure 1 of the paper: boost classifiers, calibrate each in many ways, mix by exponential weights."""
         self._check_parameters()
         if task.weights is not None:
-            raise InputError("CalibratedAdaBoost takes no weights: labels weigh documents already.")
+            raise InputError("CalibratedAdaBoost takes no weights: it weights documents by their labels.")
         if len(np.unique(task.train.labels.y)) == 2:
-            warnings.warn("There are two labels only: calibrating their probabilities adds little.", stacklevel=3)
+            warnings.warn("There are only two labels: calibrating their probabilities adds little.", stacklevel=3)
         train, judge = self._judge(task)
         companions = self._fit_companions(train, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
         mixture = self._mix(pool.members, judge).pruned(self.kept_weight)
         self.pool_ = weighted_members(mixture)
-        model = with_shared_trees(mixture)
-        return mix_standardised([model, *companions]) if companions else model, history
+        return self._join_companions(with_shared_trees(mixture), companions), history
 
     def _judge(self, task: FitTask) -> tuple[TrainingSet, Judge | None]:
         """Return the queries to train on, and the judge of members and mixtures.
@@ -157,29 +156,32 @@ class CalibratedAdaBoost(Ranker):
         if task.validation is not None:
             train, judging = task.train, task.validation
         elif chooses_rounds or len(set(self.exponents)) > 1:
-            train, judging = split_queries(task.train, VALIDATION_SHARE, np.random.default_rng(self.seed))
+            train, judging = split_queries(task.train, VALIDATION_FRACTION, np.random.default_rng(self.seed))
         else:
             return task.train, None
         return train, Judge(judging.data, self.metric, task.n_threads)
 
-    def _fit_companions(self, train: TrainingSet, n_threads: int) -> list[Scorer]:
-        """Return the models of the other rankers; Ctrl-C here ends the whole fit."""
+    def _fit_companions(self, train: TrainingSet, n_threads: int) -> Pool[Member]:
+        """Return the other rankers, standardised within the query; Ctrl-C here ends the whole fit."""
         pool: Pool[Member] = Pool()
-        pool.fill([ranker_candidate(one, train) for one in self.companions], n_threads=n_threads)
+        candidates = [ranker_candidate(one, train, scale=within_query) for one in self.companions]
+        pool.fill(candidates, n_threads=n_threads)
         if pool.interrupted:
             raise KeyboardInterrupt
-        return [one.scorer for one in pool]
+        return pool
+
+    def _join_companions(self, model: Scorer, companions: Pool[Member]) -> Scorer:
+        """Return the mean of the calibrated mixture and the companions, or the mixture if it is alone."""
+        if not len(companions):
+            return model
+        return uniform_mixture([Member(name=self.name, scorer=within_query(model)), *companions]).scorer()
 
     def _fill_pool(
         self, train: TrainingSet, judge: Judge | None, task: FitTask
     ) -> tuple[Pool[CalibratedMember], History]:
         """Boost and calibrate every base learner; a round of the history is the mixture after each of them."""
         level = CalibrationLevel(LabelClasses.of(task.train.labels.y), self.calibrations, self.metric, judge)
-        learners = [
-            BaseLearner(number, split, shape)
-            for number, split in enumerate(self._splits(train))
-            for shape in self._shapes()
-        ]
+        learners = self._learners(train)
         pool: Pool[CalibratedMember] = Pool()
         rounds: list[Round] = []
 
@@ -200,24 +202,26 @@ class CalibratedAdaBoost(Ranker):
             )
         return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True)
 
+    def _learners(self, train: TrainingSet) -> list[BaseLearner]:
+        """Return every size of tree and product on every split."""
+        shapes: list[Shape] = [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
+        return [BaseLearner(*split, shape) for split in enumerate(self._splits(train)) for shape in shapes]
+
     def _splits(self, train: TrainingSet) -> list[Split]:
         random = np.random.default_rng([self.seed, 1])
         if self.bagging:
             return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
-        parts = [split_queries(train, CALIBRATION_SHARE, random) for _ in range(self.splits)]
+        parts = [split_queries(train, CALIBRATION_FRACTION, random) for _ in range(self.splits)]
         return [Split(learn, None, calibrate) for learn, calibrate in parts]
-
-    def _shapes(self) -> list[HammingTree | DecisionProduct]:
-        return [*map(HammingTree, self.leaves), *map(DecisionProduct, self.terms)]
 
     def _candidate(self, learner: BaseLearner, level: CalibrationLevel) -> Candidate[CalibratedMember]:
         """Return the fit of one base learner: boost it, then calibrate it in all ways."""
 
         def fit(_n_threads: int, on_round: Callable[[Round], None]) -> list[CalibratedMember]:
             classifier = self._boost(learner, level.classes, on_round)
-            return (
-                [] if classifier is None else list(level.members(learner, classifier, self._rounds_of(classifier)))
-            )
+            if classifier is None:
+                return []
+            return list(level.members(learner, classifier, self._rounds_of(classifier)))
 
         return Candidate(learner.name, fit)
 
@@ -238,10 +242,7 @@ class CalibratedAdaBoost(Ranker):
         return Classifier(trees, [weight for weight, _ in members])
 
     def _rounds_of(self, classifier: Classifier) -> list[int]:
-        """Return the numbers of rounds to calibrate after.
-
-        In a pool of all of them, a classifier that stopped early counts once, not once per number of rounds.
-        """
+        """Return the numbers of rounds to calibrate after; in a pool of all, an early stop counts only once."""
         if self.pool_rounds == "one":
             return sorted(set(self.rounds_tried))
         return sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried})

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.calibration import CALIBRATIONS, CalibrationTask
 from rankwright.ensembling import Judge, Member
-from rankwright.learners import DecisionProduct, HammingTree
+from rankwright.learners import HammingTree
 from rankwright.models import Calibrated, Combination
 from rankwright.training import QueryLabels
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rankwright.ensembling import Mixture
     from rankwright.metrics import Metric
     from rankwright.models import ClassTrees
+    from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training import TrainingSet
 
 
@@ -37,7 +38,7 @@ class BaseLearner(NamedTuple):
 
     number: int
     split: Split
-    shape: HammingTree | DecisionProduct
+    shape: Shape
 
     @property
     def size(self) -> str:
