@@ -1,9 +1,9 @@
 #include "rankwright/lambdas.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -18,18 +18,6 @@ std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, 
     for (T value : view(values)) inside += (low <= value) & (value <= high);
     require(inside == static_cast<std::int64_t>(n), sentence);
     return view(values);
-}
-
-std::size_t checked_rank(std::optional<std::int64_t> rank, const char* sentence) {
-    if (!rank) return std::numeric_limits<std::size_t>::max();
-    require(*rank >= 1, sentence);
-    return static_cast<std::size_t>(*rank);
-}
-
-VectorPath checked_path(std::optional<int> path) {
-    if (!path) return widest_path();
-    require(0 <= *path && *path <= static_cast<int>(widest_path()), "this processor has no such path");
-    return static_cast<VectorPath>(*path);
 }
 
 // What all of them take before the metric's own arguments.
@@ -59,7 +47,7 @@ struct Arguments {
                 checked_finite(scores, n_rows(), "scores must be finite"),
                 checked_finite(labels, n_rows(), "labels must be a finite number for every score"),
                 weights,
-                checked_rank(truncation, "truncation must be at least 1"),
+                checked_depth(truncation, "truncation must be at least 1"),
                 normalise,
                 sigma,
                 checked_path(path)};
@@ -97,7 +85,6 @@ void define(nb::module_& m, const char* name, nb::tuple (*kernel)(const Argument
 }
 
 using Depth = std::optional<std::int64_t>;
-constexpr const char* kDepth = "depth must be at least 1";
 
 nb::tuple linear(const Arguments& given, Vector<float> gains, Vector<double> discounts,
                  Vector<double> query_factors) {
@@ -113,13 +100,13 @@ nb::tuple linear(const Arguments& given, Vector<float> gains, Vector<double> dis
 
 nb::tuple average_precision(const Arguments& given, double threshold, Depth depth, bool capped) {
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        average_precision_lambdas(loss, threshold, checked_rank(depth, kDepth), capped, given.n_threads, lambdas);
+        average_precision_lambdas(loss, threshold, checked_depth(depth), capped, given.n_threads, lambdas);
     });
 }
 
 nb::tuple reciprocal_rank(const Arguments& given, double threshold, Depth depth) {
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        reciprocal_rank_lambdas(loss, threshold, checked_rank(depth, kDepth), given.n_threads, lambdas);
+        reciprocal_rank_lambdas(loss, threshold, checked_depth(depth), given.n_threads, lambdas);
     });
 }
 
@@ -127,7 +114,7 @@ nb::tuple expected_reciprocal_rank(const Arguments& given, Vector<double> stop_p
     return given.run([&](const PairLoss& loss, Lambdas lambdas) {
         constexpr const char* sentence = "stop_probability must be in 0 to 1 for every score";
         expected_reciprocal_rank_lambdas(loss, checked_range(stop_probability, given.n_rows(), 0.0, 1.0, sentence),
-                                         checked_rank(depth, kDepth), given.n_threads, lambdas);
+                                         checked_depth(depth), given.n_threads, lambdas);
     });
 }
 

@@ -1,7 +1,6 @@
 #include "rankwright/metrics.hpp"
 
-#include <limits>
-
+#include "checks.hpp"
 #include "ranking.hpp"
 
 namespace rankwright::bindings {
@@ -12,12 +11,6 @@ std::size_t longest_query(Offsets queries) {
     for (std::size_t query = 1; query < queries.size(); ++query)
         longest = std::max(longest, queries[query] - queries[query - 1]);
     return static_cast<std::size_t>(longest);
-}
-
-std::size_t checked_depth(std::optional<std::int64_t> depth) {
-    if (!depth) return std::numeric_limits<std::size_t>::max();
-    require(*depth >= 1, "depth must be at least 1");
-    return static_cast<std::size_t>(*depth);
 }
 
 constexpr const char* kOneARow = "there must be a finite number for every score";

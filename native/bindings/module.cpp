@@ -1,9 +1,10 @@
 #include <nanobind/nanobind.h>
 
 namespace rankwright::bindings {
-void bind_classes(nanobind::module_& m);
+void bind_binning(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
+void bind_hashing(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
@@ -13,14 +14,18 @@ void bind_pairs(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
+void bind_smooth_dcg(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
+void bind_vectors(nanobind::module_& m);
+void bind_votes(nanobind::module_& m);
 }  // namespace rankwright::bindings
 
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core of rankwright. Arguments are checked here; results are new arrays.";
-    rankwright::bindings::bind_classes(m);
+    rankwright::bindings::bind_binning(m);
     rankwright::bindings::bind_contributions(m);
     rankwright::bindings::bind_growth(m);
+    rankwright::bindings::bind_hashing(m);
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
     rankwright::bindings::bind_margin(m);
@@ -30,5 +35,8 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_scoring(m);
+    rankwright::bindings::bind_smooth_dcg(m);
     rankwright::bindings::bind_sweep(m);
+    rankwright::bindings::bind_vectors(m);
+    rankwright::bindings::bind_votes(m);
 }

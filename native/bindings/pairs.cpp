@@ -104,13 +104,6 @@ auto summed(const BinnedMatrix& binned, Vector<double> values, int n_threads) {
     return sums.numpy();
 }
 
-auto column_of(const BinnedMatrix& binned, std::size_t feature) {
-    require(feature < binned.n_features, "there is no such feature");
-    Output<std::uint8_t> codes(binned.n_rows);
-    std::copy_n(binned.column(feature), binned.n_rows, codes.span().begin());
-    return codes.numpy();
-}
-
 }  // namespace
 
 void bind_pairs(nb::module_& m) {
@@ -127,7 +120,6 @@ void bind_pairs(nb::module_& m) {
     m.def("crossing_of_pairs", &crossing_given, nb::arg("binned"), nb::arg("rows"), nb::arg("begins"),
           nb::arg("ends"), nb::arg("weights"), nb::arg("n_threads"));
     m.def("sum_by_code", &summed, nb::arg("binned"), nb::arg("values"), nb::arg("n_threads"));
-    m.def("column_codes", &column_of, nb::arg("binned"), nb::arg("feature"));
 }
 
 }  // namespace rankwright::bindings

@@ -1,7 +1,6 @@
 #include "ranking.hpp"
 
 #include "rankwright/ranking.hpp"
-#include "rankwright/vectors.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -46,26 +45,6 @@ void bind_ranking(nb::module_& m) {
         });
     m.def("sort_within_queries", &sorted_queries, nb::arg("offsets"), nb::arg("rows"), nb::arg("scores"),
           nb::arg("tie_break").none(), nb::arg("n_threads"));
-
-    m.def("widest_path", [] { return static_cast<int>(widest_path()); });
-
-    // For tests: how many keys are above each, by the vector path asked for.
-    m.def(
-        "count_above",
-        [](Vector<float> keys, int path) {
-            require(0 <= path && path <= static_cast<int>(widest_path()), "this processor has no such path");
-            const auto values = view(keys);
-            for (float value : values) require(value == value, "keys must not be NaN");
-            std::vector<float> padded(values.begin(), values.end());
-            padded.resize(values.size() + kCountLanes);
-            std::vector<std::int32_t> ranks(padded.size());
-            count_above(padded.data(), static_cast<std::int64_t>(values.size()), ranks.data(),
-                        static_cast<VectorPath>(path));
-            Output<std::int32_t> result(values.size());
-            std::copy_n(ranks.begin(), values.size(), result.span().begin());
-            return result.numpy();
-        },
-        nb::arg("keys"), nb::arg("path"));
 }
 
 }  // namespace rankwright::bindings

@@ -2,7 +2,8 @@
 
 #include <memory>
 
-#include "arrays.hpp"
+#include "checks.hpp"
+#include "trees.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -12,59 +13,6 @@ struct BoundScorer : TreeScorer {
     BoundScorer(const FlatTrees& trees, std::size_t width) : TreeScorer(trees), n_features(width) {}
     const std::size_t n_features;
 };
-
-// A child is a later split of its tree, or one of its leaves, and nobody else's: then no walk leaves the tree, nor
-// goes on for ever, and n splits have n + 1 leaves below them.
-void require_children(const FlatTrees& trees) {
-    std::vector<bool> has_parent;
-    for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {
-        const std::int64_t begin = trees.splits[tree - 1], size = trees.splits[tree] - begin;
-        has_parent.assign(static_cast<std::size_t>(2 * size + 1), false);
-        for (std::int64_t place = 0; place < size; ++place) {
-            const auto split = static_cast<std::size_t>(begin + place);
-            for (const std::int64_t child : {trees.left[split], trees.right[split]}) {
-                require(child < 0 ? -1 - child <= size : place < child && child < size, "a child is out of range");
-                const auto named = static_cast<std::size_t>(child < 0 ? size - 1 - child : child);
-                require(!has_parent[named], "a child has two parents");
-                has_parent[named] = true;
-            }
-        }
-    }
-}
-
-void require_splits(const FlatTrees& trees, std::int64_t n_features) {
-    for (std::size_t split = 0; split < trees.feature.size(); ++split) {
-        require(0 <= trees.feature[split] && trees.feature[split] < n_features, "a feature is out of range");
-        require(trees.threshold[split] - trees.threshold[split] == 0, "a threshold is not finite");
-        require(trees.missing_left[split] <= 1, "missing_left must be 0 or 1");
-    }
-}
-
-FlatTrees checked_trees(const Vector<std::int64_t>& splits, const Vector<std::int32_t>& feature,
-                        const Vector<float>& threshold, const Vector<std::uint8_t>& missing_left,
-                        const Vector<std::int32_t>& left, const Vector<std::int32_t>& right,
-                        const Vector<double>& leaf_value, std::int64_t n_features) {
-    const std::size_t n = feature.size();
-    const FlatTrees trees{checked_offsets(splits, n),
-                          view(feature),
-                          view(threshold),
-                          view(missing_left),
-                          view(left),
-                          view(right),
-                          view(leaf_value)};
-    require(n < kMaxSplits, "there are too many splits");
-    require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
-            "there must be one value a split");
-    require(leaf_value.size() == n + splits.size() - 1, "there must be one value a leaf");
-    require_splits(trees, n_features);
-    require_children(trees);
-    return trees;
-}
-
-VectorPath checked_path(std::optional<int> path) {
-    require(!path || (0 <= *path && *path <= static_cast<int>(widest_path())), "this processor has no such path");
-    return path ? static_cast<VectorPath>(*path) : widest_path();
-}
 
 // The scores, or None if a value is infinite.
 template <class Matrix>
@@ -115,6 +63,7 @@ void bind_scoring(nb::module_& m) {
         [](BoundScorer* self, Vector<std::int64_t> splits, Vector<std::int32_t> feature, Vector<float> threshold,
            Vector<std::uint8_t> missing_left, Vector<std::int32_t> left, Vector<std::int32_t> right,
            Vector<double> leaf_value, std::int64_t n_features) {
+            require(feature.size() < kMaxSplits, "there are too many splits");
             const FlatTrees trees =
                 checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value, n_features);
             new (self) BoundScorer(trees, static_cast<std::size_t>(n_features));

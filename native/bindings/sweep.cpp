@@ -1,8 +1,7 @@
 #include "rankwright/sweep.hpp"
 
-#include <limits>
-
 #include "arrays.hpp"
+#include "checks.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -55,12 +54,6 @@ struct Arguments {
         return copy.numpy();
     }
 };
-
-std::size_t checked_depth(std::optional<std::int64_t> depth) {
-    if (!depth) return std::numeric_limits<std::size_t>::max();
-    require(*depth >= 1, "depth must be at least 1");
-    return static_cast<std::size_t>(*depth);
-}
 
 constexpr const char* kOneARow = "there must be a finite number for every score";
 

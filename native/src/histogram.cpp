@@ -2,34 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "rankwright/threads.hpp"
 
 namespace rankwright {
 namespace {
 
+constexpr std::size_t kStride = kCodes + 8;  // the slot size of packed sums, known to the compiler
 constexpr std::size_t kRowBlock = 256;
 constexpr std::size_t kRowsAhead = 6;
-// Below so many additions, waking another thread takes longer than it saves.
-constexpr std::size_t kAdditionsAThread = 400'000;
+// With fewer additions, waking another thread takes longer than it saves.
+constexpr std::size_t kAdditionsPerThread = 400'000;
 
-// Numbers below this count as zero: one over a step must be finite.
-constexpr double kSmallest = 1e-290;
-
-// The nearest whole number of a small one: adding 1.5 x 2^52 leaves no bits for a fraction. A call of lround takes
-// longer than all else here.
-std::int8_t rounded(double value) {
-    return static_cast<std::int8_t>(std::bit_cast<std::uint64_t>(value + 6755399441055744.0));
-}
-
-double factor_of(std::span<const double> factors, std::size_t i) { return factors.empty() ? 1.0 : factors[i]; }
-
-// A few rows at a time: what they add, fetched all at once, for rows of a leaf lie apart, where the processor does
-// not guess them, and it can only wait for so many at once.
+// A few rows at a time, with their packed numbers fetched all at once: the rows of a leaf lie apart, where the
+// processor does not predict them, and it can only wait for so many at once.
 struct RowBlock {
     std::span<const std::uint32_t> rows, next;  // and the rows that come after them
     std::array<Packed, kRowBlock> own;
@@ -44,12 +32,13 @@ void add_block(const BinnedMatrix& binned, const RowBlock& block, std::size_t fi
         const std::uint8_t* bytes = binned.row(block.rows[i]) + first;
         const Packed own = block.own[i];
 #pragma GCC unroll 32
-        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kBinStride + bytes[slot]] += own;
+        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kStride + bytes[slot]] += own;
     }
 }
 
 // Bytes that are neighbours, a block of rows and a block of bytes at a time.
-void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
+template <class Step>
+void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
               std::size_t first, std::size_t count, Packed* histogram) {
     RowBlock block;
     for (std::size_t begin = 0; begin < rows.size(); begin += kRowBlock) {
@@ -60,7 +49,7 @@ void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, s
         std::size_t slot = 0;
         const auto add = [&]<std::size_t kBlock>(std::integral_constant<std::size_t, kBlock>) {
             for (; slot + kBlock <= count; slot += kBlock)
-                add_block<kBlock>(binned, block, first + slot, histogram + slot * kBinStride);
+                add_block<kBlock>(binned, block, first + slot, histogram + slot * kStride);
         };
         add(std::integral_constant<std::size_t, 32>());
         add(std::integral_constant<std::size_t, 16>());
@@ -69,7 +58,8 @@ void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, s
     }
 }
 
-void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
+template <class Step>
+void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
                 std::span<const std::uint32_t> listed, Packed* histogram) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::uint8_t* bytes = binned.row(rows[i]);
@@ -78,25 +68,26 @@ void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
         Packed* sums = histogram;
         for (std::uint32_t byte : listed) {
             sums[bytes[byte]] += own;
-            sums += kBinStride;
+            sums += kStride;
         }
     }
 }
 
 // Row by row through several columns: neighbouring rows often have the same code, and an addition to a sum waits
 // for the one before it. Other columns fill the wait.
-void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
+template <class Step>
+void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
                  std::span<const std::uint32_t> features, Packed* sums) {
     std::size_t first = 0;
     const auto add = [&]<std::size_t kColumns>(std::integral_constant<std::size_t, kColumns>) {
         for (; first + kColumns <= features.size(); first += kColumns) {
             std::array<const std::uint8_t*, kColumns> columns;
             for (std::size_t i = 0; i < kColumns; ++i) columns[i] = binned.column(features[first + i]);
-            Packed* own = sums + first * 256;
+            Packed* own = sums + first * kCodes;
             for (const std::uint32_t row : rows) {
                 const Packed added = pack(steps[row]);
 #pragma GCC unroll 4
-                for (std::size_t i = 0; i < kColumns; ++i) own[i * 256 + columns[i][row]] += added;
+                for (std::size_t i = 0; i < kColumns; ++i) own[i * kCodes + columns[i][row]] += added;
             }
         }
     };
@@ -107,59 +98,90 @@ void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows
 
 }  // namespace
 
-void quantise(std::span<const double> gradient, std::span<const double> weight,
-              std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
-              Quantised& quantised) {
-    quantised.steps.resize(gradient.size());
-    const std::size_t n_rows = rows.empty() ? gradient.size() : rows.size();
-    const auto row_of = [rows](std::size_t i) { return rows.empty() ? i : rows[i]; };
-    const auto most =
-        static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) / std::max<std::size_t>(1, n_rows);
-    const double n_steps =
-        std::max(1.0, static_cast<double>(std::min<std::size_t>(static_cast<std::size_t>(levels), most)));
-    double gradient_most = 0.0, weight_most = 0.0;
-    for (std::size_t i = 0; i < n_rows; ++i) {
-        const double factor = factor_of(factors, i);
-        gradient_most = std::max(gradient_most, std::abs(gradient[row_of(i)] * factor));
-        weight_most = std::max(weight_most, weight[row_of(i)] * factor);
-    }
-    quantised.gradient_step = gradient_most > kSmallest ? gradient_most / n_steps : 1.0;
-    quantised.weight_step = weight_most > kSmallest ? weight_most / n_steps : 1.0;
-    const double by_gradient = 1.0 / quantised.gradient_step, by_weight = 1.0 / quantised.weight_step;
-    parallel_ranges(n_rows, 1 << 16, n_threads, [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i) {
-            const std::size_t row = row_of(i);
-            const double factor = factor_of(factors, i);
-            quantised.steps[row] = {rounded(gradient[row] * factor * by_gradient),
-                                    rounded(weight[row] * factor * by_weight)};
-        }
-    });
+Histogram new_histogram(std::size_t size) {
+    return Histogram(static_cast<std::int64_t*>(
+        ::operator new[](std::max<std::size_t>(1, size) * sizeof(std::int64_t), std::align_val_t{kAlignment})));
 }
 
-void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
-                    std::span<const std::uint32_t> bytes, int n_threads, std::span<Packed> histogram) {
-    const std::size_t useful = std::max<std::size_t>(1, rows.size() * bytes.size() / kAdditionsAThread);
+void HistogramLayout::clear(std::size_t first, std::size_t last, std::int64_t* histogram) const {
+    for (std::size_t slot = first; slot < last; ++slot) {
+        std::int64_t* sums = histogram + slot * slot_size();
+        std::fill_n(sums, static_cast<std::size_t>(n_used[slot]) * width, 0);
+        std::fill_n(sums + kMissing * width, width, 0);
+    }
+}
+
+void HistogramLayout::subtract(const std::int64_t* child, std::int64_t* parent) const {
+    for (std::size_t slot = 0; slot < n_used.size(); ++slot) {
+        const std::int64_t* from = child + slot * slot_size();
+        std::int64_t* to = parent + slot * slot_size();
+        const std::size_t size = static_cast<std::size_t>(n_used[slot]) * width;
+        for (std::size_t i = 0; i < size; ++i) to[i] -= from[i];
+        if (n_used[slot] == kCodes) continue;
+        for (std::size_t i = kMissing * width; i < kCodes * width; ++i) to[i] -= from[i];
+    }
+}
+
+std::vector<std::int64_t> HistogramLayout::slot_total(std::size_t slot, const std::int64_t* histogram) const {
+    const std::int64_t* sums = histogram + slot * slot_size();
+    std::vector<std::int64_t> total(sums + kMissing * width, sums + kCodes * width);
+    for (int code = 0; code < std::min(n_used[slot], static_cast<int>(kMissing)); ++code, sums += width)
+        for (std::size_t k = 0; k < width; ++k) total[k] += sums[k];
+    return total;
+}
+
+void HistogramPool::resize(std::size_t size) {
+    if (size != size_) spare_.clear();
+    size_ = size;
+}
+
+Histogram HistogramPool::take() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!spare_.empty()) {
+            Histogram histogram = std::move(spare_.back());
+            spare_.pop_back();
+            return histogram;
+        }
+    }
+    return new_histogram(size_);
+}
+
+void HistogramPool::release(Histogram histogram) {
+    if (!histogram) return;
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(histogram));
+}
+
+void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
+                    std::span<const std::uint32_t> bytes, const HistogramLayout& layout, int n_threads,
+                    std::int64_t* histogram) {
+    const std::size_t useful = std::max<std::size_t>(1, rows.size() * bytes.size() / kAdditionsPerThread);
     const std::size_t parts = std::min<std::size_t>(static_cast<std::size_t>(std::max(1, n_threads)), useful);
     // Each thread has bytes of its own, so that nothing needs adding up afterwards.
     const std::size_t share = ((bytes.size() + parts - 1) / parts + 3) / 4 * 4;
     parallel_ranges(bytes.size(), share, n_threads, [&](std::size_t first, std::size_t last) {
-        Packed* sums = histogram.data() + first * kBinStride;
-        std::fill_n(sums, (last - first) * kBinStride, Packed{0});
+        layout.clear(first, last, histogram);
+        Packed* sums = histogram + first * kStride;
         const auto own = bytes.subspan(first, last - first);
-        if (own.back() - own.front() + 1 == own.size())
-            add_rows(binned, rows, steps, own.front(), own.size(), sums);
-        else
-            add_listed(binned, rows, steps, own, sums);
+        numbers.visit([&](auto steps) {
+            if (own.back() - own.front() + 1 == own.size())
+                add_rows(binned, rows, steps, own.front(), own.size(), sums);
+            else
+                add_listed(binned, rows, steps, own, sums);
+        });
     });
 }
 
-void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Steps> steps,
+void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums) {
     const auto parts = static_cast<std::size_t>(std::max(1, n_threads));
     parallel_ranges(features.size(), (features.size() + parts - 1) / parts, n_threads,
                     [&](std::size_t first, std::size_t last) {
-                        add_columns(binned, rows, steps, features.subspan(first, last - first),
-                                    sums.data() + first * 256);
+                        numbers.visit([&](auto steps) {
+                            add_columns(binned, rows, steps, features.subspan(first, last - first),
+                                        sums.data() + first * kCodes);
+                        });
                     });
 }
 

@@ -4,11 +4,12 @@
 
 namespace rankwright {
 
-void link(const Twig& twig, std::int32_t child, TreeShape& tree) {
-    if (twig.parent >= 0) (twig.is_left ? tree.left : tree.right)[static_cast<std::size_t>(twig.parent)] = child;
+void link(const ParentLink& place, std::int32_t child, TreeShape& tree) {
+    if (place.parent >= 0)
+        (place.is_left ? tree.left : tree.right)[static_cast<std::size_t>(place.parent)] = child;
 }
 
-std::int32_t add_split(const Twig& twig, const BinnedMatrix& binned, const CodeSplit& split, double gain,
+std::int32_t add_split(const ParentLink& place, const BinnedMatrix& binned, const CodeSplit& split, double gain,
                        TreeShape& tree) {
     const auto node = static_cast<std::int32_t>(tree.feature.size());
     tree.feature.push_back(static_cast<std::int32_t>(split.feature));
@@ -17,8 +18,13 @@ std::int32_t add_split(const Twig& twig, const BinnedMatrix& binned, const CodeS
     tree.gain.push_back(gain);
     tree.left.push_back(0);
     tree.right.push_back(0);
-    link(twig, node, tree);
+    link(place, node, tree);
     return node;
+}
+
+void add_leaf(const ParentLink& place, double cover, TreeShape& tree) {
+    link(place, -1 - static_cast<std::int32_t>(tree.cover.size()), tree);
+    tree.cover.push_back(cover);
 }
 
 std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span<std::uint32_t> rows,

@@ -12,52 +12,31 @@ VectorPath widest_path() {
                                                                       : VectorPath::portable;
     return widest;
 }
-
-void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath path) {
-    switch (path) {
-        case VectorPath::avx512:
-            return avx512::count_above(keys, size, ranks);
-        case VectorPath::avx2:
-            return avx2::count_above(keys, size, ranks);
-        case VectorPath::portable:
-            return portable::count_above(keys, size, ranks);
-    }
-}
-void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path) {
-    switch (path) {
-        case VectorPath::avx512:
-            return avx512::encode_column(values, edges, codes);
-        case VectorPath::avx2:
-            return avx2::encode_column(values, edges, codes);
-        case VectorPath::portable:
-            return portable::encode_column(values, edges, codes);
-    }
-}
-void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
-                 VectorPath path) {
-    switch (path) {
-        case VectorPath::avx512:
-            return avx512::split_gains(left, size, terms, gains);
-        case VectorPath::avx2:
-            return avx2::split_gains(left, size, terms, gains);
-        case VectorPath::portable:
-            return portable::split_gains(left, size, terms, gains);
-    }
-}
+#define RANKWRIGHT_KERNEL(path, kernel) \
+    ((path) == VectorPath::avx512 ? avx512::kernel : (path) == VectorPath::avx2 ? avx2::kernel : portable::kernel)
 #else
 VectorPath widest_path() { return VectorPath::portable; }
-
-void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath) {
-    portable::encode_column(values, edges, codes);
-}
-
-void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath) {
-    portable::count_above(keys, size, ranks);
-}
-
-void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains, VectorPath) {
-    portable::split_gains(left, size, terms, gains);
-}
+#define RANKWRIGHT_KERNEL(path, kernel) (static_cast<void>(path), portable::kernel)
 #endif
+
+void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath path) {
+    RANKWRIGHT_KERNEL(path, count_above)(keys, size, ranks);
+}
+
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path) {
+    RANKWRIGHT_KERNEL(path, encode_column)(values, edges, codes);
+}
+
+void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
+                 VectorPath path) {
+    RANKWRIGHT_KERNEL(path, split_gains)(left, size, terms, gains);
+}
+
+void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, const SideSums& sides,
+                    VectorPath path) {
+    RANKWRIGHT_KERNEL(path, add_side_gains)(left, size, terms, sides);
+}
+
+void add_wide_rows(const WideTask& task, VectorPath path) { RANKWRIGHT_KERNEL(path, add_wide_rows)(task); }
 
 }  // namespace rankwright

@@ -237,20 +237,24 @@ def encode(
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
 def split_gains(
     left: NDArray[np.int64],
-    both: int,
+    total: int,
     gradient_step: float,
-    weight_step: float,
+    hessian_step: float,
     l2: float,
-    min_weight: float,
-    whole: float,
+    min_hessian: float,
+    parent_gain: float,
     path: int,
+) -> NDArray[np.float64]: ...
+# Gain and hessian of the left side of each split, then of the right side.
+def side_gains(
+    left: NDArray[np.int64], total: int, gradient_step: float, hessian_step: float, l2: float, path: int
 ) -> NDArray[np.float64]: ...
 def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]: ...
 
 class GrowthWorkspace:
     def __init__(self) -> None: ...
 
-# The tree's arrays by their names in TreeEnsemble, and each row's output.
+# Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
 def grow_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
@@ -261,7 +265,7 @@ def grow_tree(
     monotone: NDArray[np.int8],
     max_leaves: int,
     min_documents: int,
-    min_weight: float,
+    min_hessian: float,
     l2: float,
     min_gain: float,
     levels: int,
@@ -269,17 +273,15 @@ def grow_tree(
     workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
-class ClassWorkspace:
-    def __init__(self) -> None: ...
-
-# The tree's arrays by their names in TreeEnsemble but for the leaves' values, each leaf's votes, each row's votes.
+# Returns the tree's arrays by their names in TreeEnsemble, without leaf values, then the votes of each leaf and of
+# each row.
 def grow_class_tree(
     binned: BinnedMatrix,
     signed_weights: NDArray[np.float64],
     opposite: bool,
     max_leaves: int,
     n_threads: int,
-    workspace: ClassWorkspace,
+    workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]: ...
 def fit_product(
     binned: BinnedMatrix,
@@ -287,7 +289,7 @@ def fit_product(
     opposite: bool,
     max_terms: int,
     n_threads: int,
-    workspace: ClassWorkspace,
+    workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]: ...
 def smooth_dcg(
     offsets: NDArray[np.int64],
@@ -300,10 +302,7 @@ def draw_by_size(
     values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
-class VectorWorkspace:
-    def __init__(self) -> None: ...
-
-# As grow_tree, with a row of gradients for each class; leaf values come leaf by leaf, a number for each class.
+# As grow_tree, with one row of gradients per class; leaf values lie leaf by leaf, one number per class.
 def grow_vector_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
@@ -313,12 +312,12 @@ def grow_vector_tree(
     features: NDArray[np.uint32],
     max_leaves: int,
     min_documents: int,
-    min_weight: float,
+    min_hessian: float,
     l2: float,
     min_gain: float,
     levels: int,
     n_threads: int,
-    workspace: VectorWorkspace,
+    workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
 class TreeScorer:

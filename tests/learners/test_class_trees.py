@@ -15,7 +15,7 @@ from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
 from reference.vector_growth import VectorGrower
 
-WORKSPACE = _native.VectorWorkspace()  # one for all: nothing of one tree may show in the next
+WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
 
 
 @st.composite
@@ -165,7 +165,7 @@ def test_any_number_of_threads_grows_the_same_tree(n_classes):
         {"min_documents": 0},
         {"levels": 0},
         {"levels": 128},
-        {"min_weight": -1.0},
+        {"min_hessian": -1.0},
         {"l2": np.nan},
         {"min_gain": -1.0},
     ],

@@ -13,7 +13,7 @@ from reference import classes as reference
 # Few values make many ties.
 VALUES = st.sampled_from([-1.5, 0.0, 1.0, 2.0, np.nan]) | st.floats(-9, 9, width=32)
 UNIT = 64.0  # signed weights are whole numbers of 1 / UNIT, which the kernel keeps exactly
-WORKSPACE = _native.ClassWorkspace()  # one for all: nothing of one fit may show in the next
+WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one fit may show in the next
 
 
 @st.composite
@@ -117,8 +117,8 @@ def test_the_weak_model_says_of_the_training_documents_what_its_outputs_are():
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"signed_weights": np.zeros((3, 2))}, "a row of weights a document"),
-        ({"signed_weights": np.zeros((4, 0))}, "a row of weights a document"),
+        ({"signed_weights": np.zeros((3, 2))}, "one row of weights per document"),
+        ({"signed_weights": np.zeros((4, 0))}, "one row of weights per document"),
         ({"signed_weights": np.full((4, 2), np.nan)}, "weights must be finite"),
         ({"signed_weights": np.full((4, 2), 1e308)}, "so must their sum"),
         ({"size": 0}, "must be"),

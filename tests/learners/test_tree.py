@@ -19,12 +19,12 @@ VALUES = st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0, np.nan]) | st.floats(-9, 9,
 GRADIENTS = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0]) | st.floats(-5, 5, width=32)
 WEIGHTS = st.sampled_from([0.0, 1.0, 1.0, 0.5]) | st.floats(0, 2, width=32)
 
-LIMITS = {"max_leaves": 5, "min_documents": 1, "min_weight": 0.0, "l2": 0.0, "min_gain": 0.0, "levels": 127}
+LIMITS = {"max_leaves": 5, "min_documents": 1, "min_hessian": 0.0, "l2": 0.0, "min_gain": 0.0, "levels": 127}
 DRAWN_LIMITS = st.fixed_dictionaries(
     {
         "max_leaves": st.sampled_from([1, 2, 3, 5, 100]),
         "min_documents": st.sampled_from([1, 2, 3, 2**62]),
-        "min_weight": st.sampled_from([0.0, 0.7, 3.0]),
+        "min_hessian": st.sampled_from([0.0, 0.7, 3.0]),
         "l2": st.sampled_from([0.0, 1.0, 3.5]),
         "min_gain": st.sampled_from([0.0, 0.5]),
         "levels": st.sampled_from([1, 5, 127]),
@@ -283,7 +283,7 @@ def test_gradients_of_any_size_make_no_nonsense(scale):
         (np.full((4, 1), np.nan), {}),
         (column(1, 2, 3, 4), {"max_leaves": 1}),
         (column(1, 2, 3, 4), {"min_documents": 3}),
-        (column(1, 2, 3, 4), {"min_weight": 2.1}),
+        (column(1, 2, 3, 4), {"min_hessian": 2.1}),
         (column(1, 2, 3, 4), {"min_gain": 1e6}),
         (column(1, 2, 3, 4), {"l2": np.inf}),
         (np.zeros((4, 0)), {}),
@@ -386,8 +386,8 @@ def as_kind(values, kind):
         {"min_documents": 0},
         {"levels": 0},
         {"levels": 128},
-        {"min_weight": -1.0},
-        {"min_weight": np.nan},
+        {"min_hessian": -1.0},
+        {"min_hessian": np.nan},
         {"l2": -0.5},
         {"l2": np.nan},
         {"min_gain": -1.0},
@@ -470,15 +470,15 @@ def test_a_draw_without_a_split_is_no_end(draws):
     st.floats(0, 3),
     st.floats(0, 9),
 )
-def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_weight):
+def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_hessian):
     gradient, weight = sums[:, 0].astype(np.int64), np.abs(sums[:, 1]).astype(np.int64)
     all_gradient, all_weight, steps = 5, 12, (0.37, 1.3)
     found = _native.split_gains(
-        (gradient << 32) + weight, (all_gradient << 32) + all_weight, *steps, l2, min_weight, 0.7, path
+        (gradient << 32) + weight, (all_gradient << 32) + all_weight, *steps, l2, min_hessian, 0.7, path
     )
     for gain, *left in zip(found, gradient, weight, strict=True):
         sides = [(g * steps[0], w * steps[1]) for g, w in (left, (all_gradient - left[0], all_weight - left[1]))]
-        if all(w > 0 and w >= min_weight for _, w in sides):
+        if all(w > 0 and w >= min_hessian for _, w in sides):
             assert gain == sum(g * g / (w + l2) for g, w in sides) - 0.7
         else:
             assert gain == -np.inf

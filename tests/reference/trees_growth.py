@@ -64,7 +64,7 @@ class Grower:
     monotone: Sequence[int]
     max_leaves: int
     min_documents: int
-    min_weight: float
+    min_hessian: float
     l2: float
     min_gain: float
     levels: int
@@ -88,19 +88,10 @@ class Grower:
         return Leaf(sorted(drawn), [row for row in range(len(self.codes)) if row not in drawn])
 
     def round(self, rows: Sequence[int], factors: Sequence[float]) -> None:
-        self.gradients, self.gradient_step = self.rounded(self.gradient, rows, factors)
-        self.weights, self.weight_step = self.rounded(self.hessian, rows, factors)
-
-    def rounded(
-        self, values: NDArray[np.float64], rows: Sequence[int], factors: Sequence[float]
-    ) -> tuple[dict[int, int], float]:
-        """Whole numbers of steps, halves to the even one, and the size of a step."""
-        factors = factors if len(factors) else [1.0] * len(rows)
-        own = {row: float(values[row]) * factor for row, factor in zip(rows, factors, strict=True)}
-        steps = max(1, min(self.levels, (2**31 - 1) // max(1, len(own))))
-        most = max(map(abs, own.values()), default=0.0)
-        step = most / steps if most > 1e-290 else 1.0
-        return {row: round(value * (1.0 / step)) for row, value in own.items()}, step
+        drawn = (rows, factors, self.levels)
+        (self.gradients, self.gradient_step), (self.weights, self.weight_step) = quantised(
+            self.gradient, self.hessian, *drawn
+        )
 
     def best_split(self, leaf: Leaf) -> Split | None:
         best = None
@@ -181,7 +172,7 @@ class Grower:
         sides = self.sums(left), self.sums(right)
         if min(self.packed(left)[1], self.packed(right)[1]) == 0:
             return False
-        if min(len(left), len(right)) < min_documents or min(side.weight for side in sides) < self.min_weight:
+        if min(len(left), len(right)) < min_documents or min(side.weight for side in sides) < self.min_hessian:
             return False
         low, high = (self.value(side, leaf) for side in sides)
         return self.direction(feature) * (high - low) >= 0
@@ -247,3 +238,44 @@ def link(tree: Tree, leaf: Leaf, child: int) -> None:
     if leaf.parent is not None:
         side, node = leaf.parent
         getattr(tree, side)[node] = child
+
+
+LARGEST_SUM = 2**31 - 1
+
+
+def quantised(gradient, hessian, rows, factors, levels):
+    """Integers of every row listed, halves rounded to the even one, and the size of a step: of both arrays.
+
+    Steps are a fraction of the largest number, or, where that loses most numbers of either array, of their sum.
+    """
+    factors = factors if len(factors) else [1.0] * len(rows)
+    numbers = [
+        {row: float(values[row]) * factor for row, factor in zip(rows, factors, strict=True)}
+        for values in (gradient, hessian)
+    ]
+    n_steps = max(1, min(levels, LARGEST_SUM // max(1, len(rows))))
+    steps = [step_of(max(map(abs, own.values()), default=0.0), n_steps) for own in numbers]
+    if any(share_lost(own, step) > 0.6 for own, step in zip(numbers, steps, strict=True)):
+        n_steps = LARGEST_SUM - 1 - (len(rows) + 1) // 2
+        steps = [step_of(total(own.values()), n_steps) for own in numbers]
+    return [
+        ({row: round(value * (1.0 / step)) for row, value in own.items()}, step)
+        for own, step in zip(numbers, steps, strict=True)
+    ]
+
+
+def step_of(size, n_steps):
+    return size / n_steps if size > 1e-290 else 1.0
+
+
+def share_lost(numbers, step):
+    sizes = [abs(value) for value in numbers.values() if value != 0.0]
+    return sum(size < step / 2.0 for size in sizes) / max(1, len(sizes))
+
+
+def total(values):
+    """Add up in order, rounding every sum."""
+    result = 0.0
+    for value in values:
+        result += abs(value)
+    return result

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
-from reference.trees_growth import Grower, Tree, link
+from reference.trees_growth import Grower, Tree, link, quantised
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,10 +22,8 @@ class VectorGrower(Grower):
 
     def grow(self) -> tuple[Tree, list[list[float]]]:
         pairs = zip(self.gradient, self.hessian, strict=True)
-        drawn = self.sample, self.sample_weights
-        self.classes = [
-            (self.rounded(gradient, *drawn), self.rounded(hessian, *drawn)) for gradient, hessian in pairs
-        ]
+        drawn = self.sample, self.sample_weights, self.levels
+        self.classes = [quantised(gradient, hessian, *drawn) for gradient, hessian in pairs]
         tree, leaves = Tree(), [self.root()]
         leaves[0].best = self.best_split(leaves[0])
         while len(leaves) < self.max_leaves:
@@ -65,7 +63,7 @@ class VectorGrower(Grower):
             weight = 0.0
             for _, own in self.sums(side):
                 weight += own
-            if not weight > 0 or weight < self.min_weight:
+            if not weight > 0 or weight < self.min_hessian:
                 return False
         return True
 

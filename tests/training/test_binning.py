@@ -207,8 +207,8 @@ def test_binding_refuses_rows_that_are_not_there(rows):
 @pytest.mark.parametrize(
     ("edges", "sentence"),
     [
-        ([], "edges for every feature"),
-        ([[], []], "edges for every feature"),
+        ([], "one list of edges per feature"),
+        ([[], []], "one list of edges per feature"),
         ([[1.0, 1.0]], "finite and ascend"),
         ([[2.0, 1.0]], "finite and ascend"),
         ([[-0.0, 0.0]], "finite and ascend"),

@@ -16,18 +16,12 @@
 #include <cstdint>
 #include <span>
 
-#include "rankwright/ranking.hpp"
+#include "rankwright/flat_trees.hpp"
 
 namespace rankwright {
 
-// The arrays of the Python class TreeEnsemble.
-struct CoveredTrees {
-    Offsets splits;
-    std::span<const std::int32_t> feature;
-    std::span<const float> threshold;
-    std::span<const std::uint8_t> missing_left;
-    std::span<const std::int32_t> left, right;
-    Doubles leaf_value, cover;
+struct CoveredTrees : FlatTrees {
+    Doubles cover;  // training documents in each leaf
 };
 
 // Row r of `values` holds n_features numbers, row r of `contributions` one more: the expected score, before the

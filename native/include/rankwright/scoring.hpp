@@ -5,20 +5,11 @@
 #include <span>
 #include <vector>
 
+#include "rankwright/flat_trees.hpp"
 #include "rankwright/ranking.hpp"
 #include "rankwright/tree_kernels.hpp"
 
 namespace rankwright {
-
-// All trees' splits one after another, and all leaves; what the arrays hold is said in models/trees.py.
-struct FlatTrees {
-    Offsets splits;
-    std::span<const std::int32_t> feature;
-    std::span<const float> threshold;
-    std::span<const std::uint8_t> missing_left;
-    std::span<const std::int32_t> left, right;
-    Doubles leaf_value;
-};
 
 // A matrix of any layout; strides count values.
 template <class T>

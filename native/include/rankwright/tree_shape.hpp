@@ -1,4 +1,4 @@
-// The shape of a binary tree while it grows: what every grower does with a split once it is chosen.
+// The structure of a binary tree while it grows: what every grower does with a split once it is chosen.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,8 @@ struct TreeShape {
     std::vector<std::int32_t> feature, left, right;
     std::vector<float> threshold;
     std::vector<std::uint8_t> missing_left;
-    std::vector<double> gain;  // what each split gained
+    std::vector<double> gain;   // of each split
+    std::vector<double> cover;  // number of rows in each leaf
 };
 
 struct CodeSplit {
@@ -24,18 +25,21 @@ struct CodeSplit {
     bool sends_left(std::uint8_t value) const { return value == kMissing ? missing_left : value <= code; }
 };
 
-// Where a split or a leaf hangs: below which split, and on which side of it; the root below none.
-struct Twig {
+// The parent of a split or leaf, and which child it is. The root has no parent.
+struct ParentLink {
     std::int32_t parent = -1;
     bool is_left = false;
 };
 
-// Hangs a split, or a leaf as -1 - its number, where it belongs.
-void link(const Twig& twig, std::int32_t child, TreeShape& tree);
+// Enters a child with its parent: a split by its number, leaf n as -1 - n.
+void link(const ParentLink& place, std::int32_t child, TreeShape& tree);
 
-// Adds a split whose children are not known yet, and links it; returns its number.
-std::int32_t add_split(const Twig& twig, const BinnedMatrix& binned, const CodeSplit& split, double gain,
+// Adds a split whose children are not known yet, and links it to its parent; returns its number.
+std::int32_t add_split(const ParentLink& place, const BinnedMatrix& binned, const CodeSplit& split, double gain,
                        TreeShape& tree);
+
+// Links the next leaf to its parent.
+void add_leaf(const ParentLink& place, double cover, TreeShape& tree);
 
 // Moves the rows that go left to the front, each side in its old order; returns how many do. The buffer has room
 // for all rows.

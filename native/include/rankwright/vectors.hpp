@@ -4,6 +4,7 @@
 // All paths give the same bits. A file there includes no library templates: a copy compiled for a wide processor
 // must never be the one that the linker keeps for everybody.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace rankwright {
@@ -20,24 +21,47 @@ constexpr std::int64_t kCountLanes = 2 * kLanes;
 constexpr std::int64_t kEncodeRows = 512;
 constexpr std::int64_t kEdgeStride = 256;
 
-// Sums of gradient and weight are packed as in histogram.hpp; a side's worth is gradient^2 / (weight + l2).
+// Sums of gradient and hessian are packed as in quantise.hpp. The gain of a side is gradient^2 / (hessian + l2).
 struct SplitTerms {
-    std::int64_t all;                   // the sums of both sides
-    double gradient_step, weight_step;  // what one of a sum's units is worth
-    double l2, min_weight;              // a side of less weight, or of none, is no side
-    double whole;                       // the worth of both sides together
+    std::int64_t total;                  // the sums of both sides
+    double gradient_step, hessian_step;  // the size of one unit of a sum
+    double l2, min_hessian;              // a side with a smaller hessian, or none, is not allowed
+    double parent_gain;                  // of both sides together
 };
 constexpr std::int64_t kGainLanes = 8;
 
-// count_above: ranks[i] = how many keys are above keys[i], an earlier one that is equal among them.
-// encode_column: codes[i] = how many of the edges are below values[i], 255 where it is NaN; kEncodeRows of them.
-// split_gains: gains[i] = what the two sides of a split are worth beyond the whole, -infinity if one is no side;
-// arrays are readable and writable up to a multiple of kGainLanes.
+// Gains and hessians of both sides, summed over classes, for each of several splits.
+struct SideSums {
+    double *left_gain, *right_gain, *left_hessian, *right_hessian;
+};
+
+// Rows with several integers each, which are added to one slot per column: sums + column * slot_size.
+struct WideTask {
+    const std::uint32_t* rows;
+    std::size_t n_rows;
+    const std::uint8_t* const* columns;  // the code of a row is columns[column][row * row_stride]
+    std::size_t n_columns, row_stride;
+    const std::int64_t* values;  // width per row
+    std::size_t width;           // a multiple of kWideLanes
+    std::int64_t* sums;          // width per code
+    std::size_t slot_size;
+};
+constexpr std::size_t kWideLanes = 4;
+
+// count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
+// encode_column: codes[i] = the number of edges below values[i], 255 where it is NaN; kEncodeRows of them.
+// split_gains: gains[i] = the gains of both sides less the parent's, -infinity if a side is not allowed. Arrays of
+// this and the next are readable and writable up to a multiple of kGainLanes.
+// add_side_gains: adds one class to the gains and hessians of both sides; an empty side gains nothing.
+// add_wide_rows: adds the integers of every row to those of its code, for each column. Arrays are aligned.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
     namespace path {                                                                                       \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \
     void encode_column(const float* values, const float* edges, std::uint8_t* codes);                      \
     void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains); \
+    void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms,              \
+                        const SideSums& sides);                                                            \
+    void add_wide_rows(const WideTask& task);                                                              \
     }
 
 RANKWRIGHT_DECLARE_KERNELS(portable)
@@ -50,5 +74,8 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, Vect
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path);
 void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
                  VectorPath path);
+void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, const SideSums& sides,
+                    VectorPath path);
+void add_wide_rows(const WideTask& task, VectorPath path);
 
 }  // namespace rankwright

@@ -24,12 +24,9 @@ class ClassTreeLearner(TreeLearner):
     A split counts for what it gains over all classes, from histograms of all their gradients at once.
     """
 
-    _vector_workspace: _native.VectorWorkspace | None = None
-
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        self._vector_workspace = self._vector_workspace or _native.VectorWorkspace()
         return _native.grow_vector_tree(
             self.binned.matrix,
             signal.gradient,
@@ -44,7 +41,7 @@ class ClassTreeLearner(TreeLearner):
             self.limits.min_gain,
             LEVELS,
             self.n_threads,
-            self._vector_workspace,
+            self._workspace,
         )
 
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.training.binning import BinnedFeatures
 
-    Workspace = _native.ClassWorkspace
+    Workspace = _native.GrowthWorkspace
     Votes = tuple[dict[str, Any], Doubles, Doubles]
 
 
@@ -81,7 +81,7 @@ class ClassLearner:
         self.shape = shape
         self.opposite = opposite
         self.n_threads = n_threads
-        self._workspace = _native.ClassWorkspace()
+        self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: ClassWeights) -> Weak:
         """Return the classifier, and its votes on every document."""

@@ -1,0 +1,126 @@
+#include "rankwright/vector_search.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+
+#include "rankwright/threads.hpp"
+
+namespace rankwright {
+namespace {
+
+// With fewer sums to look at, waking another thread takes longer than it saves.
+constexpr std::size_t kSumsPerThread = 200'000;
+
+std::size_t padded(std::size_t n_splits) {
+    constexpr std::size_t lanes = kGainLanes;
+    return (n_splits + lanes - 1) / lanes * lanes;
+}
+
+double gain_of(std::span<const Packed> sums, std::span<const ClassSteps> steps, double l2) {
+    double gain = 0.0;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+        const double gradient = static_cast<double>(gradient_of(sums[k])) * steps[k].gradient;
+        const double hessian = static_cast<double>(hessian_of(sums[k])) * steps[k].hessian + l2;
+        if (hessian > 0.0) gain += gradient * gradient / hessian;
+    }
+    return gain;
+}
+
+}  // namespace
+
+// The splits of one feature: those after a code that documents have. Others split no better.
+struct VectorSearch::Sides {
+    std::size_t n_splits = 0;
+    std::array<int, kCodes> codes;
+    std::unique_ptr<Packed[]> left;                   // class by class: sums of the left side of every split
+    std::array<std::int64_t, kCodes> left_documents;  // of every split
+    alignas(64) std::array<double, kCodes> left_gain, right_gain, left_hessian, right_hessian;
+};
+
+VectorSearch::VectorSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features,
+                           const GrowthLimits& limits, std::vector<ClassSteps> steps, std::size_t width)
+    : binned_(binned), limits_(limits), steps_(std::move(steps)) {
+    std::ranges::copy_if(features, std::back_inserter(features_),
+                         [&](std::uint32_t feature) { return binned.n_bins(feature) > 1; });
+    layout_.width = width;
+    for (const std::uint32_t feature : features_) layout_.n_used.push_back(binned.n_bins(feature));
+}
+
+// The best split of every feature, and of those the first with the highest gain.
+VectorSplit VectorSearch::best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const {
+    if (total[count_place()] / 2 < limits_.min_documents) return {};
+    std::vector<VectorSplit> candidates(features_.size());
+    const int useful = layout_.size() > kSumsPerThread ? n_threads : 1;
+    parallel_for(features_.size(), useful, [&](std::size_t slot) {
+        candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), total);
+    });
+    return *std::max_element(candidates.begin(), candidates.end(),
+                             [](const VectorSplit& a, const VectorSplit& b) { return a.gain < b.gain; });
+}
+
+VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<const Packed> total) const {
+    Sides sides;
+    gather(slot, sums, sides);
+    const double parent_gain = gain_of(total, steps_, limits_.l2);
+    const std::int64_t n_documents = total[count_place()];
+    const Packed* missing = sums + kMissing * layout_.width;
+    const bool any_missing = missing[count_place()] != 0;
+    VectorSplit best;
+    std::size_t best_place = 0;
+    for (const bool missing_left : {false, true}) {
+        if (missing_left && !any_missing) break;
+        if (missing_left) {
+            for (std::size_t k = 0; k < steps_.size(); ++k)
+                for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left[k * kCodes + i] += missing[k];
+            for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left_documents[i] += missing[count_place()];
+        }
+        compute_gains(total, sides);
+        for (std::size_t i = 0; i < sides.n_splits; ++i) {
+            const double gain = sides.left_gain[i] + sides.right_gain[i] - parent_gain;
+            // Of equal gains the lower code wins, and of one code the split that sends missing values right.
+            const bool is_better = gain > best.gain || (gain == best.gain && i < best_place);
+            if (!is_better || !is_allowed(sides, i, n_documents)) continue;
+            best = {gain, slot, sides.codes[i], missing_left};
+            best_place = i;
+        }
+    }
+    // A value that was never missing in training goes, when it is, with most of the documents.
+    if (!any_missing && best.gain > VectorSplit{}.gain)
+        best.missing_left = 2 * sides.left_documents[best_place] >= n_documents;
+    return best;
+}
+
+void VectorSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) const {
+    const std::size_t n_classes = steps_.size(), width = layout_.width;
+    sides.left = std::make_unique_for_overwrite<Packed[]>(n_classes * kCodes);
+    std::array<Packed, kMostClasses + 1> below{};
+    for (int code = 0; code + 1 < binned_.n_bins(features_[slot]); ++code) {
+        const Packed* own = sums + static_cast<std::size_t>(code) * width;
+        if (own[n_classes] == 0 && code > 0) continue;
+        for (std::size_t k = 0; k < n_classes; ++k) sides.left[k * kCodes + sides.n_splits] = below[k] += own[k];
+        sides.left_documents[sides.n_splits] = below[n_classes] += own[n_classes];
+        sides.codes[sides.n_splits++] = code;
+    }
+    for (std::size_t k = 0; k < n_classes; ++k)
+        std::fill(&sides.left[k * kCodes + sides.n_splits], &sides.left[k * kCodes] + padded(sides.n_splits), 0);
+}
+
+void VectorSearch::compute_gains(std::span<const Packed> total, Sides& sides) const {
+    for (auto* numbers : {&sides.left_gain, &sides.right_gain, &sides.left_hessian, &sides.right_hessian})
+        std::fill_n(numbers->begin(), padded(sides.n_splits), 0.0);
+    const SideSums sums{sides.left_gain.data(), sides.right_gain.data(), sides.left_hessian.data(),
+                        sides.right_hessian.data()};
+    for (std::size_t k = 0; k < steps_.size(); ++k)
+        add_side_gains(&sides.left[k * kCodes], static_cast<std::int64_t>(sides.n_splits),
+                       {total[k], steps_[k].gradient, steps_[k].hessian, limits_.l2, 0.0, 0.0}, sums, path_);
+}
+
+bool VectorSearch::is_allowed(const Sides& sides, std::size_t split, std::int64_t n_documents) const {
+    const std::int64_t left = sides.left_documents[split], right = n_documents - left;
+    const double least = std::min(sides.left_hessian[split], sides.right_hessian[split]);
+    return std::min(left, right) >= limits_.min_documents && least > 0.0 && least >= limits_.min_hessian;
+}
+
+}  // namespace rankwright
