@@ -3,6 +3,7 @@
 namespace rankwright::bindings {
 void bind_classes(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
+void bind_csv(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
@@ -20,6 +21,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The C++ core of rankwright. Arguments are checked here; results are new arrays.";
     rankwright::bindings::bind_classes(m);
     rankwright::bindings::bind_contributions(m);
+    rankwright::bindings::bind_csv(m);
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
