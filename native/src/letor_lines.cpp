@@ -131,10 +131,11 @@ class LineReader {
     }
 
     void add_query(std::string_view id) {
-        if (id.size() > rules_.max_query_id) throw Fault{LetorFault::query_id_too_long, start_of(id)};
         rows_.query_ids.add(checked_id(id));
         rows_.rows_of_query.push_back(0);
-        result_.longest_query_id = std::max(result_.longest_query_id, id.size());
+        const std::size_t length = n_characters(id);
+        if (length > rules_.max_query_id) throw Fault{LetorFault::query_id_too_long, start_of(id)};
+        result_.longest_query_id = std::max(result_.longest_query_id, length);
     }
 
     void read_features() {

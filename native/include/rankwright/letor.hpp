@@ -31,7 +31,7 @@ class LetorParser {
     std::size_t n_rows() const { return n_rows_; }
     // The highest feature so far.
     std::size_t n_features() const { return n_features_; }
-    // In bytes.
+    // In characters.
     std::size_t longest_query_id() const { return longest_query_id_; }
     bool has_document_ids() const;
 

@@ -30,7 +30,7 @@ struct LetorRules {
     bool judged;                // whether every line must have a label; if not, labels are checked and dropped
     std::uint32_t max_feature;  // the highest feature number, below 2^32
     std::size_t max_line;       // bytes, without the line end
-    std::size_t max_query_id;   // bytes
+    std::size_t max_query_id;   // characters
 };
 
 // The rows of a piece of text. Values stand in runs of consecutive features, so that a dense file takes the space

@@ -15,6 +15,9 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 // Whether `bytes` are well-formed UTF-8 without NUL, which numpy's fixed-width strings drop at the end.
 bool is_text(std::string_view bytes);
 
+// The number of characters of well-formed UTF-8.
+std::size_t n_characters(std::string_view text);
+
 // The start of text that is too long to be quoted in an error.
 inline std::string_view start_of(std::string_view text) { return text.substr(0, 100); }
 
