@@ -64,12 +64,19 @@ std::optional<LetorError> LetorParser::feed(std::string_view block) {
 
 // Waiting for the end of a line must not take more memory than the longest line may.
 std::optional<LetorError> LetorParser::check_unfinished_line() const {
-    if (unfinished_line_.size() <= rules_.max_line) return std::nullopt;
-    return LetorError{n_lines_ + 1, LetorFault::line_too_long, std::string(start_of(unfinished_line_))};
+    const std::string_view line = without_mark(unfinished_line_);
+    if (line.size() <= rules_.max_line) return std::nullopt;
+    return LetorError{n_lines_ + 1, LetorFault::line_too_long, std::string(start_of(line))};
+}
+
+// The text that comes next, without the byte order mark that a file may start with.
+std::string_view LetorParser::without_mark(std::string_view text) const {
+    if (n_lines_ == 0 && text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    return text;
 }
 
 std::optional<LetorError> LetorParser::read_pieces(std::vector<std::string_view>& pieces) {
-    if (n_lines_ == 0 && pieces[0].starts_with(kByteOrderMark)) pieces[0].remove_prefix(kByteOrderMark.size());
+    pieces[0] = without_mark(pieces[0]);
     if (scratch_.size() < pieces.size()) scratch_.resize(pieces.size());
     std::vector<LetorLinesRead> results(pieces.size());
     std::vector<LetorRows> parts(pieces.size());

@@ -55,6 +55,7 @@ class LetorParser {
     std::optional<LetorError> read_pieces(std::vector<std::string_view>& pieces);
     void keep(std::vector<LetorRows>& parts);
     std::optional<LetorError> check_unfinished_line() const;
+    std::string_view without_mark(std::string_view text) const;
 
     LetorRules rules_;
     int n_threads_;

@@ -19,7 +19,7 @@ bool is_text(std::string_view bytes);
 std::size_t n_characters(std::string_view text);
 
 // The start of text that is too long to be quoted in an error.
-inline std::string_view start_of(std::string_view text) { return text.substr(0, 100); }
+inline std::string_view start_of(std::string_view text) { return text.substr(0, 64); }
 
 // Many short strings in one allocation.
 class TextList {

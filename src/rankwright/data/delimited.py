@@ -65,10 +65,10 @@ def read_csv(
     """Read documents from a CSV or TSV file with a header of column names, decompressed if it ends with .gz.
 
     The text is UTF-8. Fields in double quotes may contain delimiters, line ends and quotes written as two. Every
-    record has as many fields as the header and at most 64 MiB; empty lines are skipped. Numbers are decimal; `true`
-    and `false` are 1 and 0; an empty field, NA, N/A, NaN, nan, NULL, null and None are missing values. A column with
-    more numbers than text must hold numbers only, unless `features` leaves it out. Query ids become integers if all
-    of them are written as integers, otherwise strings.
+    record has as many fields as the header and at most 64 MiB; empty lines are skipped. Numbers are decimal;
+    `true` and `false` are 1 and 0; an empty field, NA, N/A, NaN, nan, NULL, null and None are missing values. A
+    column with more numbers than text must hold numbers only, unless `features` leaves it out. Query ids become
+    integers if all of them are written as integers, otherwise strings.
 
     Parameters
     ----------

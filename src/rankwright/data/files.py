@@ -107,7 +107,7 @@ def _mode_of(target: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not stat.S_ISREG(status.st_mode):  # replacing a device such as /dev/null would break the machine
-        raise InputError(f"{target} exists and is not a regular file.")
+        raise InputError(f"{target} exists and is not a file.")
     return stat.S_IMODE(status.st_mode)
 
 
