@@ -19,17 +19,61 @@ namespace rankwright::bindings {
 
 namespace nb = nanobind;
 
+// A contiguous numpy array whose items are aligned, which nanobind does not check; see the caster below.
+template <class T, int Dimensions>
+struct Array : nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu> {
+    using Base = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+    Array() = default;
+    explicit Array(const Base& base) : Base(base) {}
+};
+
 template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vector = Array<const T, 1>;
 template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Matrix = Array<const T, 2>;
+
+}  // namespace rankwright::bindings
+
+// Reading a misaligned item is undefined behaviour. A misaligned argument is a ValueError, a misaligned optional
+// one a TypeError, since nanobind lets a nested caster only say no.
+template <class T, int Dimensions>
+struct nanobind::detail::type_caster<rankwright::bindings::Array<T, Dimensions>> {
+    using Value = rankwright::bindings::Array<T, Dimensions>;
+    using Base = make_caster<typename Value::Base>;
+    static constexpr auto Name = Base::Name;
+    template <class>
+    using Cast = Value&;
+
+    template <class Flags>
+    bool from_python(handle source, Flags flags, cleanup_list* cleanup) noexcept {
+        if (!base_.from_python(source, flags, cleanup)) return false;
+        value_ = Value(base_.value);
+        return true;
+    }
+    template <class>
+    bool can_cast() const noexcept {
+        return value_.size() == 0 || reinterpret_cast<std::uintptr_t>(value_.data()) % alignof(T) == 0;
+    }
+    operator Value&() {
+        if (!can_cast<Value>())
+            throw std::invalid_argument("an array is not aligned to its item size: pass a copy");
+        return value_;
+    }
+
+  private:
+    Base base_;
+    Value value_;
+};
+
+namespace rankwright::bindings {
 
 template <class T>
 std::span<const T> view(const Vector<T>& array) {
     return {array.data(), array.size()};
 }
 
-// A new numpy array and the span a kernel fills.
+// A new numpy array, and the span that a kernel fills.
 template <class T, std::size_t Dimensions = 1>
 struct Output {
     explicit Output(std::array<std::size_t, Dimensions> shape) : shape_(shape) {
@@ -44,7 +88,7 @@ struct Output {
 
     nb::ndarray<nb::numpy, T> numpy() { return first(shape_[0]); }
 
-    // So many of it: the rest of the memory goes with them.
+    // The first `length` rows; the memory of the rest is kept with them.
     nb::ndarray<nb::numpy, T> first(std::size_t length) {
         shape_[0] = length;
         T* data = data_.release();
@@ -62,22 +106,22 @@ inline void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(sentence);
 }
 
-// Offsets of queries over n places: from 0 to n, never falling; a query holds fewer than 2^32 documents.
+// Offsets of queries over n places: from 0 to n, never decreasing; a query holds fewer than 2^32 documents.
 inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t n) {
     const Offsets queries = view(offsets);
     require(!queries.empty() && queries.front() == 0 && queries.back() == static_cast<std::int64_t>(n),
             "offsets must run from 0 to the number of rows");
     for (std::size_t query = 1; query < queries.size(); ++query) {
-        require(queries[query - 1] <= queries[query], "offsets must not fall");
+        require(queries[query - 1] <= queries[query], "offsets must not decrease");
         require(queries[query] - queries[query - 1] < (std::int64_t{1} << 32), "a query is too long");
     }
     return queries;
 }
 
-// Rows that all lie in [0, n). This loop and the next have no way out, so that they vectorise.
+// Rows that all lie in [0, n). This loop and the next never leave early, so that they vectorise.
 inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     const Rows seen = view(rows);
-    std::uint64_t signs = 0;  // the highest bit is set once a row, or its distance from the last one, is negative
+    std::uint64_t signs = 0;  // the highest bit is set if a row or n - 1 - row is negative
     for (std::int64_t row : seen)
         signs |= static_cast<std::uint64_t>(row) | (n - 1 - static_cast<std::uint64_t>(row));
     require(seen.empty() || signs >> 63 == 0, "a row is out of range");

@@ -1,39 +1,26 @@
 #include "rankwright/letor.hpp"
 
-#include <mutex>
 #include <string>
 #include <vector>
 
-#include "arrays.hpp"
+#include "guarded.hpp"
 #include "rankwright/threads.hpp"
+#include "text.hpp"
 
 namespace rankwright::bindings {
 namespace {
 
-nb::str to_str(std::string_view text) { return nb::str(text.data(), text.size()); }
-
-// A parser that one thread uses at a time: the GIL, released while it works, no longer sees to that.
-struct GuardedParser : LetorParser {
-    using LetorParser::LetorParser;
-    std::mutex turn;
-};
-
-std::unique_lock<std::mutex> take_turn(GuardedParser& parser) {
-    std::unique_lock lock(parser.turn, std::try_to_lock);
-    require(lock.owns_lock(), "another thread is using this parser");
-    return lock;
-}
+using GuardedParser = Guarded<LetorParser>;
 
 nb::object feed(GuardedParser& parser, const Vector<std::uint8_t>& block) {
-    const std::string_view bytes(reinterpret_cast<const char*>(block.data()), block.size());
     const auto turn = take_turn(parser);
     std::optional<LetorError> error;
     {
         nb::gil_scoped_release release;
-        error = parser.feed(bytes);
+        error = parser.feed(bytes_of(block));
     }
     if (!error) return nb::none();
-    return nb::make_tuple(error->line, error->fault, nb::bytes(error->token.data(), error->token.size()));
+    return nb::make_tuple(error->line, error->fault, to_bytes(error->token));
 }
 
 nb::object document_ids(const LetorParser& parser) {
@@ -43,26 +30,27 @@ nb::object document_ids(const LetorParser& parser) {
     return ids;
 }
 
-using NewMatrix = nb::ndarray<float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+nb::object labels(const LetorParser& parser) {
+    if (!parser.is_judged()) return nb::none();
+    Output<double> values(parser.n_rows());
+    parser.copy_labels(values.span());
+    return nb::cast(values.numpy());
+}
 
-// Fills `features`, allocated by numpy: it asks for huge pages, so that a large matrix costs few page faults.
-nb::tuple finish(GuardedParser& parser, float absent, NewMatrix features) {
+// Fills `features`, allocated by numpy, which asks for huge pages, so that a large matrix costs few page faults.
+nb::tuple finish(GuardedParser& parser, float absent, Array<float, 2> features) {
     const auto turn = take_turn(parser);
-    require(features.shape(0) == parser.n_rows(), "features must have a row for every document read");
-    require(features.shape(1) >= parser.n_features(),
-            "features must not be narrower than the highest feature read");
+    require(features.shape(0) == parser.n_rows(), "features must have one row per document");
+    require(features.shape(1) >= parser.n_features(), "features must have a column for the highest feature");
     {
         nb::gil_scoped_release release;
         parser.move_features(absent, features.shape(1), {features.data(), features.size()});
     }
-    Output<double> labels(parser.n_rows());
-    parser.copy_labels(labels.span());
     Output<std::int64_t> queries(parser.n_rows());
-    nb::list query_ids;
-    for (std::string_view id : parser.number_queries(queries.span())) query_ids.append(to_str(id));
-    nb::object documents = document_ids(parser);
+    nb::list query_ids = to_list(parser.number_queries(queries.span()));
+    nb::tuple result = nb::make_tuple(labels(parser), queries.numpy(), query_ids, document_ids(parser));
     parser.clear();
-    return nb::make_tuple(labels.numpy(), queries.numpy(), query_ids, documents);
+    return result;
 }
 
 nb::list format_features(const Matrix<float>& features, int n_threads) {
@@ -84,6 +72,7 @@ nb::list format_features(const Matrix<float>& features, int n_threads) {
 
 void bind_letor(nb::module_& m) {
     nb::enum_<LetorFault>(m, "LetorFault")
+        .value("label_missing", LetorFault::label_missing)
         .value("label_not_number", LetorFault::label_not_number)
         .value("label_not_finite", LetorFault::label_not_finite)
         .value("query_missing", LetorFault::query_missing)
@@ -93,13 +82,24 @@ void bind_letor(nb::module_& m) {
         .value("feature_too_high", LetorFault::feature_too_high)
         .value("value_not_number", LetorFault::value_not_number)
         .value("value_not_finite", LetorFault::value_not_finite)
-        .value("id_not_text", LetorFault::id_not_text);
+        .value("id_not_text", LetorFault::id_not_text)
+        .value("query_id_too_long", LetorFault::query_id_too_long)
+        .value("line_too_long", LetorFault::line_too_long);
     nb::class_<GuardedParser>(m, "LetorParser")
-        .def(nb::init<std::uint32_t, int>(), nb::arg("max_feature"), nb::arg("n_threads"))
+        .def(
+            "__init__",
+            [](GuardedParser* parser, bool judged, std::uint32_t max_feature, std::size_t max_line,
+               std::size_t max_query_id, int n_threads) {
+                const LetorRules rules{judged, max_feature, max_line, max_query_id};
+                new (parser) GuardedParser(rules, n_threads);
+            },
+            nb::arg("judged"), nb::arg("max_feature"), nb::arg("max_line"), nb::arg("max_query_id"),
+            nb::arg("n_threads"))
         .def("feed", &feed, nb::arg("block"))
         .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
-        .def_prop_ro("n_rows", [](const GuardedParser& parser) { return parser.n_rows(); })
-        .def_prop_ro("n_features", [](const GuardedParser& parser) { return parser.n_features(); });
+        .def_prop_ro("n_rows", locked(&LetorParser::n_rows))
+        .def_prop_ro("n_features", locked(&LetorParser::n_features))
+        .def_prop_ro("longest_query_id", locked(&LetorParser::longest_query_id));
     m.def("format_letor_features", &format_features, nb::arg("features"), nb::arg("n_threads"));
 }
 

@@ -3,6 +3,7 @@
 namespace rankwright::bindings {
 void bind_binning(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
+void bind_csv(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
@@ -24,6 +25,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The C++ core of rankwright. Arguments are checked here; results are new arrays.";
     rankwright::bindings::bind_binning(m);
     rankwright::bindings::bind_contributions(m);
+    rankwright::bindings::bind_csv(m);
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_hashing(m);
     rankwright::bindings::bind_lambdas(m);

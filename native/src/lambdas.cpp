@@ -2,170 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
-#include "rankwright/pair_rows.hpp"
-#include "rankwright/threads.hpp"
+#include "rankwright/query_pairs.hpp"
 
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kQueriesAChunk = 32;
-// Rows of pairs that share an anchor: so few that sums of floats over them stay exact enough, and no score so far
-// below the anchor's that the ratio of two documents' odds is lost.
-constexpr std::size_t kRowsATile = 64;
-constexpr double kFarthestInTile = 16.0;
-constexpr float kNobody = std::numeric_limits<float>::quiet_NaN();
-
-// An array in whole, aligned blocks of lanes.
-template <class T>
-class Column {
-  public:
-    void resize(std::size_t size) { blocks_.resize((size + kLanes - 1) / kLanes); }
-    std::size_t padded_size() const { return blocks_.size() * kLanes; }
-    // Through a cast, since there may be no block whose lanes to ask for.
-    T* data() { return reinterpret_cast<T*>(blocks_.data()); }
-    const T* data() const { return reinterpret_cast<const T*>(blocks_.data()); }
-    T& operator[](std::size_t place) { return data()[place]; }
-    const T& operator[](std::size_t place) const { return data()[place]; }
-
-  private:
-    struct alignas(64) Block {
-        T lanes[kLanes];
-    };
-    std::vector<Block> blocks_;
-};
-
-double at(Doubles values, std::int64_t row) { return values[static_cast<std::size_t>(row)]; }
-
-// One query's documents, best first, and the sums over their pairs.
-class QueryPairs {
-  public:
-    explicit QueryPairs(const PairLoss& loss) : loss_(loss), rows_(pair_rows(loss.path)) {}
-
-    std::size_t query() const { return query_; }
-    Rows ranked() const { return ranked_; }
-    std::size_t size() const { return ranked_.size(); }
-    const PairRows& rows() const { return rows_; }
-
-    void load(std::size_t query) {
-        query_ = query;
-        const auto begin = static_cast<std::size_t>(loss_.queries[query]);
-        ranked_ = loss_.order.subspan(begin, static_cast<std::size_t>(loss_.queries[query + 1]) - begin);
-        resize();
-        for (std::size_t rank = 0; rank < size(); ++rank) {
-            scores_[rank] = at(loss_.scores, ranked_[rank]);
-            // Relative to one of them, large labels that are close to each other stay different as floats.
-            labels_[rank] = static_cast<float>(at(loss_.labels, ranked_[rank]) - at(loss_.labels, ranked_[0]));
-        }
-        std::fill(labels_.data() + size(), labels_.data() + labels_.padded_size(), kNobody);
-        gradient_sums_.assign(size(), 0.0);
-        hessian_sums_.assign(size(), 0.0);
-        total_ = 0.0;
-    }
-
-    // Adds all pairs; `deltas` says how much each one counts.
-    template <class Deltas>
-    void add(Deltas& deltas) {
-        const std::size_t n_rows = std::min({loss_.truncation, deltas.depth(), size()});
-        for (std::size_t first = 0, last; first < n_rows; first = last) {
-            last = tile_end(first, n_rows);
-            const PairColumns documents = columns();
-            rows_.measure_from(static_cast<std::int64_t>(first), scores_.data(), loss_.sigma, documents);
-            for (std::size_t upper = first; upper < last; ++upper) add_row(upper, deltas.row(upper, documents));
-            empty_columns(first);
-        }
-    }
-
-    // Writes the sums where the rows of the query are; every delta was 1 / factor of what it should be.
-    void write(double factor, const Lambdas& lambdas) const {
-        const double gradient = factor * norm(2.0 * factor * total_) * weight();
-        const double hessian = gradient * loss_.sigma;
-        for (std::size_t rank = 0; rank < size(); ++rank) {
-            const auto row = static_cast<std::size_t>(ranked_[rank]);
-            lambdas.gradient[row] = gradient * gradient_sums_[rank];
-            lambdas.hessian[row] = hessian * hessian_sums_[rank];
-        }
-    }
-
-  private:
-    void resize() {
-        scores_.resize(size());
-        for (Column<float>* column : {&labels_, &below_, &odds_, &gradient_, &hessian_}) column->resize(size());
-    }
-
-    PairColumns columns() {
-        const bool damped = loss_.normalise && scores_[0] != scores_[size() - 1];
-        return {static_cast<std::int64_t>(size()),
-                labels_.data(),
-                below_.data(),
-                odds_.data(),
-                gradient_.data(),
-                hessian_.data(),
-                damped ? 0.01f : 1.0f,
-                damped ? 1.0f : 0.0f};
-    }
-
-    std::size_t tile_end(std::size_t first, std::size_t n_rows) const {
-        std::size_t last = first + 1;
-        while (last < std::min(n_rows, first + kRowsATile) &&
-               loss_.sigma * (scores_[first] - scores_[last]) <= kFarthestInTile)
-            ++last;
-        return last;
-    }
-
-    void add_row(std::size_t upper, const RowSums& sums) {
-        gradient_sums_[upper] += static_cast<double>(sums.gradient);
-        hessian_sums_[upper] += static_cast<double>(sums.hessian);
-        total_ += static_cast<double>(sums.total);
-    }
-
-    void empty_columns(std::size_t first) {
-        for (std::size_t rank = first; rank < size(); ++rank) {
-            gradient_sums_[rank] += static_cast<double>(gradient_[rank]);
-            hessian_sums_[rank] += static_cast<double>(hessian_[rank]);
-        }
-        std::fill_n(gradient_.data(), gradient_.padded_size(), 0.0f);
-        std::fill_n(hessian_.data(), hessian_.padded_size(), 0.0f);
-    }
-
-    double norm(double total) const {
-        return loss_.normalise && total > 0.0 ? std::log2(1.0 + total) / total : 1.0;
-    }
-
-    double weight() const { return loss_.query_weights.empty() ? 1.0 : loss_.query_weights[query_]; }
-
-    const PairLoss& loss_;
-    const PairRows rows_;
-    std::size_t query_ = 0;
-    Rows ranked_;
-    Column<double> scores_;
-    Column<float> labels_, below_, odds_, gradient_, hessian_;  // the last two are zero between tiles
-    std::vector<double> gradient_sums_, hessian_sums_;
-    double total_ = 0.0;
-};
-
-// A metric's deltas are prepared for each query in turn: prepare(pairs) returns the factor that row()'s deltas
-// lack, 0 if the query has none; depth() is the rank from which on no two documents have any.
-template <class MakeDeltas>
-void sum_pairs(const PairLoss& loss, int n_threads, const Lambdas& lambdas, const MakeDeltas& make_deltas) {
-    parallel_ranges(loss.queries.size() - 1, kQueriesAChunk, n_threads, [&](std::size_t first, std::size_t last) {
-        QueryPairs pairs(loss);
-        auto deltas = make_deltas();
-        for (std::size_t query = first; query < last; ++query) {
-            pairs.load(query);
-            const double factor = pairs.size() > 1 ? deltas.prepare(pairs) : 0.0;
-            if (factor != 0.0) pairs.add(deltas);
-            pairs.write(factor, lambdas);
-        }
-    });
-}
-
 // |gain_i - gain_j| x |discount_i - discount_j|.
 class LinearDeltas {
   public:
-    LinearDeltas(std::span<const float> gains, const Column<float>& discounts, std::size_t depth,
+    LinearDeltas(std::span<const float> gains, const LaneColumn<float>& discounts, std::size_t depth,
                  Doubles query_factors)
         : gains_(gains), query_factors_(query_factors), depth_(depth), discounts_(discounts) {}
 
@@ -186,12 +33,12 @@ class LinearDeltas {
     std::span<const float> gains_;
     Doubles query_factors_;
     std::size_t depth_;
-    const Column<float>& discounts_;
-    Column<float> ranked_gains_;
+    const LaneColumn<float>& discounts_;
+    LaneColumn<float> ranked_gains_;
     PairRows rows_{};
 };
 
-// Deltas that a metric writes a row at a time.
+// Deltas that a metric computes one row at a time.
 class WrittenDeltas {
   public:
     double start(const QueryPairs& pairs, std::size_t depth, double factor) {
@@ -213,7 +60,7 @@ class WrittenDeltas {
 
   private:
     std::size_t depth_ = 0;
-    Column<float> row_;
+    LaneColumn<float> row_;
     PairRows rows_{};
 };
 
@@ -221,8 +68,8 @@ double inverse_rank(std::size_t rank, std::size_t depth) {
     return rank < depth ? 1.0 / static_cast<double>(rank + 1) : 0.0;
 }
 
-// A relevant document moves from one rank to the other, and each relevant one that it passes gains or loses one
-// predecessor.
+// A relevant document moves from one rank to the other, and each relevant document in between gains or loses one
+// relevant predecessor.
 class AveragePrecisionDeltas : public WrittenDeltas {
   public:
     AveragePrecisionDeltas(Relevance relevance, std::size_t depth, bool capped)
@@ -260,7 +107,7 @@ class AveragePrecisionDeltas : public WrittenDeltas {
     std::vector<double> relevance_, arrives_, leaves_;
 };
 
-// Only a swap that changes which rank is the first relevant one counts.
+// Only swaps that change the rank of the first relevant document count.
 class ReciprocalRankDeltas : public WrittenDeltas {
   public:
     ReciprocalRankDeltas(Relevance relevance, std::size_t depth) : labels_(relevance), most_ranks_(depth) {}
@@ -296,8 +143,8 @@ class ReciprocalRankDeltas : public WrittenDeltas {
     Rows ranked_;
 };
 
-// With u the chance to read on from just below the upper rank to the lower one, and B the expectation of 1 / rank
-// of a stop between the two, a swap changes the value by
+// With u the probability of reading on from just below the upper rank to the lower one, and B the expectation of
+// 1 / rank of a stop between the two, a swap changes the value by
 //   P(reads as far as upper) (stop_lower - stop_upper) (1 / upper - B - u / lower).
 class ExpectedReciprocalRankDeltas : public WrittenDeltas {
   public:
@@ -309,7 +156,7 @@ class ExpectedReciprocalRankDeltas : public WrittenDeltas {
         reading_ = 1.0;
         return start(pairs, most_ranks_, 1.0);
     }
-    // Rows come in order, each taking the reader one rank further.
+    // Rows are processed in order of rank.
     RowSums row(std::size_t upper, const PairColumns& documents) {
         const double stop = at(stops_, ranked_[upper]), reading = reading_;
         double u = 1.0, left = inverse_rank(upper, most_ranks_);
@@ -330,7 +177,7 @@ class ExpectedReciprocalRankDeltas : public WrittenDeltas {
     double reading_ = 1.0;
 };
 
-// Every pair alike.
+// The same delta for every pair.
 class EvenDeltas : public WrittenDeltas {
   public:
     double prepare(const QueryPairs& pairs) { return start(pairs, pairs.size(), 1.0); }
@@ -339,7 +186,7 @@ class EvenDeltas : public WrittenDeltas {
     }
 };
 
-// A matrix, its values relative to the largest.
+// The caller's matrix of deltas, scaled by its maximum.
 class GivenDeltas : public WrittenDeltas {
   public:
     explicit GivenDeltas(Doubles deltas) : deltas_(deltas) {}
@@ -369,7 +216,7 @@ std::size_t longest_query(Offsets queries) {
 
 void linear_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts, Doubles query_factors,
                     int n_threads, Lambdas lambdas) {
-    Column<float> padded;  // with zeros
+    LaneColumn<float> padded;  // with zeros
     padded.resize(std::max(longest_query(loss.queries), discounts.size()));
     std::transform(discounts.begin(), discounts.end(), padded.data(),
                    [](double discount) { return static_cast<float>(discount); });

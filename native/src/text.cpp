@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 namespace rankwright {
 namespace {
@@ -15,7 +16,7 @@ std::size_t length_from_lead(unsigned char lead) {
     return lead >= 0xC0 ? 2 : 0;
 }
 
-// How many bytes the character at the start of `bytes`, not a plain one, takes; 0 where it is malformed.
+// The number of bytes of the non-ASCII character at the start of `bytes`; 0 if it is malformed.
 std::size_t character_length(std::string_view bytes) {
     constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const auto lead = static_cast<unsigned char>(bytes[0]);
@@ -42,6 +43,10 @@ bool is_text(std::string_view bytes) {
         bytes.remove_prefix(length);
     }
     return true;
+}
+
+std::size_t n_characters(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), std::not_fn(is_continuation)));
 }
 
 }  // namespace rankwright

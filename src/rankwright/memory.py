@@ -1,24 +1,46 @@
-"""How much memory this process may use."""
+"""How much memory this process can still use."""
 
 from __future__ import annotations
 
 import os
-from functools import cache
+import re
 from pathlib import Path
 
+# Limit, usage and reclaimable page cache of a container: cgroup version 2, then version 1.
+_CGROUP_FILES = (
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),
+)
 
-@cache
+
 def available_memory() -> int:
-    """Return the bytes this process may use: the machine's memory, cut by the container's limit."""
-    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), _cgroup_bytes()]
-    return min(limit for limit in limits if limit is not None)
+    """Return the bytes that can be allocated now, as far as the machine and the container allow."""
+    bounds = [_machine_bytes(), _container_bytes()]
+    return min(bound for bound in bounds if bound is not None)
 
 
-def _cgroup_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return a cgroup's limit in bytes (version 2, then 1), or None where there is none."""
-    for limit_file in ("memory.max", "memory/memory.limit_in_bytes"):
-        try:
-            return int((root / limit_file).read_text())
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
+def _machine_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Return the machine's available memory, or all of it where the system does not tell."""
+    available = _number_after("MemAvailable:", meminfo)
+    if available is not None:
+        return available * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return what is left of the limit of the container (cgroup), or None where there is no limit."""
+    for limit_file, usage_file, statistics, cache in _CGROUP_FILES:
+        limit = _number_after("", root / limit_file)
+        if limit is not None:
+            used = _number_after("", root / usage_file) or 0
+            return max(0, limit - used + (_number_after(cache, root / statistics) or 0))
     return None
+
+
+def _number_after(word: str, path: Path) -> int | None:
+    """Return the number after a word at the start of a line, or None if there is no such file or number."""
+    try:
+        found = re.search(rf"^{word}\s*([0-9]+)\b", path.read_text(), flags=re.MULTILINE)
+    except OSError:
+        return None
+    return None if found is None else int(found[1])

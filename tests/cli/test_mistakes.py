@@ -26,8 +26,8 @@ def elsewhere(tmp_path, monkeypatch):
     [
         ("", "data.txt holds no documents."),
         ("# nothing\n", "data.txt holds no documents."),
-        ("1 1:2\n", "data.txt, line 1: expected qid:ID after the label, found '1:2'."),
-        ("1\n", "data.txt, line 1: expected qid:ID after the label, found the end of the line."),
+        ("1 1:2\n", "data.txt, line 1: expected qid:ID, found '1:2'."),
+        ("1\n", "data.txt, line 1: expected qid:ID, found the end of the line."),
         ("high qid:1 1:2\n", "data.txt, line 1: expected a number as the label, found 'high'."),
         ("inf qid:1 1:2\n", "data.txt, line 1: expected a finite label, found 'inf'."),
         (
@@ -35,8 +35,8 @@ def elsewhere(tmp_path, monkeypatch):
             "data.txt, line 2: expected a number or NULL after the colon, found '1:high'.",
         ),
         ("1 qid:1 high\n", "data.txt, line 1: expected feature:value, found 'high'."),
-        ("1 qid:1 0:2\n", "data.txt, line 1: expected a feature's number from 1 before the colon, found '0:2'."),
-        ("1 qid:1 -3:2\n", "data.txt, line 1: expected a feature's number from 1 before the colon, found '-3:2'."),
+        ("1 qid:1 0:2\n", "data.txt, line 1: expected a positive feature number before the colon, found '0:2'."),
+        ("1 qid:1 -3:2\n", "data.txt, line 1: expected a positive feature number before the colon, found '-3:2'."),
         (
             "1 qid:1 2:2 1:2\n",
             "data.txt, line 1: expected features in ascending order, each once, found '1:2'.",
@@ -123,9 +123,9 @@ def test_a_folder_for_a_file(refuse, tmp_path, name, what):
 def test_a_truncated_gzip_file(refuse, fold, tmp_path):
     whole = gzip.compress((fold / "train.txt").read_bytes())
     (tmp_path / "data.txt.gz").write_bytes(whole[: len(whole) // 2])
-    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a whole gzip file: it is truncated or corrupt."
+    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a complete gzip file: it is truncated or corrupt."
     (tmp_path / "data.txt.gz").write_bytes(b"1 qid:1 1:1\n")
-    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a whole gzip file: it is truncated or corrupt."
+    assert refuse(*train("data.txt.gz")) == "data.txt.gz is not a complete gzip file: it is truncated or corrupt."
 
 
 @pytest.mark.parametrize(

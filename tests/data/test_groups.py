@@ -69,3 +69,17 @@ def test_other_ids_are_refused(qid):
 def test_other_sizes_are_refused(sizes):
     with pytest.raises(InputError, match=r"Query sizes must be a list of whole numbers from 1."):
         QueryGroups.of_sizes(sizes)
+
+
+@pytest.mark.parametrize("ids", [["a", "a\0"], ("a\0", "b"), [b"a", b"a\0"], np.array(["a", "a\0"], dtype=object)])
+def test_ids_with_nul_are_refused_as_numpy_would_drop_it(ids):
+    with pytest.raises(InputError, match=r"The query id of row [01] holds a NUL character; remove it\."):
+        QueryGroups.of(ids)
+
+
+def test_an_id_that_is_very_long_would_widen_every_row():
+    assert len(QueryGroups.of(["a" * 1000, "b"])) == 2
+    with pytest.raises(
+        InputError, match=r"The query id of row 1 has 100,000 characters; at most 1,000 are allowed\."
+    ):
+        QueryGroups.of(["b", "a" * 100_000])

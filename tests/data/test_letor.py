@@ -4,6 +4,7 @@ import gzip
 import os
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rankwright._native import LetorParser
-from rankwright.data import RankingData, read_letor, write_letor
+from rankwright.data import Documents, RankingData, read_letor, write_letor
 from rankwright.errors import InputError
+from rankwright.memory import available_memory
 from reference import letor as reference
 from shared_data import SHARED, needs_shared_data
 
@@ -30,8 +32,15 @@ def blocks_of(data: bytes, size: int):
     yield np.frombuffer(b"\n", dtype=np.uint8)
 
 
-def parse(data: bytes, block_size: int = 1 << 20, n_threads: int = 1, max_feature: int = MOST):
-    parser = LetorParser(max_feature, n_threads)
+RULES = reference.Rules()
+
+
+def new_parser(rules: reference.Rules = RULES, n_threads: int = 2) -> LetorParser:
+    return LetorParser(rules.judged, rules.max_feature, rules.max_line, rules.max_query_id, n_threads)
+
+
+def parse(data: bytes, block_size: int = 1 << 20, n_threads: int = 1, rules: reference.Rules = RULES):
+    parser = new_parser(rules, n_threads)
     for block in blocks_of(data, block_size):
         if error := parser.feed(block):
             line, fault, token = error
@@ -44,16 +53,18 @@ def finish(parser: LetorParser, absent: float, n_features: int):
     return X, *parser.finish(absent, X)
 
 
-def assert_like_reference(data: bytes, block_size: int, n_threads: int, max_feature: int, absent: float) -> None:
-    expected = reference.parse(data, max_feature)
-    found = parse(data, block_size, n_threads, max_feature)
+def assert_like_reference(
+    data: bytes, block_size: int, n_threads: int, rules: reference.Rules, absent: float = 0.0
+) -> None:
+    expected = reference.parse(data, rules)
+    found = parse(data, block_size, n_threads, rules)
     if isinstance(expected, tuple):
         assert found == expected
         return
     assert not isinstance(found, tuple), found
     X, y, queries, ids, documents = finish(found, absent, expected.n_features)
     assert X.tobytes() == expected.matrix(absent, expected.n_features).tobytes()
-    assert y.tolist() == expected.labels
+    assert (None if y is None else y.tolist()) == (expected.labels if rules.judged else None)
     assert (ids, queries.tolist()) == expected.number_queries()
     assert documents == (expected.documents if any(expected.documents) else None)
 
@@ -94,6 +105,11 @@ x qid:1
 0 1:2
 0 qid: 1:2
 0
+qid:1 1:2
+qid:1
+qid:
+0 qid:a_long_id_of_a_query 1:2
+0 qid:1 1:2 # a line that is longer than any line may be in these tests, which are rather short ones
 0 qid:1 0:1
 0 qid:1 2:1 2:3
 0 qid:1 -1:2
@@ -134,7 +150,7 @@ def documents(draw: st.DrawFn) -> str:
 @st.composite
 def files(draw: st.DrawFn, lines: st.SearchStrategy[str]) -> bytes:
     text = draw(st.sampled_from(["\n", "\r\n"])).join(draw(st.lists(lines, max_size=6)))
-    mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))
+    mark = draw(st.sampled_from([b"", b"\xef\xbb\xbf"]))  # does not count as a part of the first line
     return mark + text.encode() + draw(st.sampled_from([b"", b"\n"]))
 
 
@@ -143,9 +159,11 @@ def files(draw: st.DrawFn, lines: st.SearchStrategy[str]) -> bytes:
     st.integers(1, 200),
     st.sampled_from([1, 2, 3]),
     st.sampled_from([0.0, float("nan"), -1.5]),
+    st.booleans(),
 )
-def test_equals_the_slow_twin_wherever_the_blocks_are_cut(data, block_size, n_threads, absent):
-    assert_like_reference(data, block_size, n_threads, 100, absent)
+def test_equals_the_slow_twin_wherever_the_blocks_are_cut(data, block_size, n_threads, absent, judged):
+    rules = reference.Rules(judged=judged, max_feature=100, max_line=80, max_query_id=12)
+    assert_like_reference(data, block_size, n_threads, rules, absent)
 
 
 @given(st.binary(max_size=60), st.integers(1, 7))
@@ -154,7 +172,7 @@ def test_equals_the_slow_twin_wherever_the_blocks_are_cut(data, block_size, n_th
 @example("0 qid:é 1:2 #文\n".encode(), 1)
 @example(b"\xef\xbb\xbf0 qid:1\n\xef\xbb\xbf0 qid:1", 1)
 def test_any_bytes_give_data_or_an_error(data, block_size):
-    assert_like_reference(data, block_size, 2, 100, 0.0)
+    assert_like_reference(data, block_size, 2, reference.Rules(max_feature=100))
 
 
 @given(numbers)
@@ -194,7 +212,7 @@ def many_lines(n_rows: int) -> bytes:
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("block_size", [1 << 14, 1 << 20, 1 << 30])
 def test_many_pieces_equal_the_slow_twin(n_threads, block_size):
-    assert_like_reference(many_lines(2_000), block_size, n_threads, 100, 0.0)
+    assert_like_reference(many_lines(2_000), block_size, n_threads, reference.Rules(max_feature=100))
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
@@ -212,12 +230,14 @@ def test_growing_rows_cost_no_more_than_their_matrix():
 
 
 def test_a_parser_that_met_an_error_is_safe_to_finish():
-    parser = LetorParser(MOST, 2)
+    parser = new_parser()
     assert parser.feed(np.frombuffer(b"0 qid:1 5:1\n0 qid:1 bad\n", dtype=np.uint8)) is not None
     assert finish(parser, 0.0, 5)[0].shape == (0, 5)
 
 
-@pytest.mark.parametrize(("shape", "sentence"), [((1, 4), "must not be narrower"), ((2, 5), "a row for every")])
+@pytest.mark.parametrize(
+    ("shape", "sentence"), [((1, 4), "a column for the highest feature"), ((2, 5), "one row per document")]
+)
 def test_a_matrix_that_does_not_fit_is_refused(shape, sentence):
     with pytest.raises(ValueError, match=sentence):
         parse(b"0 qid:1 5:1").finish(0.0, np.empty(shape, dtype=np.float32))
@@ -274,15 +294,17 @@ def test_a_query_of_many_documents(letor_file):
 
 
 WRONG_LINES = {
+    "qid:1 1:2": "expected a label (read documents without labels with judged=False), found 'qid:1'",
+    f"0 qid:{'x' * 1001} 1:2": f"expected a query id of at most 1,000 characters, found '{'x' * 57}...'",
     "one qid:1 1:2": "expected a number as the label, found 'one'",
     "inf qid:1 1:2": "expected a finite label, found 'inf'",
     "nan qid:1 1:2": "expected a finite label, found 'nan'",
-    "0 1:0.5": "expected qid:ID after the label, found '1:0.5'",
-    "0": "expected qid:ID after the label, found the end of the line",
+    "0 1:0.5": "expected qid:ID, found '1:0.5'",
+    "0": "expected qid:ID, found the end of the line",
     "0 qid:1 5": "expected feature:value, found '5'",
     "0 qid:1 1:many": "expected a number or NULL after the colon, found '1:many'",
-    "0 qid:1 0:1": "expected a feature's number from 1 before the colon, found '0:1'",
-    "0 qid:1 -2:1": "expected a feature's number from 1 before the colon, found '-2:1'",
+    "0 qid:1 0:1": "expected a positive feature number before the colon, found '0:1'",
+    "0 qid:1 -2:1": "expected a positive feature number before the colon, found '-2:1'",
     "0 qid:1 2:1 1:1": "expected features in ascending order, each once, found '1:1'",
     "0 qid:1 2:1 2:1": "expected features in ascending order, each once, found '2:1'",
     "0 qid:1 1000001:1": "expected no feature above 1,000,000, found '1000001:1'",
@@ -306,10 +328,72 @@ def test_ids_must_be_utf8(letor_file):
         read_letor(path)
 
 
-def test_a_matrix_larger_than_memory_is_refused(letor_file):
-    path = letor_file("0 qid:1 1000000:1\n" * 1_000_000)
-    with pytest.raises(InputError, match=r"at least [0-9,]+ documents x 1,000,000 features, which would need"):
-        read_letor(path)
+def refusal(path: Path, **options) -> str:
+    with pytest.raises(InputError) as caught:
+        read_letor(path, **options)
+    return str(caught.value)
+
+
+def test_a_matrix_larger_than_the_available_memory_is_refused(letor_file):
+    """The memory of the machine would hold it, what is left of it would not."""
+    n_rows = int(0.85 * available_memory() / (4 * MOST))
+    path = letor_file("0 qid:1 1000000:1\n" * n_rows)
+    sentence = refusal(path)
+    assert sentence.startswith(f"{path} has at least {n_rows:,} documents x 1,000,000 features, which take ")
+    assert "number the features without gaps, split the file, or use a machine with more memory" in sentence
+
+
+def test_query_ids_count_as_memory(letor_file):
+    """Text ids take the width of the longest in every row, here far more than the features."""
+    rows = int(0.9 * available_memory() / 4000)
+    path = letor_file(f"0 qid:{'x' * 1000} 1:1\n" + "0 qid:a\n" * rows)
+    assert "features and query ids of up to 1,000 characters, which take" in refusal(path)
+
+
+def test_a_query_id_has_1000_characters_at_most(letor_file):
+    longest = "\u6587" * 1000
+    assert read_letor(letor_file(f"0 qid:{longest} 1:1\n")).qid.tolist() == [longest]
+    path = letor_file(f"0 qid:1 1:1\n0 qid:{longest}x 1:1\n")
+    assert "line 2: expected a query id of at most 1,000 characters, found" in refusal(path)
+
+
+def test_a_line_that_does_not_end_is_refused_while_it_is_read(letor_file):
+    zeros = gzip.compress(b"0 qid:1 1:1\n0 qid:1 1:" + b"0" * (200 << 20), compresslevel=1)
+    path = letor_file(zeros, "long.gz")
+    expected = "line 2: expected a line of at most 67,108,864 bytes"
+    assert refusal(path) == f"{path}, {expected}, found '0 qid:1 1:{'0' * 47}...'."
+
+
+def test_counts_are_not_read_while_another_thread_feeds():
+    parser, block = new_parser(n_threads=1), np.frombuffer(many_lines(2_000) * 40, dtype=np.uint8)
+    refused = []
+    worker = threading.Thread(target=parser.feed, args=(block,))
+    worker.start()
+    while worker.is_alive():
+        for count in ("n_rows", "n_features", "longest_query_id"):
+            try:
+                getattr(parser, count)
+            except ValueError as error:
+                refused.append(str(error))
+    worker.join()
+    assert set(refused) == {"another thread is using this object"}
+
+
+def test_documents_without_labels(letor_file, tmp_path):
+    path = letor_file("qid:7 1:0.5 #docid = A\n2 qid:8 2:1 #docid = B\n")
+    documents = read_letor(path, judged=False)
+    assert type(documents) is Documents
+    assert documents.qid.tolist() == [7, 8]
+    assert documents.X.tolist() == [[0.5, 0], [0, 1]]
+    write_letor(documents, tmp_path / "copy.txt")
+    assert (tmp_path / "copy.txt").read_text() == "qid:7 1:0.5 2:0 #docid = A\nqid:8 1:0 2:1 #docid = B\n"
+    copy = read_letor(tmp_path / "copy.txt", judged=False)
+    assert copy.X.tolist() == documents.X.tolist()
+    assert copy.document_ids.tolist() == ["A", "B"]
+
+
+def test_labels_that_are_ignored_must_still_be_numbers(letor_file):
+    assert "line 1: expected a number as the label, found 'x'" in refusal(letor_file("x qid:1\n"), judged=False)
 
 
 def test_files_that_cannot_be_read(letor_file, tmp_path):
@@ -329,7 +413,7 @@ def test_compressed_files(letor_file):
     assert read_letor(letor_file(whole, "whole.gz")).X.tobytes() == plain.X.tobytes()
     damaged = whole[:100] + bytes([whole[100] ^ 255]) + whole[101:]
     for wrong in (whole[:-500], damaged, text):
-        with pytest.raises(InputError, match="not a whole gzip file: it is truncated or corrupt"):
+        with pytest.raises(InputError, match="not a complete gzip file: it is truncated or corrupt"):
             read_letor(letor_file(wrong, "wrong.gz"))
 
 
@@ -339,7 +423,7 @@ def test_options_are_checked(letor_file):
     with pytest.raises(InputError, match="has 3 features, more than the 2 expected"):
         read_letor(path, n_features=2)
     for wrong in (0, True, 2.5, MOST + 1):
-        with pytest.raises(InputError, match="n_features must be None or a whole number from 1 to 1,000,000"):
+        with pytest.raises(InputError, match="n_features must be None or an integer from 1 to 1,000,000"):
             read_letor(path, n_features=wrong)
     with pytest.raises(InputError, match="absent must be NaN or a number"):
         read_letor(path, absent=float("inf"))
@@ -439,7 +523,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 @pytest.mark.parametrize("name", ["OHSUMED/Fold1/vali", "MQ2008/Fold1/test", "OHSUMED-null/Fold1/test"])
 def test_real_files_equal_the_slow_twin(name):
     data = (SHARED / "letor" / f"{name}.txt").read_bytes()
-    assert_like_reference(data, 1 << 18, 2, MOST, 0.0)
+    assert_like_reference(data, 1 << 18, 2, RULES)
 
 
 @needs_shared_data

@@ -1,4 +1,4 @@
-import gzip
+import sys
 from decimal import Decimal
 
 import numpy as np
@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rankwright.data import from_arrow, from_pandas, from_polars, read_csv, read_parquet, tables
+from rankwright.data import Documents, from_arrow, from_pandas, from_polars, read_parquet
 from rankwright.errors import InputError, MissingPackageError
 
 COLUMNS = {
@@ -37,23 +37,6 @@ def as_arrow(columns, **choices):
 @pytest.fixture(params=[as_pandas, as_polars, as_arrow])
 def take(request):
     return request.param
-
-
-@pytest.fixture(params=["pyarrow", "pandas", "polars"])
-def csv_package(request, monkeypatch):
-    """The only package for CSV that can be found."""
-    hide(monkeypatch, {"pyarrow", "pandas", "polars"} - {request.param})
-
-
-def hide(monkeypatch, packages):
-    real = tables.import_module
-
-    def import_module(name):
-        if name.partition(".")[0] in packages:
-            raise ModuleNotFoundError(name)
-        return real(name)
-
-    monkeypatch.setattr(tables, "import_module", import_module)
 
 
 def test_takes_numeric_columns_as_features_in_their_order(take):
@@ -109,11 +92,16 @@ def test_pandas_nullable_numbers_and_numbered_columns():
 @pytest.mark.parametrize(
     ("changes", "choices", "sentence"),
     [
-        ({}, {"label": "lable"}, "There is no column 'lable'; did you mean 'label'?"),
+        (
+            {},
+            {"label": "lable"},
+            "There is no column 'lable'; did you mean 'label'? If the documents have no labels, pass",
+        ),
         ({}, {"qid": "zzz"}, "There is no column 'zzz'; the table has qid, label, bm25, title"),
         ({}, {"features": ["bm52"]}, "There is no column 'bm52'; did you mean 'bm25'?"),
         ({}, {"features": ["title"]}, "Column 'title' does not hold numbers."),
         ({}, {"label": "title"}, "Column 'title' does not hold numbers."),
+        ({}, {"label": "qid"}, "Column 'qid' cannot hold both the label and an id."),
         (
             {},
             {"features": ["bm25", "label"]},
@@ -156,55 +144,35 @@ def test_other_files_than_parquet_are_refused(tmp_path):
         read_parquet(path)
 
 
-CSV = "qid,label,bm25,title,id\n1,0,0.5,first,007\n1,2,,second,008\n2,1,NaN,,9\n"
+def test_a_missing_package_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(
+        MissingPackageError, match=r"Parquet file needs pyarrow: pip install 'rankwright\[pyarrow\]'"
+    ):
+        read_parquet("data")
 
 
-@pytest.mark.usefixtures("csv_package")
-@pytest.mark.parametrize("name", ["data.csv", "data.csv.gz"])
-def test_reads_csv_alike_with_every_package(tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(CSV.encode()) if name.endswith(".gz") else CSV.encode())
-    data = read_csv(path, document_id="id")
-    assert data.qid.tolist() == [1, 1, 2]
-    assert data.y.tolist() == [0, 2, 1]
-    assert data.feature_names == ("bm25",)
-    np.testing.assert_array_equal(data.X, [[0.5], [np.nan], [np.nan]])
-    assert data.document_ids.tolist() == ["007", "008", "9"]
+def test_documents_without_labels(take):
+    without = {name: values for name, values in COLUMNS.items() if name != "label"}
+    documents = take(without, label=None, document_id="title")
+    assert type(documents) is Documents
+    assert documents.feature_names == ("bm25", "clicks", "fresh", "price")
+    assert documents.document_ids.tolist() == ["one", "two", "three"]
 
 
-@pytest.mark.usefixtures("csv_package")
-def test_query_ids_of_csv_lose_no_leading_zero(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("qid,label,x\n007,0,1\n7,1,2\n")
-    assert read_csv(path).qid.tolist() == ["007", "7"]
+def test_without_labels_a_label_column_is_no_feature_unless_it_is_named(take):
+    assert take(COLUMNS, label=None).feature_names == ("bm25", "clicks", "fresh", "price")
+    assert take(COLUMNS, label=None, features=["label"]).X.tolist() == [[1], [0], [2]]
 
 
-@pytest.mark.usefixtures("csv_package")
-def test_a_column_that_turns_from_whole_to_real_late_is_still_numbers(tmp_path):
-    path = tmp_path / "data.csv"
-    path.write_text("qid,label,x\n" + "1,0,1\n" * 300_000 + "1,1,0.5\n")
-    data = read_csv(path)
-    assert (len(data), data.X[-1, 0]) == (300_001, 0.5)
-
-
-@pytest.mark.usefixtures("csv_package")
-@pytest.mark.parametrize("text", ["", "qid,label,x\n1,0,1\n1,0,2,3,4\n"], ids=["empty", "ragged"])
-def test_other_files_than_csv_are_refused(tmp_path, text):
-    path = tmp_path / "data.csv"
-    path.write_text(text)
+def test_parquet_without_labels(tmp_path):
+    path = tmp_path / "data.parquet"
+    pq.write_table(pa.table({"qid": [1, 1], "x": [0.5, 1.5]}), path)
+    assert type(read_parquet(path, label=None)) is Documents
     with pytest.raises(InputError) as caught:
-        read_csv(path)
-    assert str(caught.value).startswith(f"{path} is not a readable CSV file: ")
-
-
-@pytest.mark.parametrize(
-    ("read", "sentence"),
-    [
-        (read_parquet, "Reading a Parquet file needs pyarrow: pip install 'rankwright\\[pyarrow\\]'."),
-        (read_csv, "Reading a CSV file needs pyarrow: pip install 'rankwright\\[pyarrow\\]'."),
-    ],
-)
-def test_a_missing_package_is_named(monkeypatch, read, sentence):
-    hide(monkeypatch, {"pyarrow", "pandas", "polars"})
-    with pytest.raises(MissingPackageError, match=sentence):
-        read("data")
+        read_parquet(path)
+    expected = (
+        "There is no column 'label'; the table has qid, x. If the documents have no labels, pass label=None."
+    )
+    assert str(caught.value) == f"{path}: {expected}"

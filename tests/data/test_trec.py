@@ -90,8 +90,8 @@ def test_a_file_that_cannot_be_read_is_told_in_one_sentence(tmp_path, read):
     for name, sentence in (
         ("nowhere", "There is no file"),
         ("", "is a folder, not a file"),
-        ("cut.gz", "is not a whole gzip file"),
-        ("plain.gz", "is not a whole gzip file"),
+        ("cut.gz", "is not a complete gzip file"),
+        ("plain.gz", "is not a complete gzip file"),
     ):
         with pytest.raises(InputError, match=sentence):
             read(tmp_path / name)

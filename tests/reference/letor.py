@@ -40,33 +40,47 @@ class Parsed:
         return ids, [ids.index(query) for query in self.queries]
 
 
-def parse(data: bytes, max_feature: int) -> Parsed | tuple[int, str, bytes]:
+@dataclass(frozen=True)
+class Rules:
+    judged: bool = True
+    max_feature: int = 1_000_000
+    max_line: int = 1 << 30
+    max_query_id: int = 1_000
+
+
+def parse(data: bytes, rules: Rules) -> Parsed | tuple[int, str, bytes]:
     """Return what a file holds, or the line, the fault and the token of its first wrong line."""
     parsed = Parsed()
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         try:
-            _read_line(line.decode(errors="surrogateescape"), max_feature, parsed)
+            if len(line) > rules.max_line:
+                raise WrongLineError("line_too_long", line[:64].decode(errors="surrogateescape"))
+            _read_line(line.decode(errors="surrogateescape"), rules, parsed)
         except WrongLineError as error:
             fault, token = error.args
             return number, fault, token.encode(errors="surrogateescape")
     return parsed
 
 
-def _read_line(line: str, max_feature: int, parsed: Parsed) -> None:
+def _read_line(line: str, rules: Rules, parsed: Parsed) -> None:
     fields, _, comment = line.partition("#")
     tokens = re.findall(f"[^{BLANKS}]+", fields)
     if not tokens:
         return
-    label = _label(tokens[0])
-    query = _query(tokens[1] if len(tokens) > 1 else "")
-    row = _features(tokens[2:], max_feature)
+    if rules.judged or not tokens[0].startswith("qid:"):
+        label = _label(tokens.pop(0))
+        if rules.judged:
+            parsed.labels.append(label)
+    query = _query(tokens[0] if tokens else "", rules.max_query_id)
+    row = _features(tokens[1:], rules.max_feature)
     parsed.documents.append(_checked_id(_document(comment)))
-    parsed.labels.append(label)
     parsed.queries.append(query)
     parsed.rows.append(row)
 
 
 def _label(token: str) -> float:
+    if token.startswith("qid:"):
+        raise WrongLineError("label_missing", token)
     if token in MISSING or INFINITY.fullmatch(token):
         raise WrongLineError("label_not_finite", token)
     if not NUMBER.fullmatch(token):
@@ -76,10 +90,13 @@ def _label(token: str) -> float:
     return float(token)
 
 
-def _query(token: str) -> str:
+def _query(token: str, longest: int) -> str:
     if not token.startswith("qid:") or token == "qid:":
         raise WrongLineError("query_missing", token)
-    return _checked_id(token.removeprefix("qid:"))
+    query = _checked_id(token.removeprefix("qid:"))
+    if len(query) > longest:
+        raise WrongLineError("query_id_too_long", query.encode()[:64].decode(errors="surrogateescape"))
+    return query
 
 
 def _features(tokens: list[str], max_feature: int) -> dict[int, float]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
 
 ONLY_FROM_PYTHON = {"monotone": "directions by feature", "step": "an ExactStep"}
-READERS = {".parquet": "read_parquet", ".csv": "read_csv"}
+READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 ThreadsOption = Annotated[

@@ -2,11 +2,13 @@
 
 from rankwright.data import synthetic
 from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.delimited import read_csv
 from rankwright.data.folds import Fold, find_folds, read_fold
+from rankwright.data.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.groups import QueryGroups
 from rankwright.data.letor import read_letor, write_letor
+from rankwright.data.parquet import read_parquet
 from rankwright.data.ranking import Ranking
-from rankwright.data.tables import from_arrow, from_pandas, from_polars, read_csv, read_parquet
 from rankwright.data.trec import (
     Coverage,
     JudgedRun,

@@ -11,9 +11,11 @@ import numpy as np
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
+
+MAX_QUERY_ID = 1_000  # characters; in an array of strings every row takes the space of the longest
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,8 @@ class QueryGroups:
 
 def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     """Return query ids as a one-dimensional array of integers or strings."""
+    if isinstance(qid, list | tuple):
+        _check_texts(qid)
     ids = np.asarray(qid)
     if ids.ndim != 1:
         raise InputError(f"qid must have one id a row, not shape {ids.shape}.")
@@ -84,10 +88,24 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
     if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids):
+        _check_texts(ids)
         return ids.astype(np.str_) if len(ids) else ids.astype(np.int64)
     if ids.dtype.kind == "O" and all(_is_int64(one) for one in ids):
         return ids.astype(np.int64)
     raise InputError(f"qid must hold integers or strings, not {ids.dtype}.")
+
+
+def _check_texts(ids: Iterable[object]) -> None:
+    """Refuse text that an array of strings cannot hold: numpy drops NULs, and pads every id to the longest."""
+    for row, one in enumerate(ids):
+        if not isinstance(one, str | bytes):
+            continue
+        if (b"\0" if isinstance(one, bytes) else "\0") in one:  # type: ignore[operator]
+            raise InputError(f"The query id of row {row} holds a NUL character; remove it.")
+        if len(one) > MAX_QUERY_ID:
+            raise InputError(
+                f"The query id of row {row} has {len(one):,} characters; at most {MAX_QUERY_ID:,} are allowed."
+            )
 
 
 def _is_int64(one: object) -> bool:
