@@ -291,6 +291,7 @@ def split_gains(
     parent_gain: float,
     path: int,
 ) -> NDArray[np.float64]: ...
+
 # Gain and hessian of the left side of each split, then of the right side.
 def side_gains(
     left: NDArray[np.int64], total: int, gradient_step: float, hessian_step: float, l2: float, path: int
