@@ -246,7 +246,7 @@ def test_a_folder_without_folds(refuse, fold, tmp_path):
     assert refuse("crossval", "adarank", "--data", tmp_path) == sentence
     assert refuse("crossval", "adarank", "--data", "nowhere") == "There is no folder nowhere."
     (tmp_path / "Fold1").mkdir()
-    assert "Fold1 is not a whole fold" in refuse("crossval", "adarank", "--data", tmp_path)
+    assert "Fold1 is not a complete fold" in refuse("crossval", "adarank", "--data", tmp_path)
 
 
 def outputs(fold, model):

@@ -50,7 +50,8 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     make_fold(tmp_path, ("train.txt", "vali.txt", "other.txt"))
     with pytest.raises(InputError) as caught:
         read_fold(tmp_path)
-    assert str(caught.value) == f"{tmp_path} is not a whole fold: looked for test.txt, testset.txt, plain or .gz."
+    looked_for = "test.txt, testset.txt, plain or .gz"
+    assert str(caught.value) == f"{tmp_path} is not a complete fold: looked for {looked_for}."
     with pytest.raises(InputError, match=r"There is no folder .*nowhere\."):
         read_fold(tmp_path / "nowhere")
 

@@ -1,4 +1,4 @@
-"""Folders in which LETOR and its followers keep their cross-validation folds."""
+"""Cross-validation folds in folders, as LETOR and similar collections store them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUFFIXES = (".txt", ".txt.gz")
 
 
 class Fold(NamedTuple):
-    """The three parts of a fold, with the same features."""
+    """The three parts of a fold, all with the same number of features."""
 
     train: RankingData
     valid: RankingData
@@ -38,9 +38,9 @@ def read_fold(
     absent: float = 0.0,
     n_threads: int | None = None,
 ) -> Fold:
-    """Read a fold's train.txt, vali.txt and test.txt, or whatever its collection calls them; .gz too.
+    """Read train.txt, vali.txt and test.txt of a fold, or their names in other collections, plain or .gz.
 
-    The options are those of `read_letor`; a part that does not name its last features is widened.
+    The options are those of `read_letor`. All parts get the number of features of the widest.
     """
     paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
     parts = [read_letor(path, n_features=n_features, absent=absent, n_threads=n_threads) for path in paths]
@@ -66,7 +66,7 @@ def _find_part(folder: Path, names: tuple[str, ...]) -> Path:
         if path.is_file():
             return path
     looked_for = ", ".join(f"{name}.txt" for name in names)
-    raise InputError(f"{folder} is not a whole fold: looked for {looked_for}, plain or .gz.")
+    raise InputError(f"{folder} is not a complete fold: looked for {looked_for}, plain or .gz.")
 
 
 def _existing(folder: Path) -> Path:

@@ -95,10 +95,10 @@ def read_letor(
     _check_contents(name, parser, n_features)
     X = np.empty((parser.n_rows, n_features or parser.n_features), dtype=np.float32)
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
-    documents = Documents(
-        sealed(X), sealed(_query_ids(query_ids)[query_of_row]), document_ids=_names(document_ids)
-    )
-    return documents if y is None else documents.with_labels(y)
+    qid, ids = sealed(_query_ids(query_ids)[query_of_row]), _names(document_ids)
+    if y is None:
+        return Documents(sealed(X), qid, document_ids=ids)
+    return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
 
 
 def write_letor(data: Documents, path: AnyPath) -> None:

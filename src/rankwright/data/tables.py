@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from rankwright.arrays import sealed
-from rankwright.data.dataset import Documents
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,13 +72,10 @@ def documents_of(columns: Iterable[tuple[str, Column]], roles: Roles) -> Documen
     if len(queries) == 0:
         raise InputError("The table has no rows.")
     names = _feature_names(table, roles)
-    documents = Documents(
-        _matrix(table, names, len(queries)),
-        queries,
-        document_ids=None if roles.document_id is None else _ids(table, roles.document_id),
-        feature_names=names,
-    )
-    return documents if labels is None else documents.with_labels(labels)
+    X, ids = _matrix(table, names, len(queries)), _document_ids(table, roles.document_id)
+    if labels is None:
+        return Documents(X, queries, document_ids=ids, feature_names=names)
+    return RankingData(X, labels, queries, document_ids=ids, feature_names=names)
 
 
 @contextmanager
@@ -138,6 +135,10 @@ def _labels(table: dict[str, Column], name: str) -> Doubles:
 
 def _ids(table: dict[str, Column], name: str) -> NDArray[Any]:
     return _complete(table, name).ids()
+
+
+def _document_ids(table: dict[str, Column], name: str | None) -> NDArray[Any] | None:
+    return None if name is None else _ids(table, name)
 
 
 def _complete(table: dict[str, Column], name: str) -> Column:

@@ -1,4 +1,4 @@
-"""Judgements and runs in the files of TREC, and how far the two cover each other."""
+"""TREC judgements (qrels) and runs, and how far they cover each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 
 @dataclass(frozen=True, eq=False)
 class Judgements:
-    """A label for each judged document of each query, in the order given."""
+    """The labels of judged documents, one per row: query, document and label."""
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
@@ -37,7 +37,7 @@ class Judgements:
 
     @classmethod
     def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
-        """Judge documents by query and name; no document may come twice in a query."""
+        """Make judgements from columns; a document may occur once per query."""
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_labels(labels, len(documents)))
 
@@ -52,7 +52,7 @@ class Judgements:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a system retrieved: documents and their scores for each query, and the system's name."""
+    """What a system retrieved: one row per document with its query and score, and the name of the system."""
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
@@ -68,7 +68,7 @@ class Run:
         *,
         tag: str = "rankwright",
     ) -> Run:
-        """Make a run of scored documents in any order; no document may come twice in a query."""
+        """Make a run from scored documents in any order; a document may occur once per query."""
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_scores(scores, len(documents)), tag)
 
@@ -81,13 +81,13 @@ class Run:
         return QueryGroups.of(self.qid)
 
     def ranking(self) -> Ranking:
-        """Return the documents of every query, best first; a file's own ranks are not looked at."""
+        """Return the documents of every query, best first by score; the ranks in a file are ignored."""
         return Ranking.of(self.scores, self.groups)
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How far a run and its judgements speak of the same things; prints as a sentence."""
+    """How many queries and documents a run and its judgements have in common; prints as a sentence."""
 
     n_queries: int
     n_documents: int
@@ -110,16 +110,16 @@ class JudgedRun:
     Parameters
     ----------
     run
-        What was retrieved; its rows are the rows here.
+        The run; all other arrays have the same rows.
     labels
-        The label of each retrieved document, that of unjudged ones included.
+        The label of each retrieved document, including unjudged ones.
     judged
         Whether each retrieved document was judged.
     judged_labels
-        For each query of the run, the labels of all its judged documents, retrieved or not, highest first:
-        what an ideal ranking would hold, and what average precision divides by.
+        For each query of the run, the labels of all its judged documents, retrieved or not, highest first: the
+        ideal ranking, and the number of relevant documents for average precision.
     coverage
-        How many queries and documents only one side knows.
+        How many queries and documents occur on one side only.
     """
 
     run: Run
@@ -135,7 +135,7 @@ class JudgedRun:
 
     @property
     def document_ids(self) -> NDArray[np.object_]:
-        """The name of each retrieved document."""
+        """The id of each retrieved document."""
         return self.run.document_ids
 
     @property
@@ -149,7 +149,7 @@ class JudgedRun:
         return self.run.groups
 
     def n_relevant(self, at_least: float = 1.0) -> NDArray[np.int64]:
-        """Return for each query of the run how many documents, retrieved or not, have this label or more."""
+        """Return for each query of the run the number of documents, retrieved or not, with at least this label."""
         return np.array([int((labels >= at_least).sum()) for labels in self.judged_labels], dtype=np.int64)
 
 
@@ -159,9 +159,9 @@ def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedR
     Parameters
     ----------
     run, judgements
-        What was retrieved, and what is known of it; matched by query and document id.
+        Matched by query id and document id.
     unjudged
-        The label of a document that was not judged.
+        The label of documents without a judgement.
     """
     known = dict(zip(_pairs(judgements), judgements.labels.tolist(), strict=True))
     found = [known.get(pair) for pair in _pairs(run)]
@@ -173,25 +173,25 @@ def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedR
 
 
 def read_judgements(path: str | PathLike[str]) -> Judgements:
-    """Read TREC judgements, a line `query iteration document label` each, `.gz` or not.
+    """Read TREC judgements, lines of `query iteration document label`, decompressed if the name ends with .gz.
 
-    A negative label, by which some collections mark spam, is kept as it is.
+    Negative labels, with which some collections mark spam, are kept.
     """
     rows = _read_rows(path, _JUDGEMENT_COLUMNS, number="label")
     return Judgements(*_columns(rows))
 
 
 def read_run(path: str | PathLike[str]) -> Run:
-    """Read a TREC run, a line `query Q0 document rank score tag` each, `.gz` or not."""
+    """Read a TREC run, lines of `query Q0 document rank score tag`, decompressed if the name ends with .gz."""
     rows = _read_rows(path, _RUN_COLUMNS, number="score")
     tag = rows[-1].tag if rows else ""
     return Run(*_columns(rows), tag)
 
 
 def format_run(run: Run) -> str:
-    """Return a run in the lines of a TREC file: queries as they first appear, documents best first.
+    """Return a run as the text of a TREC file: queries in order of first appearance, documents best first.
 
-    trec_eval reads scores, not ranks, and puts equal scores in descending order of document ids.
+    trec_eval reads scores, not ranks, and sorts equal scores by document id in descending order.
     """
     for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
         if len(name.split()) != 1:
@@ -203,7 +203,7 @@ def format_run(run: Run) -> str:
 
 
 def write_run(path: str | PathLike[str], run: Run) -> None:
-    """Write a run as `format_run` has it, `.gz` or not; the file is written whole or not at all."""
+    """Write the text of `format_run` to a file, compressed if its name ends with .gz."""
     text = format_run(run).encode()
     with write_whole(path) as file:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
@@ -217,7 +217,7 @@ class _Row(NamedTuple):
 
 
 def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str) -> list[_Row]:
-    """Read a file of lines with the given columns, one of them a number; no document twice in a query."""
+    """Read lines with the given columns, one of them a number; a document may occur once per query."""
     rows: list[_Row] = []
     seen: set[tuple[str, str]] = set()
     for line, words in _read_words(path):
@@ -259,7 +259,7 @@ def _number(word: str, name: str) -> float:
 
 
 def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
-    """Refuse a document that the query has already; note it otherwise."""
+    """Refuse a document that occurred in the query before."""
     if (query, document) in seen:
         raise InputError(f"Document {document!r} comes twice in query {query!r}.")
     seen.add((query, document))
