@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from properties import examples
 from rankwright import _native
 from rankwright.data import RankingData
 from rankwright.data.binning import BinnedFeatures
@@ -33,7 +34,7 @@ def codes_of(values, max_bins=255):
 # Edges
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(COLUMNS, BINS)
 def test_edges_equal_the_slow_twins(values, max_bins):
     assert edges_of(values, max_bins) == slow.find_edges(values, max_bins)
@@ -116,7 +117,7 @@ def test_codes_equal_the_slow_twins_and_say_what_is_at_most_an_edge(X, max_bins)
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=100)
+@examples(100)
 @given(values=COLUMNS, edges=arrays.arrays(np.float32, st.integers(0, 254), elements=VALUES))
 def test_every_vector_path_gives_the_same_codes(path, values, edges):
     edges = np.unique(edges[~np.isnan(edges)] + np.float32(0))
@@ -262,7 +263,7 @@ def test_hashes_are_the_same_on_any_number_of_threads_and_spread():
 FEW = st.tuples(st.sampled_from([0.0, 1.0, np.nan]), st.integers(0, 1), st.integers(0, 4))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(FEW, min_size=1, max_size=14), st.data())
 def test_canonical_order_depends_on_what_the_rows_hold_alone(documents, data):
     values, labels, queries = (np.array(part) for part in zip(*documents, strict=True))

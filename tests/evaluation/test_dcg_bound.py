@@ -2,11 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import combine_pvalues, ttest_rel
 
+from properties import examples
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.evaluation import dcg_bound
@@ -22,7 +23,7 @@ def distributions(draw):
     return *(table / table.sum(axis=1, keepdims=True) for table in tables), gains
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(distributions(), st.sampled_from([1.0, 1.5, 2.0, 7.0, np.inf]))
 def test_the_loss_is_never_above_its_bounds(tables, power):
     lost, bound, corollary = dcg_loss(*tables, power=power)
