@@ -11,7 +11,7 @@ settings.register_profile("default", max_examples=50, deadline=None, derandomize
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 settings.register_profile(
     "thorough",
-    max_examples=2000,
+    max_examples=1000,
     deadline=None,
     derandomize=False,
     print_blob=True,

@@ -59,7 +59,7 @@ def test_gains_that_are_not_finite_numbers_are_refused(gains):
         dcg_loss([[0.5, 0.5]], [[0.5, 0.5]], gains)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(arrays.arrays(np.float64, st.integers(0, 12), elements=st.sampled_from([0.0, 0.25, 1.0])))
 def test_ties_are_ranked_as_everywhere_else(chances):
     """Two classes, the second of gain 1: of equal documents the earlier comes first."""
