@@ -14,19 +14,19 @@ TESTS  ?= tests
 demo: $(VENV)/.built
 	$(BIN)/rankwright demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST)
 
 # The inner loop: few examples, no slow test, no page of the documentation.
-quick: $(VENV)/.dev
+quick: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
-fuzz: $(VENV)/.dev
+fuzz: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m hypothesis --hypothesis-profile=thorough tests
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
 
-check: $(VENV)/.dev
+check: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run --Werror $(shell find native -name '*.[ch]pp')
@@ -43,7 +43,7 @@ bench: $(VENV)/.bench
 
 # The tests again, on a core built with the address and undefined-behaviour sanitizers. pytrec_eval frees what it
 # made with new[], which is no mistake of ours; pytest must not swallow what a sanitizer says as it ends the process.
-sanitize: $(VENV)/.dev
+sanitize: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pip install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize \
 		--config-settings=cmake.define.RANKWRIGHT_SANITIZE=ON --config-settings=build-dir=build/sanitize-cmake .
 	$(PYTHON) -m venv --without-pip $(VENV)-sanitize
@@ -75,11 +75,11 @@ $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 	$(PIP) --no-build-isolation --editable .
 	touch $@
 
-$(VENV)/.dev: pyproject.toml $(VENV)/.built
+$(VENV)/.dev: $(VENV)/.tools
 	$(PIP) --upgrade "pip>=25.1"
 	$(PIP) --group dev
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.dev
+$(VENV)/.bench: $(VENV)/.dev $(VENV)/.built
 	$(PIP) --group bench
 	touch $@
