@@ -3,24 +3,37 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find native -type f 2>/dev/null)
+JOBS   ?= auto
+PYTEST := $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+FUZZ   ?= --seconds 120
+TESTS  ?= tests
 
-.PHONY: demo test check format bench sanitize clean
+.PHONY: demo test quick fuzz check format bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
 	$(BIN)/rankwright demo
 
-test: $(VENV)/.built
-	$(BIN)/python -m pytest
+test: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST)
 
-check: $(VENV)/.built
+# The inner loop: few examples, no slow test, no page of the documentation.
+quick: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
+
+# Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
+fuzz: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST) -m hypothesis --hypothesis-profile=thorough tests
+	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+check: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/clang-format --dry-run --Werror $(shell find native -name '*.[ch]pp')
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.packages
+format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(shell find native -name '*.[ch]pp')
@@ -30,7 +43,7 @@ bench: $(VENV)/.bench
 
 # The tests again, on a core built with the address and undefined-behaviour sanitizers. pytrec_eval frees what it
 # made with new[], which is no mistake of ours; pytest must not swallow what a sanitizer says as it ends the process.
-sanitize: $(VENV)/.built
+sanitize: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/pip install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize \
 		--config-settings=cmake.define.RANKWRIGHT_SANITIZE=ON --config-settings=build-dir=build/sanitize-cmake .
 	$(PYTHON) -m venv --without-pip $(VENV)-sanitize
@@ -38,25 +51,35 @@ sanitize: $(VENV)/.built
 		> $$($(VENV)-sanitize/bin/python -c "import site; print(site.getsitepackages()[0])")/packages.pth
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONPATH=build/sanitize PYTHONMALLOC=malloc \
-		$(VENV)-sanitize/bin/python -m pytest -q -p no:cacheprovider --capture=sys tests
+		$(VENV)-sanitize/bin/python -m pytest -q -p no:cacheprovider --capture=sys -n $(JOBS) $(TESTS)
 
 clean:
 	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
+# Each stamp stands for a finished step, so that a second run repeats nothing that has not changed. Python compiles
+# what it imports: to compile all of scipy and scikit-learn as they are installed would take longer than the demo.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'rankwright needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.packages: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --group dev
+# The group "build", as pip reads groups only from version 25.1 on and a new pip would be one more download.
+$(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -c "import tomllib; groups = tomllib.load(open('pyproject.toml', 'rb'))['dependency-groups']; \
+		print(*groups['build'], sep='\n')" > $(VENV)/build.txt
+	$(PIP) --requirement $(VENV)/build.txt
 	touch $@
 
-$(VENV)/.built: $(VENV)/.packages $(NATIVE)
-	$(BIN)/python -m pip install --quiet --no-build-isolation --editable .
+$(VENV)/.built: $(VENV)/.tools $(NATIVE)
+	$(PIP) --no-build-isolation --editable .
 	touch $@
 
-$(VENV)/.bench: $(VENV)/.built
-	$(BIN)/python -m pip install --quiet --group bench
+$(VENV)/.dev: $(VENV)/.tools
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --group dev
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.dev $(VENV)/.built
+	$(PIP) --group bench
 	touch $@

@@ -8,7 +8,12 @@ import pytest
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 SHARED = Path(os.environ.get("RANKWRIGHT_DATA", _BESIDE))
 
-needs_shared_data = pytest.mark.skipif(
+_skipped_without = pytest.mark.skipif(
     not (SHARED / "letor").is_dir(),
     reason=f"real data: no folder {SHARED / 'letor'}; set RANKWRIGHT_DATA to the folder that holds letor/",
 )
+
+
+def needs_shared_data(test):
+    """Skip the test where the real data are not there, and in `make quick`."""
+    return pytest.mark.slow(_skipped_without(test))

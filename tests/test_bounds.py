@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright import RankingData, bounds
 from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, NDCG, WTA
@@ -36,7 +37,7 @@ def enumerated(data, w, metric, pairs):
     return np.array(value), np.array(F)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(models(), metrics, kinds)
 def test_every_bound_equals_enumeration(model, metric, pairs):
     data, w = model
@@ -51,7 +52,7 @@ def test_every_bound_equals_enumeration(model, metric, pairs):
     assert laboratory.margin_hinge(w) == pytest.approx(max(0.0, (lost + short).max()), abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(models(), kinds)
 def test_theorem_1_sorting_by_score_gives_the_most_f(model, pairs):
     data, w = model
@@ -62,7 +63,7 @@ def test_theorem_1_sorting_by_score_gives_the_most_f(model, pairs):
     assert found == pytest.approx(F.max(), abs=1e-9)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(models(), metrics, kinds)
 def test_theorem_2_and_all_that_lies_above_the_basic_loss(model, metric, pairs):
     data, w = model
@@ -77,7 +78,7 @@ def test_theorem_2_and_all_that_lies_above_the_basic_loss(model, metric, pairs):
     assert basic <= laboratory.margin_hinge(w) + close
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(models(), metrics)
 def test_theorem_3_type_two_is_tighter_under_condition_9(model, metric):
     data, w = model

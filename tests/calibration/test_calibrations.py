@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.neural_network import MLPRegressor
 
+from properties import examples
 from rankwright import _native
 from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
 from rankwright.calibration.task import SIGMOID_GRID
@@ -181,7 +182,7 @@ def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):
     assert found <= min(grid) + 0.01 * (max(grid) - min(grid))
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(
     st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(0, 2**32), st.sampled_from([1e-3, 0.01, 1.0])
 )

@@ -3,10 +3,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from properties import examples
 from rankwright.data import RankingData
 from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, Gain, Metric
@@ -49,7 +50,7 @@ def two_columns(draw):
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @pytest.mark.parametrize(("low", "high"), [(0.0, np.inf), (-np.inf, np.inf), (0.1, 5.0), (-1.0, 0.75)])
-@settings(max_examples=15)
+@examples(15)
 @given(two_columns())
 def test_no_interval_is_better(metric, low, high, columns):
     data, s, t = columns
@@ -64,7 +65,7 @@ def test_no_interval_is_better(metric, low, high, columns):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-@settings(max_examples=15)
+@examples(15)
 @given(two_columns())
 def test_the_convex_form_finds_as_much(metric, columns):
     data, s, t = columns

@@ -2,11 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.stats import combine_pvalues, ttest_rel
 
+from properties import examples
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.evaluation import dcg_bound
@@ -22,7 +23,7 @@ def distributions(draw):
     return *(table / table.sum(axis=1, keepdims=True) for table in tables), gains
 
 
-@settings(deadline=None, max_examples=300)
+@examples(300)
 @given(distributions(), st.sampled_from([1.0, 1.5, 2.0, 7.0, np.inf]))
 def test_the_loss_is_never_above_its_bounds(tables, power):
     lost, bound, corollary = dcg_loss(*tables, power=power)
@@ -58,7 +59,7 @@ def test_gains_that_are_not_finite_numbers_are_refused(gains):
         dcg_loss([[0.5, 0.5]], [[0.5, 0.5]], gains)
 
 
-@settings(deadline=None, max_examples=200)
+@examples(200)
 @given(arrays.arrays(np.float64, st.integers(0, 12), elements=st.sampled_from([0.0, 0.25, 1.0])))
 def test_ties_are_ranked_as_everywhere_else(chances):
     """Two classes, the second of gain 1: of equal documents the earlier comes first."""

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright.data import RankingData
 from rankwright.learners import BestFeature, LeastLossFeature, QueryWeights
 from rankwright.metrics import AP, NDCG, KendallTau
@@ -38,7 +39,7 @@ def chosen(weak):
     return slow.WeakRanker(weak.model.feature, weak.model.direction)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(judged_and_weighted(), metrics, st.sampled_from(["up", "both"]))
 def test_quality_is_that_of_the_slow_twin(state, metric, directions):
     data, _ = state
@@ -49,7 +50,7 @@ def test_quality_is_that_of_the_slow_twin(state, metric, directions):
 
 
 @pytest.mark.parametrize(("learner", "choose"), [(BestFeature, "measure"), (LeastLossFeature, "loss")])
-@settings(max_examples=60)
+@examples(60)
 @given(state=judged_and_weighted(), metric=metrics)
 def test_the_choice_is_the_slow_twins(learner, choose, state, metric):
     data, signal = state

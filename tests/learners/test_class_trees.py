@@ -2,11 +2,12 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of
+from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups, RankingData
 from rankwright.learners import ClassTreeLearner, Gradients, TreeLearner, TreeLimits, TreePerClass, TreeSampling
@@ -73,7 +74,7 @@ def all_rows_task(gradient, n_features=1):
 # Against the slow twin
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tasks(), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin(task, limits):
     X, max_bins, task = task

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from properties import examples
 from rankwright import _native
 from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.models import ClassTrees, TreeEnsemble
@@ -42,7 +43,7 @@ def scored(binned, tree, votes, X):
     return np.stack([own.predict(X) for own in one._by_class], axis=1)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(tasks(), st.sampled_from([1, 2, 3, 5, 40]), st.sampled_from([1, 2]))
 def test_a_tree_is_the_twins(task, max_leaves, n_threads):
     X, binned, signed, opposite = task
@@ -60,7 +61,7 @@ def test_a_tree_is_the_twins(task, max_leaves, n_threads):
     assert scored(binned, tree, votes, X).tolist() == expected
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(tasks(), st.sampled_from([1, 2, 3, 5]), st.sampled_from([1, 2]))
 def test_a_product_is_the_twins(task, max_terms, n_threads):
     X, binned, signed, opposite = task
@@ -72,7 +73,7 @@ def test_a_product_is_the_twins(task, max_terms, n_threads):
     assert tree["cover"].sum() == len(X)
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(tasks())
 def test_more_leaves_and_terms_never_lower_the_edge(task):
     _, binned, signed, opposite = task

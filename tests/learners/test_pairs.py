@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
@@ -55,7 +56,7 @@ def twin(state, distance, *, weighted=True, by_query=False):
 
 
 @BOTH
-@settings(max_examples=80)
+@examples(80)
 @given(state=states(), distance=DISTANCES, weighted=st.booleans(), by_query=st.booleans())
 def test_gradients_are_the_sums_over_all_pairs(kind, state, distance, weighted, by_query):
     scores = state[3]
@@ -70,7 +71,7 @@ def test_gradients_are_the_sums_over_all_pairs(kind, state, distance, weighted, 
 
 
 @BOTH
-@settings(max_examples=80)
+@examples(80)
 @given(state=states(), distance=DISTANCES, squared=st.booleans())
 def test_crossing_weights_are_the_sums_over_pairs_that_cross(kind, state, distance, squared):
     X, scores = state[0], state[3]

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from learners.test_pairs import DISTANCES, make, states, twin
+from properties import examples
 from rankwright.data import QueryGroups
 from rankwright.learners import MetricVoteLearner, Pairs, StumpLearner, VoteLearner
 from rankwright.learners.pairs import FactoredPairs, ListedPairs
@@ -21,7 +22,7 @@ def binned(X):
 
 
 @BOTH
-@settings(max_examples=80)
+@examples(80)
 @given(state=states(), distance=DISTANCES, newton=st.booleans())
 def test_a_stump_has_the_least_error_of_all(kind, state, distance, newton):
     X, scores = state[0], state[3]
@@ -35,7 +36,7 @@ def test_a_stump_has_the_least_error_of_all(kind, state, distance, newton):
 
 
 @BOTH
-@settings(max_examples=80)
+@examples(80)
 @given(state=states(), directions=st.sampled_from([(1,), (1, -1)]))
 def test_a_vote_has_the_largest_agreement_of_all(kind, state, directions):
     X, scores = state[0], state[3]

@@ -2,10 +2,11 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
@@ -114,19 +115,19 @@ def assert_grown_alike(X, max_bins, task, limits, *, coarse=False):
 # Against the slow twin
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tasks(), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin(task, limits):
     assert_grown_alike(*task, limits)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tasks(monotone=True), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin_under_monotone_constraints(task, limits):
     assert_grown_alike(*task, limits)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(tasks(monotone=True, most=(60, 12)), DRAWN_LIMITS)
 def test_grows_as_the_slow_twin_on_coarse_levels(task, limits):
     assert_grown_alike(*task, limits, coarse=True)

@@ -4,9 +4,10 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import (
@@ -66,7 +67,7 @@ def by_brute_force(metric, labels, scores):
 
 
 @METRIC
-@settings(max_examples=60)
+@examples(60)
 @given(queries, st.sampled_from([1, 2]))
 def test_ties_count_as_the_mean_over_all_their_orders(metric, queries, n_threads):
     labels, scores = np.array([pair for query in queries for pair in query], dtype=float).T
@@ -77,7 +78,7 @@ def test_ties_count_as_the_mean_over_all_their_orders(metric, queries, n_threads
 
 
 @METRIC
-@settings(max_examples=40)
+@examples(40)
 @given(documents)
 def test_stable_and_worst_ties_are_one_order(metric, query):
     labels, scores = np.array(query, dtype=float).T
@@ -91,7 +92,7 @@ def test_stable_and_worst_ties_are_one_order(metric, query):
 
 
 @METRIC
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=7))
 def test_swap_deltas_equal_recomputation(metric, labels):
     labels = np.array(labels, dtype=float)

@@ -6,11 +6,12 @@ import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import somersd
 from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 
+from properties import examples
 from rankwright.data import QueryGroups
 from rankwright.metrics import KendallTau, PairAccuracy, find_convention, mean_over_queries, parse
 from shared_data import SHARED, needs_shared_data
@@ -48,7 +49,7 @@ def test_letor_scripts_print_the_same(case):
 run = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=30)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(run, st.randoms(use_true_random=False))
 def test_trec_eval_gives_the_same(run, random):
     names = [f"d{number}" for number in range(len(run))]
@@ -77,7 +78,7 @@ def test_trec_eval_gives_the_same(run, random):
         np.testing.assert_allclose(found, [theirs[query][name] for query in groups.ids], atol=1e-9, err_msg=ours)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(run)
 def test_ir_measures_gives_the_same(run):
     names = [f"d{number:02d}" for number in range(len(run))]
@@ -105,7 +106,7 @@ def test_ir_measures_gives_the_same(run):
 judged = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(judged, st.integers(1, 12))
 def test_scikit_learn_gives_the_same(judged, k):
     labels, scores = np.array(judged, dtype=float).T
@@ -119,7 +120,7 @@ def test_scikit_learn_gives_the_same(judged, k):
         assert PairAccuracy()(binary, scores) == pytest.approx(roc_auc_score(binary, scores), abs=1e-9)
 
 
-@settings(max_examples=100)
+@examples(100)
 @example([(0, 1), (1, 0), (1, 2), (2, 1)])
 @given(judged)
 def test_kendall_tau_is_somers_d(judged):

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.metrics import (
@@ -94,14 +95,14 @@ def assert_equal_sweeps(metric, documents, low, high, n_threads=1):
 
 
 @METRIC
-@settings(max_examples=60)
+@examples(60)
 @given(two_rankers(FEW), RANGES, st.sampled_from([1, 2]))
 def test_every_interval_with_heavy_ties(metric, documents, ends, n_threads):
     assert_equal_sweeps(metric, documents, *ends, n_threads)
 
 
 @METRIC
-@settings(max_examples=30)
+@examples(30)
 @given(two_rankers(), RANGES)
 def test_every_interval(metric, documents, ends):
     assert_equal_sweeps(metric, documents, *ends)
@@ -109,7 +110,7 @@ def test_every_interval(metric, documents, ends):
 
 @pytest.mark.parametrize("ties", [Ties.STABLE, Ties.WORST])
 @pytest.mark.parametrize("metric", [NDCG(k=2), AP(), RR(), ERR(max_label=3), TopTwo()], ids=str)
-@settings(max_examples=30)
+@examples(30)
 @given(two_rankers(FEW), RANGES)
 def test_other_tie_rules(metric, ties, documents, ends):
     assert_equal_sweeps(replace(metric, ties=ties), documents, *ends)

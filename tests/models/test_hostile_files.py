@@ -11,10 +11,11 @@ import sys
 import numpy as np
 import pytest
 from hypothesis import example as with_example
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, example
+from properties import examples
 from rankwright.errors import InputError
 from rankwright.models.about import MAX_FACTS_DEPTH
 from rankwright.models.format import CHECKSUM_SIZE, HEADER_START, MAX_DEPTH, SIZES, decode, encode, sealed
@@ -237,7 +238,7 @@ def test_any_sealed_bytes(header, payload):
         st.tuples(st.integers(0, HEADER_SIZE + len(PAYLOAD) - 1), st.integers(0, 255)), min_size=1, max_size=4
     )
 )
-@settings(max_examples=500)
+@examples(500)
 def test_any_bytes_changed_under_a_right_checksum(changes):
     body = bytearray(CONTENT[HEADER_START:-CHECKSUM_SIZE])
     for place, byte in changes:
@@ -284,7 +285,7 @@ def put(value, path, new):
 
 @given(st.sampled_from(sorted(places(HEADER), key=repr)), junk | st.just(...), st.binary(max_size=16))
 @with_example((), {}, b"")
-@settings(max_examples=1000)
+@examples(1000)
 def test_any_part_of_the_header_changed(path, new, more_payload):
     if path == () and new is Ellipsis:
         new = None
@@ -292,7 +293,7 @@ def test_any_part_of_the_header_changed(path, new, more_payload):
 
 
 @given(st.sampled_from(sorted(places(HEADER), key=repr)), st.sampled_from(sorted(places(HEADER), key=repr)))
-@settings(max_examples=500)
+@examples(500)
 def test_any_part_of_the_header_moved(path, source):
     part = HEADER
     for key in source:

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from properties import examples
 from rankwright import _native
 from rankwright.errors import InputError
 from rankwright.models import Combination, TreeEnsemble
@@ -59,7 +60,7 @@ def small(**changes):
     st.sampled_from(SIZES),
     st.sampled_from([0.0, 0.05, 1.0]),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_every_path_equals_the_slow_twin(seed, leaves, chain, n_rows, missing):
     rng = np.random.default_rng(seed)
     ensemble = reference.random_ensemble(rng, leaves, FEW_VALUES, chain=chain)
@@ -303,7 +304,7 @@ def test_what_is_no_tree_is_refused(changes, sentence):
 
 
 @given(seeds, st.integers(1, 6))
-@settings(max_examples=300)
+@examples(300)
 def test_a_hostile_state_is_refused_or_scores(seed, n_changes):
     rng = np.random.default_rng(seed)
     state = reference.random_ensemble(rng, [4, 1, 9], FEW_VALUES).state()

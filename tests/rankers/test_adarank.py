@@ -4,10 +4,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from properties import examples
 from rankwright import AdaRank
 from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, Gain, KendallTau, MeanNDCG, Metric, Ties
@@ -66,7 +67,7 @@ def differ(rows):
 
 @pytest.mark.parametrize("choose", ["loss", "measure"])
 @pytest.mark.parametrize("directions", ["up", "both"])
-@settings(max_examples=100)
+@examples(100)
 @given(data=small_data(), metric=METRICS)
 def test_fits_as_the_slow_twin(choose, directions, data, metric):
     assume(can_be_learned(*data, metric, directions))

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
@@ -97,7 +98,7 @@ def example(n_queries=40, n_documents=90, seed=5):
 
 
 @METRIC
-@settings(max_examples=60)
+@examples(60)
 @given(judged_queries(), OPTIONS)
 def test_equals_the_slow_twin(metric, queries, options):
     groups, labels, scores = queries
@@ -156,7 +157,7 @@ def test_one_long_query_takes_memory_for_its_documents_not_its_pairs(metric):
 
 @METRIC
 @given(judged_queries(), OPTIONS)
-@settings(max_examples=20)
+@examples(20)
 def test_each_query_sums_to_zero_and_no_hessian_is_negative(metric, queries, options):
     groups, labels, scores = queries
     gradient, hessian = LambdaGradients(metric, labels, groups, **options)(scores)

@@ -3,12 +3,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rankwright as rw
 from learners.test_pairs import DISTANCES, states
+from properties import examples
 from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
 from rankwright.errors import InputError
@@ -21,7 +22,7 @@ OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
 
 
 @pytest.mark.filterwarnings("ignore:.*condition 9")
-@settings(max_examples=60)
+@examples(60)
 @given(
     state=states(),
     distance=DISTANCES,

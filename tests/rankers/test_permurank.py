@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from properties import examples
 from rankwright import PermuRank, RankingData
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
@@ -65,7 +66,7 @@ def check_searches(labels, scores, metric):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(query=one_query())
 def test_both_searches_equal_those_among_all_permutations(metric, query):
     check_searches(*query, metric)

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rankwright as rw
 from learners.test_pairs import states
+from properties import examples
 from rankwright import RankBoost
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
@@ -26,7 +27,7 @@ def scores_by_round(ranker, X):
     return [ranker.model_.first(number).predict(X) for number in range(1, len(ranker.history_) + 1)]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(state=states(), by_query=st.booleans(), directions=st.sampled_from(["up", "both"]))
 def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_query, directions):
     X, y, qid, *_ = state

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from properties import examples
 from rankwright import RankingData, SVMmap
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
@@ -37,7 +38,7 @@ def one_query(draw):
     return scores, relevant
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(one_query())
 def test_the_most_violated_ranking_is_that_of_all_permutations(query):
     scores, relevant = query

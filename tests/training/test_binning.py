@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from properties import examples
 from rankwright import _native
 from rankwright.errors import InputError
 from rankwright.training.binning import BinnedFeatures
@@ -32,7 +33,7 @@ def codes_of(values, max_bins=255):
 # Edges
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(COLUMNS, BINS)
 def test_edges_equal_the_slow_twins(values, max_bins):
     assert edges_of(values, max_bins) == slow.find_edges(values, max_bins)
@@ -115,7 +116,7 @@ def test_codes_equal_the_slow_twins_and_say_what_is_at_most_an_edge(X, max_bins)
 
 
 @pytest.mark.parametrize("path", PATHS)
-@settings(max_examples=100)
+@examples(100)
 @given(values=COLUMNS, edges=arrays.arrays(np.float32, st.integers(0, 254), elements=VALUES))
 def test_every_vector_path_gives_the_same_codes(path, values, edges):
     edges = np.unique(edges[~np.isnan(edges)] + np.float32(0))

@@ -1,0 +1,139 @@
+"""Honest calls of the bindings, recorded while the package does a little of everything on small data."""
+
+import enum
+import tempfile
+import warnings
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import rankwright as rw
+from fuzz import stub
+from rankwright import _native
+from rankwright.cli.inputs import known_rankers
+
+KEPT = 12
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of the core, arguments that it takes, and other values of the arguments' types."""
+
+    function: Any
+    arguments: tuple
+    keywords: dict
+    alike: dict = field(repr=False)
+
+
+def recorded_calls():
+    """Return some calls of every function and class of the core, by name."""
+    calls, alike = defaultdict(list), defaultdict(list)
+    names = [name for name in dir(_native) if not name.startswith("_") and _is_call(getattr(_native, name))]
+    real = {name: getattr(_native, name) for name in names}
+    for name in names:
+        setattr(_native, name, _recorder(name, real[name], calls, alike))
+    try:
+        with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("ignore")
+            _tour(Path(folder))
+    finally:
+        for name in names:
+            setattr(_native, name, real[name])
+    _add_methods(calls, alike)
+    _add_unreached(calls, alike)
+    return dict(sorted(calls.items()))
+
+
+def _is_call(value):
+    return callable(value) and not (isinstance(value, type) and issubclass(value, enum.Enum))
+
+
+def _recorder(name, function, calls, alike):
+    def recorded(*arguments, **keywords):
+        result = function(*arguments, **keywords)
+        if len(calls[name]) < KEPT:
+            copies = tuple(map(_copied, arguments)), {key: _copied(one) for key, one in keywords.items()}
+            calls[name].append(Call(function, *copies, alike))
+        _collect(result, alike)
+        return result
+
+    return recorded
+
+
+def _copied(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _collect(result, alike):
+    kind = type(result)
+    if kind.__module__ == _native.__name__ and len(alike[kind]) < KEPT:
+        alike[kind].append(result)
+
+
+def _tour(folder):
+    """Train, score, explain, measure and combine on small data, so that every function of the core is called."""
+    train, other = _judged(0), _judged(1)
+    fitted = [_fitted(kind, train, other) for kind in known_rankers().values()]
+    for model in fitted:
+        model.predict(other)
+    metrics = [kind() for kind in (rw.metrics.AP, rw.metrics.ERR, rw.metrics.RR, rw.metrics.KendallTau)]
+    metrics += [kind() for kind in (rw.metrics.NDCG, rw.metrics.DCG, rw.metrics.MeanNDCG, rw.metrics.PairAccuracy)]
+    for metric in metrics:
+        metric(other.y, fitted[0].predict(other), other.qid)
+    for metric in metrics[:3] + metrics[4:5]:
+        rw.LambdaMART(metric, rounds=2).fit(train)
+        rw.blend(fitted[0], fitted[1], on=other, metric=metric)
+    trees = rw.LambdaMART(rounds=3, max_leaves=5).fit(train).model_
+    trees.contributions(other.X)
+    trees.predict(sparse.csr_matrix(np.nan_to_num(other.X)))
+    rw.write_letor(train, folder / "train.txt")
+    rw.read_letor(folder / "train.txt")
+
+
+def _judged(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 4)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = np.clip(np.round(np.nan_to_num(X).sum(axis=1)), 0, 2)
+    return rw.RankingData(X, y, np.repeat(np.arange(6), 10))
+
+
+def _fitted(kind, train, other):
+    few = {name: 2 for name in kind().get_params() if name == "rounds"}
+    return kind(**few).fit(train, validation=other)
+
+
+def _add_methods(calls, alike):
+    """Record calls of methods, which the tour makes on objects of the core."""
+    X = _judged(2).X
+    for scorer in alike[_native.TreeScorer][:3]:
+        calls["TreeScorer.score"].append(Call(scorer.score, (X, 1), {"path": 0}, alike))
+        rows = sparse.csr_matrix(np.nan_to_num(X))
+        arrays = (rows.indptr, rows.indices, rows.data)
+        calls["TreeScorer.score_sparse"].append(Call(scorer.score_sparse, (*arrays, 1), {}, alike))
+    text = np.frombuffer(b"1 qid:1 1:0.5 3:2 #docid = a\n0 qid:1 2:1\n", dtype=np.uint8)
+    calls["LetorParser.feed"].append(Call(_fed, (10, 1, text.copy()), {}, alike))
+    calls["LetorParser.finish"].append(Call(_finished, (text, 0.0, np.zeros((2, 3), np.float32)), {}, alike))
+
+
+def _add_unreached(calls, alike):
+    """Add calls of the functions that the tour did not reach, with arguments of the types that the stub names."""
+    rng = np.random.default_rng(0)
+    for name, kinds in stub.functions().items():
+        for _ in range(KEPT if name not in calls else 0):
+            keywords = {key: stub.value_of(kind, alike, rng) for key, kind in kinds.items()}
+            calls[name].append(Call(getattr(_native, name), (), keywords, alike))
+
+
+def _fed(max_feature, n_threads, text):
+    return _native.LetorParser(max_feature, n_threads).feed(text)
+
+
+def _finished(text, absent, features):
+    parser = _native.LetorParser(10, 1)
+    parser.feed(text)
+    return parser.finish(absent, features)

@@ -1,0 +1,126 @@
+"""One fuzzer run in a process of its own, so that a crash, a hang or a hunger for memory is seen and survived."""
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+FUZZERS = ("models", "data", "bindings")
+CASE_SECONDS = 30.0
+START_SECONDS = 120.0
+ENOUGH = 20
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What went wrong in a case, and the command that shows it again."""
+
+    problem: str
+    command: str
+
+
+def campaign(name, seed, *, seconds, first=0, cases=None):
+    """Run cases until the time is up; return how many were run and the findings, one for each sort of problem."""
+    module = f"fuzz.{name}" if name in FUZZERS else name
+    end = time.monotonic() + seconds
+    stop = sys.maxsize if cases is None else first + cases
+    case, findings = first, {}
+    while case < stop and len(findings) < ENOUGH:
+        worker = _Worker(module, seed, case, stop)
+        try:
+            case = _watch(worker, case, end, lambda number, problem: _keep(findings, name, seed, number, problem))
+        finally:
+            worker.close()
+        if time.monotonic() > end:
+            break
+    return case - first, list(findings.values())
+
+
+def _keep(findings, name, seed, case, problem):
+    sort = "".join(letter for letter in problem if not letter.isdigit())[:160]
+    command = f"PYTHONPATH=tests python -m fuzz {name} --seed {seed} --first {case} --cases 1"
+    findings.setdefault(sort, Finding(f"case {case}: {problem}", command))
+
+
+def _watch(worker, case, end, report):
+    """Follow a worker until it ends, dies or hangs; return the number of the next case."""
+    patience = START_SECONDS
+    while True:
+        message = worker.next_message(min(patience, max(1.0, end - time.monotonic())))
+        if message is None and worker.silent_for() < patience:
+            if time.monotonic() > end:
+                return case
+            continue
+        if message is None:
+            report(case, f"no answer for {patience:g} s: {worker.last_words()}")
+            return case + 1
+        if "exit" in message:
+            if message["exit"]:
+                report(case, f"the process ended with code {message['exit']}: {worker.last_words()}")
+                return case + 1
+            return case
+        patience = CASE_SECONDS
+        case = message["case"]
+        if "problem" in message:
+            report(case, message["problem"])
+        if message.get("done"):
+            case += 1
+            if time.monotonic() > end:
+                return case
+
+
+class _Worker:
+    """A process that runs cases and writes one line of JSON when each begins and ends."""
+
+    def __init__(self, name, seed, first, stop):
+        arguments = [str(one) for one in (name, seed, first, stop)]
+        self._process = subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", "-m", "fuzz.worker", *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            cwd=Path(__file__).parents[1],
+        )
+        self._messages = queue.Queue()
+        self._errors = []
+        self._heard = time.monotonic()
+        self._threads = [threading.Thread(target=self._listen), threading.Thread(target=self._overhear)]
+        for thread in self._threads:
+            thread.start()
+
+    def _listen(self):
+        for line in self._process.stdout:
+            self._heard = time.monotonic()
+            self._messages.put(json.loads(line))
+        self._messages.put({"exit": self._process.wait()})
+
+    def _overhear(self):
+        for line in self._process.stderr:
+            self._errors = [*self._errors, line.strip()][-40:]
+
+    def next_message(self, seconds):
+        """Return the next message, or None if there is none in that time."""
+        try:
+            return self._messages.get(timeout=seconds)
+        except queue.Empty:
+            return None
+
+    def silent_for(self):
+        return time.monotonic() - self._heard
+
+    def last_words(self):
+        """Return what the process said of its end: a sanitizer's line, Python's last line, or a fatal error."""
+        telling = [line for line in self._errors if "rror" in line or "Sanitizer" in line]
+        return (telling or self._errors or ["no word"])[-1]
+
+    def close(self):
+        self._process.kill()
+        for thread in self._threads:
+            thread.join()
+        self._process.stdout.close()
+        self._process.stderr.close()
