@@ -110,17 +110,28 @@ def test_a_pool_is_judged_as_a_whole_and_fitted_on_what_the_protocol_says(folder
 def test_no_query_judges_what_it_taught(folder):
     train, valid, _ = read_fold(folder / "Fold1")
     parts, final = out_of_fold(train, valid)
-    judges = [set(part.judges.qid) for part in parts]
-    assert all(not set(part.train.qid) & set(part.judges.qid) for part in parts)
-    assert all(set(part.train.qid) | set(part.judges.qid) == set(final.qid) for part in parts)
+    judges = [set(part.judges.data.qid) for part in parts]
+    assert all(not set(part.train.data.qid) & set(part.judges.data.qid) for part in parts)
+    assert all(set(part.train.data.qid) | set(part.judges.data.qid) == set(final.data.qid) for part in parts)
     assert sum(map(len, judges)) == len(set.union(*judges)) == 24  # equal ids of the two parts stay two queries
-    np.testing.assert_array_equal(final.X, np.concatenate([train.X, valid.X]))
+    np.testing.assert_array_equal(final.data.X, np.concatenate([train.X, valid.X]))
 
 
 def test_the_validation_part_teaches_nothing_of_its_own(folder):
     train, valid, _ = read_fold(folder / "Fold1")
     parts, final = by_validation(train, valid)
-    assert (*parts, final) == ((train, valid), train)
+    assert [(part.train.data, part.judges.data) for part in parts] == [(train, valid)]
+    assert final is parts[0].train
+
+
+def test_neither_the_order_of_rows_nor_the_names_of_queries_change_the_folds(folder):
+    train, valid, _ = read_fold(folder / "Fold1")
+    rows = np.random.default_rng(3).permutation(len(train))
+    renamed = RankingData(train.X[rows], train.y[rows], [f"q{one}" for one in train.qid[rows]])
+    one, other = (out_of_fold(part, valid).parts for part in (train, renamed))
+    for part, twin in zip(one, other, strict=True):
+        for data, same in zip(part, twin, strict=True):
+            np.testing.assert_array_equal(data.data.X[data.canonical_rows], same.data.X[same.canonical_rows])
 
 
 @pytest.mark.parametrize("tune", TUNES)
@@ -186,7 +197,7 @@ def test_a_setting_that_cannot_be_is_told(folder):
 
 def test_too_few_queries_for_folds():
     data = RankingData([[1.0], [2.0]], [0, 1], [1, 1])
-    with pytest.raises(InputError, match="takes 4 queries at least, not 2"):
+    with pytest.raises(InputError, match="4 folds need at least 4 queries; there are 2"):
         out_of_fold(data, data)
 
 

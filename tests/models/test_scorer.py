@@ -76,7 +76,7 @@ def test_documents_are_scored_without_labels():
     assert QueryMean(feature_names=("f",)).predict(documents).tolist() == [-2, 0, 2]
     assert QueryMean().rank(documents).tolist() == [2, 1, 1]
     assert LinearScorer(np.ones(1), np.zeros(1)).contributions(documents).tolist() == [[1, 0], [2, 0], [5, 0]]
-    with pytest.raises(InputError, match=r"Documents has its own query ids; give no qid beside it\."):
+    with pytest.raises(InputError, match=r"Documents has its own query ids; do not give qid as well\."):
         QueryMean().predict(documents, [1, 1, 1])
 
 
