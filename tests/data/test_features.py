@@ -55,10 +55,24 @@ def test_what_is_missing_becomes_nan(X):
     np.testing.assert_array_equal(checked_features(X), [[1.0, np.nan]])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+@pytest.mark.parametrize("kind", [np.ma.array, list, tuple])
+def test_masked_values_are_missing(kind, dtype):
+    X = np.ma.array(np.array([[1, 2], [3, 4]], dtype=dtype), mask=[[False, True], [False, False]])
+    np.testing.assert_array_equal(checked_features(kind(X)), [[1, np.nan], [3, 4]])
+
+
 @pytest.mark.parametrize(
     ("X", "sentence"),
     [
-        ([1.0, 2.0], r"Features must form a matrix, a row a document, not shape \(2,\)\."),
+        ([1.0, 2.0], r"Features must form a matrix, one row per document, not shape \(2,\)\."),
+        ([[1.0, 2j]], "Features must be real numbers, not complex128."),
+        (sp.csr_array([[0, 2j]]), "Features must be real numbers, not complex128."),
+        (pd.DataFrame({"a": [1.0], "b": [2j]}), "Features must be real numbers, not complex128."),
+        (np.ma.array([[2j]]), "Features must be real numbers, not complex128."),
+        (np.array([[1]], dtype="m8[s]"), r"Features must be real numbers, not timedelta64\[s\]."),
+        ([[0, 1], [0, 10**400]], "Feature 1 of row 1 is infinite or too large for a 32-bit float."),
+        (pd.DataFrame({"a": [0, -(10**400)]}), "Feature 0 of row 1 is infinite or too large for a 32-bit float."),
         ([["one", "two"]], "Features must be numbers."),
         ([[1.0], [1.0, 2.0]], "Features must be numbers."),
         ([[0.0, 1.0], [np.inf, 0.0]], "Feature 0 of row 1 is infinite or too large for a 32-bit float."),

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwright.data import QueryGroups
+from rankwright.data import groups as groups_module
 from rankwright.errors import InputError
 
 QUERY_IDS = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""])))
@@ -37,6 +38,19 @@ def test_sizes_of_adjacent_queries(sizes):
 def test_arrays_have_the_type_the_core_takes(qid):
     groups = QueryGroups.of(qid)
     assert {groups.offsets.dtype, groups.rows.dtype, groups.query_of_row.dtype} == {np.dtype(np.int64)}
+
+
+class ReplacedWhenMeasured(np.ndarray):
+    """The array that groups share, replaced, as by another thread, as soon as its length is known."""
+
+    def __len__(self):
+        groups_module._counted = np.arange(1)
+        return self.shape[0]
+
+
+def test_rows_are_complete_when_another_thread_replaces_the_array_that_groups_share(monkeypatch):
+    monkeypatch.setattr(groups_module, "_counted", np.arange(9).view(ReplacedWhenMeasured))
+    assert QueryGroups.of_sizes([2, 3]).rows.tolist() == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,12 @@
 """What every ranker of the package promises; `rankwright.__all__` names them."""
 
+import copy
 import inspect
+import io
+import pickle
 import re
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -71,9 +75,9 @@ def test_repr_makes_the_same_ranker_again(ranker_class):
 @every_ranker
 def test_clone_copies_the_parameters_and_nothing_else(ranker_class):
     ranker = small(ranker_class, metric=NDCG(k=4)).fit(*judged())
-    copy = clone(ranker)
-    assert copy.get_params() == ranker.get_params()
-    assert not hasattr(copy, "model_")
+    twin = clone(ranker)
+    assert twin.get_params() == ranker.get_params()
+    assert not hasattr(twin, "model_")
 
 
 @every_ranker
@@ -230,6 +234,30 @@ def test_a_second_fit_forgets_the_first(ranker_class):
     assert encode(ranker.model_) == encode(small(ranker_class).fit(*judged()).model_)
 
 
+def joblib_copy(value):
+    file = io.BytesIO()
+    joblib.dump(value, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+@every_ranker
+@pytest.mark.parametrize(
+    "copied",
+    [lambda one: pickle.loads(pickle.dumps(one)), copy.deepcopy, joblib_copy],
+    ids=["pickle", "deepcopy", "joblib"],
+)
+def test_rankers_and_scorers_can_be_copied_fitted_or_not(ranker_class, copied):
+    data, ranker = judged(), small(ranker_class, n_threads=1)
+    twin = copied(ranker)
+    assert twin.get_params() == ranker.get_params()
+    expected = bits(ranker.fit(data).predict(data))
+    assert bits(twin.fit(data).predict(data)) == expected
+    for one in (copied(ranker), copied(ranker.model_)):
+        assert bits(one.predict(data)) == expected
+    assert copied(ranker).history_ == ranker.history_
+
+
 @every_ranker
 def test_a_saved_model_scores_the_same(ranker_class, tmp_path):
     ranker, test = small(ranker_class).fit(*judged()), judged(seed=2)
@@ -258,9 +286,9 @@ def test_fit_leaves_its_input_alone(ranker_class):
     copies = [part.copy() for part in given]
     ranker = small(ranker_class).fit(*given[:3], validation=given[3:])
     ranker.predict(given[0], given[2])
-    for part, copy in zip(given, copies, strict=True):
+    for part, before in zip(given, copies, strict=True):
         assert part.flags.writeable
-        np.testing.assert_array_equal(part, copy)
+        np.testing.assert_array_equal(part, before)
 
 
 # Awkward data
@@ -283,6 +311,37 @@ def test_missing_values_are_learned_from_and_scored(ranker_class):
     assert bits(ranker.predict(X, qid))
     assert bits(ranker.predict(np.full_like(X, np.nan), qid))
     assert bits(small(ranker_class).fit(*judged()).predict(X, qid))
+
+
+@every_ranker
+def test_masked_values_are_missing_values(ranker_class):
+    X, y, qid = judged()
+    hidden = np.random.default_rng(6).random(X.shape) < 0.3
+    masked, missing = np.ma.array(X, mask=hidden), np.where(hidden, np.nan, X)
+    ranker, other = small(ranker_class).fit(masked, y, qid), small(ranker_class).fit(missing, y, qid)
+    assert bits(ranker.predict(masked, qid)) == bits(other.predict(missing, qid))
+    assert bits(ranker.model_.predict(np.ma.array(X.astype(np.float64), mask=hidden), qid)) == bits(
+        other.model_.predict(missing, qid)
+    )
+
+
+@every_ranker
+@pytest.mark.parametrize("largest", [1e305, 1e155, 1e20])
+def test_large_labels_are_learned_or_the_sentence_says_which_is_too_large(ranker_class, largest):
+    X, y, qid = judged()
+    y = y * (largest / 3)
+    scores, sentence = scores_or_sentence(small(ranker_class), X, y, qid)
+    if sentence is None:
+        assert bits(scores)
+    else:
+        assert re.search(r"(takes labels up to|must be from|must be at most) .* one is [\d.]+e\+\d+", sentence)
+
+
+def scores_or_sentence(ranker, *data):
+    try:
+        return ranker.fit(*data).predict(data[0], data[2]), None
+    except InputError as error:
+        return None, str(error)
 
 
 @every_ranker
@@ -331,6 +390,11 @@ MISTAKES = {
     "a list": (changed(X=np.zeros(16)), "Features must form a matrix"),
     "words": (changed(X=[["high"]] * 16), "Features must be numbers"),
     "infinite": (changed(X=with_value(judged(2).X, (3, 1), np.inf)), "Feature 1 of row 3 is infinite"),
+    "complex": (changed(X=np.ones((16, 2), dtype=complex)), "Features must be real numbers, not complex128"),
+    "huge integer": (changed(X=[[1, 2]] * 15 + [[1, 10**400]]), "Feature 1 of row 15 is infinite or too large"),
+    "complex labels": (changed(y=np.ones(16, dtype=complex)), "Labels must be real numbers, not complex128"),
+    "huge label": (changed(y=[0] * 15 + [10**400]), "Labels must be numbers that a 64-bit float can hold"),
+    "masked labels": (changed(y=np.ma.array(judged(2).y, mask=judged(2).y > 2)), "Labels must not be masked"),
     "NaN label": (changed(y=with_value(judged(2).y, 5, np.nan)), "The label of row 5 is nan"),
     "queries in parts": (changed(qid=np.arange(16) / 2), "qid must hold integers or strings"),
     "labels all 0": (changed(y=np.zeros(16)), "There is nothing to learn"),

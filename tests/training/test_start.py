@@ -85,6 +85,18 @@ def test_columns_made_within_the_query_join_where_both_have_them():
     assert beside.needs_queries
 
 
+def test_columns_made_within_the_query_alone_stay_beside_trees_that_see_the_features_too():
+    start = rw.RankSVM(scaling="query-minmax").fit(TRAIN)
+    adapted = ranker(query_features=("minmax",)).fit(TRAIN, start=start)
+    assert isinstance(adapted.model_, Combination)
+    before = ranker(query_features=("minmax",), rounds=1).fit(TRAIN, start=start.predict(TRAIN))
+    np.testing.assert_allclose(
+        ranker(query_features=("minmax",), rounds=1).fit(TRAIN, start=start).predict(TEST),
+        before.predict(TEST, init_score=start.predict(TEST)),
+        rtol=1e-12,
+    )
+
+
 def test_a_model_that_does_not_hold_its_start_says_what_it_needs():
     adapted = ranker().fit(TRAIN, start=foreign())
     for use in (adapted.predict, adapted.rank, adapted.model_.predict):

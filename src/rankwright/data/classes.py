@@ -32,7 +32,10 @@ class LabelClasses:
             raise InputError(f"Labels become classes, at most {MOST_CLASSES}; there are {len(different)} labels.")
         if np.abs(different).max(initial=0.0) > HIGHEST_LABEL:
             largest = different[np.abs(different).argmax()]
-            raise InputError(f"The gain of label {largest:g}, 2 to that power, is too large.")
+            raise InputError(
+                f"Labels that become classes have gains of 2^label, so they must be from {-HIGHEST_LABEL:g} to "
+                f"{HIGHEST_LABEL:g}; one is {largest:g}."
+            )
         return cls(different)
 
     def __len__(self) -> int:

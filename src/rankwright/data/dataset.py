@@ -11,6 +11,7 @@ import numpy as np
 from rankwright.arrays import frozen, sealed
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.numbers import checked_numbers
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class RankingData(Documents):
 
 
 def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return labels as doubles, one a row and all finite."""
+    """Return labels as doubles, one per row and all finite."""
     values = labels_of(labels, n_rows)
     if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
         row = int((~np.isfinite(values)).argmax())
@@ -154,11 +155,8 @@ def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 
 def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return labels as doubles, one a row, finite or not."""
-    try:
-        values = np.require(labels, np.float64, ["C", "A"])
-    except (TypeError, ValueError):
-        raise InputError("Labels must be numbers.") from None
+    """Return labels as doubles, one per row, finite or not."""
+    values = checked_numbers(labels, "Labels")
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but labels of shape {values.shape}.")
     return values

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.numbers import require_real
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,32 +17,55 @@ if TYPE_CHECKING:
 
 
 def checked_features(X: Any) -> NDArray[np.float32]:
-    """Return features as a float32 matrix, a row a document; NaN is a missing value, infinities are refused.
+    """Return features as a float32 matrix, one row per document; NaN is missing, infinities are refused.
 
-    A float32 array in C order, aligned as the kernels need it, is passed on as it is, not copied.
+    Masked values of a numpy masked array are missing. A float32 array in C order, aligned as the kernels need it,
+    is passed on as it is, not copied.
     """
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
             features = np.require(_dense(X), np.float32, ["C", "A"])
+    except InputError:
+        raise
+    except OverflowError:
+        raise InputError(_too_large(*_overflowing(X))) from None
     except (TypeError, ValueError):
         raise InputError("Features must be numbers.") from None
     if features.ndim != 2:
-        raise InputError(f"Features must form a matrix, a row a document, not shape {np.shape(X)}.")
+        raise InputError(f"Features must form a matrix, one row per document, not shape {np.shape(X)}.")
     if not features.flags.aligned:  # as in a buffer cut at any byte; native code may not read that
         features = features.copy()
     if np.isinf(features).any():
         row, feature = np.argwhere(np.isinf(features))[0]
-        raise InputError(f"Feature {feature} of row {row} is infinite or too large for a 32-bit float.")
+        raise InputError(_too_large(row, feature))
     return features
 
 
 def _dense(X: Any) -> Any:
-    """Return what numpy understands: sparse matrices filled with zeros, pandas' NA as NaN."""
+    """Return an array: sparse matrices filled with zeros, masked values and pandas' NA as NaN."""
     if hasattr(X, "todense"):
+        require_real([X.dtype], "Features")
         return X.astype(np.float32).toarray()
     if hasattr(X, "iloc"):
+        require_real(X.dtypes, "Features")
         return X.to_numpy(dtype=np.float32, na_value=np.nan)
-    return X
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.array(X)
+    array = np.asanyarray(X)
+    require_real([array.dtype], "Features")
+    return np.ma.filled(array.astype(np.float32), np.nan) if isinstance(array, np.ma.MaskedArray) else array
+
+
+def _overflowing(X: Any) -> tuple[int, int]:
+    """Return row and feature of the first integer that no float can hold."""
+    values = np.atleast_2d(np.asarray(X, dtype=object))
+    large = [isinstance(value, int) and abs(value) > sys.float_info.max for value in values.ravel()]
+    row, feature = divmod(large.index(True), values.shape[1])
+    return row, feature
+
+
+def _too_large(row: int, feature: int) -> str:
+    return f"Feature {feature} of row {row} is infinite or too large for a 32-bit float."
 
 
 def feature_names_of(X: Any) -> tuple[str, ...] | None:
@@ -50,7 +75,7 @@ def feature_names_of(X: Any) -> tuple[str, ...] | None:
 
 
 def checked_feature_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    """Return feature names as a tuple: strings, one a feature, none twice."""
+    """Return feature names as a tuple: strings, one per feature, none twice."""
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise InputError("Feature names must be a list of strings.")
     if len(names) != n_features:

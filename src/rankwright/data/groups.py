@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.arrays import sealed
+from rankwright.data.numbers import refuse_masked
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,11 +80,12 @@ class QueryGroups:
 
 def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     """Return query ids as a one-dimensional array of integers or strings."""
+    refuse_masked(qid, "qid")
     if isinstance(qid, list | tuple):
         _check_texts(qid)
     ids = np.asarray(qid)
     if ids.ndim != 1:
-        raise InputError(f"qid must have one id a row, not shape {ids.shape}.")
+        raise InputError(f"qid must have one id per row, not shape {ids.shape}.")
     if ids.dtype.kind in "iuSU":
         return ids
     if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
@@ -118,10 +121,10 @@ _counted = np.arange(0)
 def _all_rows(n_rows: int) -> NDArray[np.int64]:
     """Return 0, 1, ... for rows that are grouped as they stand: a part of one array that all groups share."""
     global _counted
-    if len(_counted) < n_rows:
-        _counted = np.arange(n_rows)
-        _counted.flags.writeable = False
-    return _counted[:n_rows]
+    counted = _counted  # another thread may replace the shared array at any time, also by a shorter one
+    if len(counted) < n_rows:
+        counted = _counted = sealed(np.arange(n_rows))
+    return counted[:n_rows]
 
 
 def _group(ids: NDArray[Any]) -> QueryGroups:

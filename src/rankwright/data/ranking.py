@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
+from rankwright.data.numbers import checked_numbers
 from rankwright.errors import InputError
 from rankwright.threads import resolve_threads
 
@@ -66,11 +67,8 @@ class Ranking:
 
 
 def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDArray[np.float64]:
-    """Return scores, or what else ranks, as contiguous doubles, one a row and none of them NaN."""
-    try:
-        values = np.require(scores, np.float64, ["C", "A"])
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers.") from None
+    """Return scores, or another key to rank by, as contiguous doubles, one per row and none of them NaN."""
+    values = checked_numbers(scores, name)
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but {name} of shape {values.shape}.")
     if np.isnan(values.min(initial=0.0)):  # NaN if any is

@@ -84,5 +84,6 @@ def _convention(one: str | Convention) -> Convention:
 
 def _scores(system: Any, data: RankingData, n_threads: int | None) -> ArrayLike:
     if not hasattr(system, "predict"):
-        return np.asarray(system)
+        scores: ArrayLike = np.asanyarray(system)  # a masked array stays one, and is refused
+        return scores
     return np.asarray(system.predict(data, n_threads=n_threads))

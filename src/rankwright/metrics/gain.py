@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 
+HIGHEST_EXPONENT = 1000.0  # whose power of 2 is a finite double
 HIGHEST_GAIN = 1e280  # beyond it, sums over queries may not be finite
 
 
@@ -55,8 +56,11 @@ class Gain:
         if self.kind == "linear":
             return labels
         if self.kind == "exponential":
-            if len(labels) and labels.max() > 1000:
-                raise InputError(f"The exponential gain of label {labels.max():g} is too large; use Gain.LINEAR.")
+            if len(labels) and labels.max() > HIGHEST_EXPONENT:
+                raise InputError(
+                    f"The exponential gain, 2^label - 1, takes labels up to {HIGHEST_EXPONENT:g}, but one is "
+                    f"{labels.max():g}; use smaller labels or Gain.LINEAR."
+                )
             return np.exp2(labels) - 1.0
         return self._look_up(labels)
 

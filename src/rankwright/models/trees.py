@@ -214,7 +214,8 @@ class TreeEnsemble(Scorer):
 
 def _is_dense(X: Any) -> bool:
     """Whether the native scorer can read this array without a copy."""
-    return isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype in (np.float32, np.float64) and X.flags.aligned
+    plain = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
+    return plain and X.ndim == 2 and X.dtype in (np.float32, np.float64) and X.flags.aligned
 
 
 def _is_sparse(X: Any) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
@@ -12,6 +14,7 @@ from rankwright.rankers.network import NetworkRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankwright.arrays import Doubles
     from rankwright.learners.network import Pull
     from rankwright.training.training_set import QueryLabels
 
@@ -33,7 +36,13 @@ class LambdaRank(NetworkRanker):
             LambdaGradients(metric, judged.y[rows], QueryGroups.of_one(len(rows))) for rows in judged.groups
         ]
         if not any(
-            of_query(judged.y[rows])[1].any() for of_query, rows in zip(lambdas, judged.groups, strict=True)
+            of_query(_ideal_scores(judged.y[rows]))[1].any()
+            for of_query, rows in zip(lambdas, judged.groups, strict=True)
         ):
             raise InputError(f"There is nothing to learn: no swap of documents changes {self.metric}.")
         return lambda query, scores: lambdas[query](scores, n_threads=1)[0]
+
+
+def _ideal_scores(labels: Doubles) -> Doubles:
+    """Return scores from 0 to 1 in the order of the labels; large differences would leave no gradients."""
+    return np.unique(labels, return_inverse=True)[1] / len(labels)

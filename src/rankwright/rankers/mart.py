@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Gain, Metric
 from rankwright.rankers.parameters import require_one_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask
 
 TARGETS = ("labels", "gains")
+HIGHEST_TARGET = 1e100  # so that sums of squares are finite
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ class MART(TreeRanker):
     def _rule(self, task: FitTask) -> LeastSquaresRule:
         labels, weights = task.train.labels.y, task.weights
         targets = Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
+        _require_small(targets)
         # No ranking notices a constant, so that a start may be on any level.
         level = np.average(targets - task.first_scores, weights=weights)
         return LeastSquaresRule(targets - level, weights, self.learning_rate)
@@ -148,3 +151,12 @@ class MART(TreeRanker):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         require_one_of("targets", self.targets, TARGETS)
+
+
+def _require_small(targets: Doubles) -> None:
+    """Refuse targets whose squares could not be summed."""
+    largest = targets[np.abs(targets).argmax()]
+    if abs(largest) > HIGHEST_TARGET:
+        raise InputError(
+            f"MART squares its targets, so they must be at most {HIGHEST_TARGET:g} in size; one is {largest:g}."
+        )

@@ -8,6 +8,7 @@ import numpy as np
 
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.features import require_same_features
+from rankwright.data.numbers import checked_numbers
 from rankwright.errors import InputError
 from rankwright.training.training_set import TrainingSet
 
@@ -85,10 +86,7 @@ def checked_weights(
 
 
 def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be numbers.") from None
+    numbers = checked_numbers(values, name)
     if numbers.shape != (length,):
         raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
     if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.numbers import refuse_masked
 from rankwright.errors import InputError
 from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, Scorer, TreeEnsemble
 from rankwright.models.fitted import scorer_of, scores_by
@@ -68,6 +69,7 @@ def _predicted(start: Any, data: RankingData, part: str, n_threads: int) -> Doub
 
 
 def _checked_scores(name: str, scores: Any, length: int) -> Doubles:
+    refuse_masked(scores, name)
     try:
         numbers = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError):

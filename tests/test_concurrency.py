@@ -1,0 +1,87 @@
+"""Threads that predict, fit and measure at once get what one thread gets.
+
+RANKWRIGHT_CONCURRENCY_SECONDS sets how long they go on: 2 seconds unless it is set, 60 for a thorough run.
+"""
+
+import logging
+import os
+import pickle
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
+from threading import Barrier
+
+import numpy as np
+
+import rankwright as rw
+from rankwright.metrics import AP, ERR, NDCG
+
+SECONDS = float(os.environ.get("RANKWRIGHT_CONCURRENCY_SECONDS", "2"))
+N_THREADS = 8
+LEAST_JOBS = 4  # of each thread, however slow the machine
+
+
+def judged(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(240, 6)).astype(np.float32)
+    y = np.clip(np.round(X[:, :3].sum(axis=1) + rng.normal(size=240)), 0, 3)
+    return rw.RankingData(X, y, rng.integers(20, size=240))
+
+
+def rankers():
+    return {
+        "adarank": rw.AdaRank(rounds=2),
+        "lambdamart": rw.LambdaMART(rounds=3, n_threads=2, query_features=("rank",)),
+        "lambdamart, all bins": rw.LambdaMART(rounds=3, n_threads=1, coarse=True),
+        "listnet": rw.ListNet(rounds=1),
+        "mart": rw.MART(rounds=3, n_threads=2),
+        "mcrank": rw.McRank(rounds=2, n_threads=1),
+        "pool": rw.CalibratedAdaBoost(leaves=(3,), rounds_tried=(3,), splits=2, n_threads=2),
+        "rankboost": rw.RankBoost(rounds=3, n_threads=2),
+        "ranksvm": rw.RankSVM(n_threads=2),
+    }
+
+
+def jobs(data, valid):
+    """What a thread may do, by name; each gives bytes. All of them share data, training sets and fitted models."""
+    train, other = rw.TrainingSet(data), rw.TrainingSet(valid)
+    work = {}
+    for name, ranker in rankers().items():
+        fitted = ranker.fit(data)
+
+        def fit(name=name):
+            return rankers()[name].fit(train, validation=other).predict(valid).tobytes()
+
+        def predict(fitted=fitted):
+            return fitted.predict(valid).tobytes() + fitted.rank(data).tobytes()
+
+        work[f"fit {name}"], work[f"predict {name}"] = fit, predict
+        work[f"pickle {name}"] = lambda fitted=fitted: pickle.loads(pickle.dumps(fitted)).predict(valid).tobytes()
+    scores = np.round(np.random.default_rng(1).normal(size=len(data)), 1)
+    for metric in (NDCG(k=10), AP(), ERR()):
+        work[f"measure {metric}"] = lambda metric=metric: np.float64(metric(data.y, scores, data.qid)).tobytes()
+    work["report"] = lambda: repr(rw.evaluate({"one": scores}, data).mean("one", "map")).encode()
+    return work
+
+
+def test_threads_at_work_together_get_what_one_gets_alone():
+    data, valid = judged(1), judged(2)
+    expected = {name: job() for name, job in jobs(data, valid).items()}
+    work = jobs(data, valid)  # whose training sets have nothing prepared yet
+    ready, end = Barrier(N_THREADS), time.monotonic() + SECONDS
+
+    def run(thread):
+        names = cycle(np.random.default_rng(thread).permutation(list(work)))
+        done = Counter()
+        ready.wait()
+        while time.monotonic() < end or done.total() < LEAST_JOBS:
+            name = next(names)
+            assert work[name]() == expected[name], name
+            done[name] += 1
+        return done
+
+    with ThreadPoolExecutor(N_THREADS) as threads:
+        done = sum(threads.map(run, range(N_THREADS)), Counter())
+    assert done.total() >= N_THREADS * LEAST_JOBS
+    logging.getLogger(__name__).info("%d jobs of %d kinds", done.total(), len(done))
