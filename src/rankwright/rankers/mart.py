@@ -25,6 +25,7 @@ TARGETS = ("labels", "gains")
 class LeastSquaresRule:
     """Algorithm 2 of the paper: the residual of each document, and the shrinkage."""
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     targets: Doubles
     weights: Doubles | None
     learning_rate: float
