@@ -41,15 +41,15 @@ def enumerated(data, w, metric, pairs):
 @given(models(), metrics, kinds)
 def test_every_bound_equals_enumeration(model, metric, pairs):
     data, w = model
-    laboratory = bounds.Laboratory(data, metric, pairs=pairs)
+    losses_of = bounds.SurrogateBounds(data, metric, pairs=pairs)
     value, F = enumerated(data, w, metric, pairs)
     perfect = value >= value.max() - 1e-9
     lost, short = (value.max() - value[~perfect])[:, None], np.subtract.outer(F[~perfect], F[perfect])
     for name in SMOOTH:
         each = lost * bounds.SURROGATES[name](short)
-        assert laboratory.type_two(w, name) == pytest.approx(each.max(), rel=1e-9, abs=1e-12)
-        assert laboratory.type_two(w, name, over="sum") == pytest.approx(each.sum(), rel=1e-9, abs=1e-12)
-    assert laboratory.margin_hinge(w) == pytest.approx(max(0.0, (lost + short).max()), abs=1e-9)
+        assert losses_of.type_two(w, name) == pytest.approx(each.max(), rel=1e-9, abs=1e-12)
+        assert losses_of.type_two(w, name, over="sum") == pytest.approx(each.sum(), rel=1e-9, abs=1e-12)
+    assert losses_of.margin_hinge(w) == pytest.approx(max(0.0, (lost + short).max()), abs=1e-9)
 
 
 @examples(60)
@@ -67,45 +67,45 @@ def test_theorem_1_sorting_by_score_gives_the_most_f(model, pairs):
 @given(models(), metrics, kinds)
 def test_theorem_2_and_all_that_lies_above_the_basic_loss(model, metric, pairs):
     data, w = model
-    laboratory = bounds.Laboratory(data, metric, pairs=pairs)
-    basic, close = laboratory.basic(w), 1e-9
-    step = laboratory.type_two(w, "zero-one")
+    losses_of = bounds.SurrogateBounds(data, metric, pairs=pairs)
+    basic, close = losses_of.basic(w), 1e-9
+    step = losses_of.type_two(w, "zero-one")
     assert basic <= step + close
-    assert basic <= laboratory.type_one(w, "exponential") + close <= laboratory.type_one(w, "logistic") + 2 * close
+    assert basic <= losses_of.type_one(w, "exponential") + close <= losses_of.type_one(w, "logistic") + 2 * close
     for name in SMOOTH:
-        assert step <= laboratory.type_two(w, name) + close
-        assert laboratory.type_two(w, name) <= laboratory.type_two(w, name, over="sum") * (1 + close) + close
-    assert basic <= laboratory.margin_hinge(w) + close
+        assert step <= losses_of.type_two(w, name) + close
+        assert losses_of.type_two(w, name) <= losses_of.type_two(w, name, over="sum") * (1 + close) + close
+    assert basic <= losses_of.margin_hinge(w) + close
 
 
 @examples(100)
 @given(models(), metrics)
 def test_theorem_3_type_two_is_tighter_under_condition_9(model, metric):
     data, w = model
-    laboratory = bounds.Laboratory(data, metric, pairs="mixed")
+    losses_of = bounds.SurrogateBounds(data, metric, pairs="mixed")
     w = w * 1e3  # condition 9 asks for margins that only long weights have
-    if laboratory.close_to_optimal(w):  # the next test shows that there are such
+    if losses_of.close_to_optimal(w):  # the next test shows that there are such
         for name in SMOOTH:
-            assert laboratory.type_two(w, name) <= laboratory.type_one(w, name) + 1e-9
+            assert losses_of.type_two(w, name) <= losses_of.type_one(w, name) + 1e-9
 
 
 def test_condition_9_does_hold_somewhere():
-    laboratory = bounds.Laboratory(bounds.simulate(1), pairs="mixed")
-    assert laboratory.close_to_optimal([1e3, 1e3])
-    assert not laboratory.close_to_optimal([1.0, 1.0])
-    assert not laboratory.close_to_optimal([-1e3, -1e3])
+    losses_of = bounds.SurrogateBounds(bounds.simulate(1), pairs="mixed")
+    assert losses_of.close_to_optimal([1e3, 1e3])
+    assert not losses_of.close_to_optimal([1.0, 1.0])
+    assert not losses_of.close_to_optimal([-1e3, -1e3])
 
 
 @pytest.mark.parametrize("mixed", [False, True], ids=["figure 3", "figure 4"])
 def test_the_figures_have_the_papers_shape(mixed):
-    laboratory = bounds.Laboratory(bounds.simulate(1, mixed=mixed), pairs="mixed")
+    losses_of = bounds.SurrogateBounds(bounds.simulate(1, mixed=mixed), pairs="mixed")
     best, against = np.array([1.0, 1.0]) / np.sqrt(2.0), -np.array([1.0, 1.0]) / np.sqrt(2.0)
-    assert laboratory.type_two(best) < laboratory.type_one(best)  # tighter close to the optimum
-    assert laboratory.type_two(against) > 100 * laboratory.type_one(against)  # and far above elsewhere
+    assert losses_of.type_two(best) < losses_of.type_one(best)  # tighter close to the optimum
+    assert losses_of.type_two(against) > 100 * losses_of.type_one(against)  # and far above elsewhere
     around = [(np.cos(one), np.sin(one)) for one in np.linspace(0, 2 * np.pi, 16, endpoint=False)]
-    for losses in ([laboratory.type_one(w) for w in around], [laboratory.type_two(w) for w in around]):
+    for losses in ([losses_of.type_one(w) for w in around], [losses_of.type_two(w) for w in around]):
         assert np.argmin(losses) in (0, 1, 2, 3)  # in the quarter around pi / 4
-    assert laboratory.basic(best) < 0.05
+    assert losses_of.basic(best) < 0.05
 
 
 def test_losses_are_summed_over_queries_that_have_both_labels():
@@ -113,41 +113,41 @@ def test_losses_are_summed_over_queries_that_have_both_labels():
     twice = RankingData(
         np.concatenate([data.X, data.X, data.X[:2]]), [*data.y, *data.y, 1, 1], [1] * 5 + [2] * 5 + [3] * 2
     )
-    one, two = bounds.Laboratory(data), bounds.Laboratory(twice)
+    one, two = bounds.SurrogateBounds(data), bounds.SurrogateBounds(twice)
     w = [0.3, -1.0]
     for loss in ("basic", "type_one", "type_two", "margin_hinge"):
         assert getattr(two, loss)(w) == pytest.approx(2 * getattr(one, loss)(w))
 
 
 def test_mistakes_are_told():
-    laboratory = bounds.Laboratory(bounds.simulate(1))
-    with pytest.raises(InputError, match=r"The laboratory takes documents of two labels, not 3\."):
-        bounds.Laboratory(RankingData(np.zeros((3, 1)), [0, 1, 2], [1, 1, 1]))
+    losses_of = bounds.SurrogateBounds(bounds.simulate(1))
+    with pytest.raises(InputError, match=r"SurrogateBounds takes documents with two labels, not 3\."):
+        bounds.SurrogateBounds(RankingData(np.zeros((3, 1)), [0, 1, 2], [1, 1, 1]))
     with pytest.raises(InputError, match="20 relevant of 40 documents have too many arrangements"):
-        bounds.Laboratory(bounds.simulate(1, n_relevant=20, n_irrelevant=20))
+        bounds.SurrogateBounds(bounds.simulate(1, n_relevant=20, n_irrelevant=20))
     with pytest.raises(InputError, match="A sum over permutations takes queries of up to 7 documents, not 21"):
-        laboratory.type_two([1, 1], over="sum")
+        losses_of.type_two([1, 1], over="sum")
     with pytest.raises(InputError, match="over must be 'max' or 'sum', not 'mean'"):
-        laboratory.type_two([1, 1], over="mean")
+        losses_of.type_two([1, 1], over="mean")
     with pytest.raises(InputError, match=r"surrogate must be one of .*, not 'log'"):
-        laboratory.type_one([1, 1], "log")
+        losses_of.type_one([1, 1], "log")
     for w in ([1, 2, 3], [1, np.nan], ["a", "b"], [[1], [2, 3]], None):
         with pytest.raises(InputError, match="w must be 2 finite numbers"):
-            laboratory.basic(w)
+            losses_of.basic(w)
     with pytest.raises(InputError, match="pairs must be one of 'all', 'mixed', not 'some'"):
-        bounds.Laboratory(bounds.simulate(1), pairs="some")
+        bounds.SurrogateBounds(bounds.simulate(1), pairs="some")
     with pytest.raises(InputError, match=r"metric must be a Metric such as AP\(\), not 'map'"):
-        bounds.Laboratory(bounds.simulate(1), "map")
-    with pytest.raises(InputError, match=r"The laboratory needs a metric between 0 and 1; dcg is .* here"):
-        bounds.Laboratory(bounds.simulate(1), DCG())
-    with pytest.raises(InputError, match="The laboratory takes documents without missing values"):
-        bounds.Laboratory(RankingData([[np.nan], [1.0]], [0, 1], [1, 1]))
+        bounds.SurrogateBounds(bounds.simulate(1), "map")
+    with pytest.raises(InputError, match=r"SurrogateBounds needs a metric between 0 and 1; dcg is .* here"):
+        bounds.SurrogateBounds(bounds.simulate(1), DCG())
+    with pytest.raises(InputError, match="SurrogateBounds takes documents without missing values"):
+        bounds.SurrogateBounds(RankingData([[np.nan], [1.0]], [0, 1], [1, 1]))
     with pytest.raises(InputError, match="There is nothing to bound: no query has documents of both labels"):
-        bounds.Laboratory(RankingData([[0.0], [1.0]], [0, 1], [1, 2]))
-    with pytest.raises(InputError, match="There is nothing to bound: every ranking of a query has the same map"):
-        bounds.Laboratory(bounds.simulate(1), AP(threshold=2.0))
+        bounds.SurrogateBounds(RankingData([[0.0], [1.0]], [0, 1], [1, 2]))
+    with pytest.raises(InputError, match="There is nothing to bound: all rankings of a query have the same map"):
+        bounds.SurrogateBounds(bounds.simulate(1), AP(threshold=2.0))
 
 
 def test_a_bound_too_large_for_a_number_is_infinite():
     data = RankingData([[0.0, -1.0], [4.0, 4.0]], [1, 0], [0, 0])
-    assert bounds.Laboratory(data, AP(), pairs="mixed").type_two([400.0, 400.0], "exponential") == np.inf
+    assert bounds.SurrogateBounds(data, AP(), pairs="mixed").type_two([400.0, 400.0], "exponential") == np.inf

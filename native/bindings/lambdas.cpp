@@ -1,9 +1,12 @@
 #include "rankwright/lambdas.hpp"
 
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "arrays.hpp"
 #include "checks.hpp"
+#include "query_loss.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -20,131 +23,194 @@ std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, 
     return view(values);
 }
 
-// What all of them take before the metric's own arguments.
-struct Arguments {
-    Indices offsets, order;
-    Vector<double> scores, labels;
+// The documents that arrays of one number per row or per query must fit.
+struct Sizes {
+    std::size_t n_queries, n_rows;
+};
+
+// Where the queries and rows of a PairLoss begin among those that a metric's arrays are for.
+struct Part {
+    std::size_t query = 0, row = 0;
+};
+
+// A metric's kernel with its own arguments, which have been checked.
+using Kernel = std::function<void(const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas)>;
+
+// The options that every kernel takes.
+struct Options {
     std::optional<Vector<double>> query_weights;
     std::optional<std::int64_t> truncation;
     bool normalise;
     double sigma;
-    int n_threads;
     std::optional<int> path;  // for tests
 
-    std::size_t n_rows() const { return scores.size(); }
-    std::size_t n_queries() const { return offsets.size() - 1; }
-
-    PairLoss checked() const {
-        const Offsets queries = checked_offsets(offsets, order.size());
-        require(order.size() == n_rows(), "order must list every row");
+    // Without documents, but with the queries' weights.
+    PairLoss checked(std::size_t n_queries) const {
         require(std::isfinite(sigma) && sigma > 0.0, "sigma must be above 0");
         Doubles weights;
         if (query_weights)
-            weights =
-                checked_finite(*query_weights, n_queries(), "query_weights must be a number for every query");
-        return {queries,
-                checked_rows(order, n_rows()),
-                checked_finite(scores, n_rows(), "scores must be finite"),
-                checked_finite(labels, n_rows(), "labels must be a finite number for every score"),
-                weights,
-                checked_depth(truncation, "truncation must be at least 1"),
-                normalise,
-                sigma,
-                checked_path(path)};
-    }
-
-    template <class Kernel>
-    nb::tuple run(const Kernel& kernel) const {
-        const PairLoss loss = checked();
-        Output<double> gradient(n_rows()), hessian(n_rows());
-        {
-            nb::gil_scoped_release release;
-            // A row that `order` leaves out, for another that it lists twice, would keep what memory held.
-            std::fill(gradient.span().begin(), gradient.span().end(), 0.0);
-            std::fill(hessian.span().begin(), hessian.span().end(), 0.0);
-            kernel(loss, Lambdas{gradient.span(), hessian.span()});
-        }
-        return nb::make_tuple(gradient.numpy(), hessian.numpy());
+            weights = checked_finite(*query_weights, n_queries, "query_weights must be a number for every query");
+        return {{},        {},      {},
+                {},        weights, checked_depth(truncation, "truncation must be at least 1"),
+                normalise, sigma,   checked_path(path)};
     }
 };
 
+struct Documents {
+    Indices offsets, order;
+    Vector<double> scores, labels;
+
+    Sizes sizes() const { return {offsets.size() - 1, scores.size()}; }
+
+    PairLoss checked(const Options& options) const {
+        const Offsets queries = checked_offsets(offsets, order.size());
+        const std::size_t n_rows = scores.size();
+        require(order.size() == n_rows, "order must list every row");
+        PairLoss loss = options.checked(queries.size() - 1);
+        loss.queries = queries;
+        loss.order = checked_rows(order, n_rows);
+        loss.scores = checked_finite(scores, n_rows, "scores must be finite");
+        loss.labels = checked_finite(labels, n_rows, "labels must be a finite number for every score");
+        return loss;
+    }
+};
+
+nb::tuple run(const Kernel& kernel, const PairLoss& loss, int n_threads) {
+    Output<double> gradient(loss.scores.size()), hessian(loss.scores.size());
+    {
+        nb::gil_scoped_release release;
+        // A row that `order` leaves out, for another that it lists twice, would keep what memory held.
+        std::fill(gradient.span().begin(), gradient.span().end(), 0.0);
+        std::fill(hessian.span().begin(), hessian.span().end(), 0.0);
+        kernel(loss, Part{}, n_threads, Lambdas{gradient.span(), hessian.span()});
+    }
+    return nb::make_tuple(gradient.numpy(), hessian.numpy());
+}
+
+// The same for one query at a time: a part of one query.
+BoundPull bound(const Kernel& kernel, const Indices& offsets, const Vector<double>& labels,
+                const Options& options) {
+    checked_finite(labels, labels.size(), "labels must be finite");
+    const PairLoss of_all = options.checked(offsets.size() - 1);
+    return {copied_offsets(offsets, labels.size()),
+            // Arrays that the loss refers to are kept with it.
+            [kernel, of_all, labels, weights = options.query_weights](std::size_t query, std::size_t row,
+                                                                      Doubles scores, std::span<double> pull) {
+                PairLoss loss = of_all;
+                loss.labels = view(labels).subspan(row, scores.size());
+                if (weights) loss.query_weights = view(*weights).subspan(query, 1);
+                lambda_pull(
+                    loss, scores,
+                    [&](const PairLoss& one, Lambdas lambdas) { kernel(one, Part{query, row}, 1, lambdas); },
+                    pull);
+            }};
+}
+
+// Defines NAME_lambdas, which takes the documents of all queries together.
 template <class... Own>
-void define(nb::module_& m, const char* name, nb::tuple (*kernel)(const Arguments&, Own...), const auto&... own) {
-    m.def(
-        name,
-        [kernel](Indices offsets, Indices order, Vector<double> scores, Vector<double> labels,
+void define_sums(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
+                 const auto&... own) {
+    m.def((name + "_lambdas").c_str(),
+          [make](Indices offsets, Indices order, Vector<double> scores, Vector<double> labels,
                  std::optional<Vector<double>> query_weights, std::optional<std::int64_t> truncation,
                  bool normalise, double sigma, int n_threads, std::optional<int> path, Own... values) {
-            return kernel(Arguments{offsets, order, scores, labels, query_weights, truncation, normalise, sigma,
-                                    n_threads, path},
-                          values...);
-        },
-        nb::kw_only(), nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("labels"),
-        nb::arg("query_weights").none(), nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"),
-        nb::arg("n_threads"), nb::arg("path").none() = nb::none(), own...);
+              const Documents documents{offsets, order, scores, labels};
+              const PairLoss loss = documents.checked({query_weights, truncation, normalise, sigma, path});
+              return run(make(documents.sizes(), values...), loss, n_threads);
+          },
+          nb::kw_only(), nb::arg("offsets"), nb::arg("order"), nb::arg("scores"), nb::arg("labels"),
+          nb::arg("query_weights").none(), nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"),
+          nb::arg("n_threads"), nb::arg("path").none() = nb::none(), own...);
+}
+
+// Defines NAME_pull, which makes a pull for training by one query at a time.
+template <class... Own>
+void define_pull(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
+                 const auto&... own) {
+    m.def((name + "_pull").c_str(),
+          [make](Indices offsets, Vector<double> labels, std::optional<Vector<double>> query_weights,
+                 std::optional<std::int64_t> truncation, bool normalise, double sigma, Own... values) {
+              require(offsets.size() > 0, "offsets must run from 0 to the number of rows");
+              const Kernel kernel = make({offsets.size() - 1, labels.size()}, values...);
+              return bound(kernel, offsets, labels, {query_weights, truncation, normalise, sigma, std::nullopt});
+          },
+          nb::kw_only(), nb::arg("offsets"), nb::arg("labels"), nb::arg("query_weights").none(),
+          nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"), own...);
+}
+
+template <class... Own>
+void define(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...), const auto&... own) {
+    define_sums(m, name, make, own...);
+    define_pull(m, name, make, own...);
 }
 
 using Depth = std::optional<std::int64_t>;
 
-nb::tuple linear(const Arguments& given, Vector<float> gains, Vector<double> discounts,
-                 Vector<double> query_factors) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        linear_lambdas(
-            loss,
-            checked_range(gains, given.n_rows(), 0.0f, 1.0f, "gains must lie in 0 to 1, one for every score"),
-            checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must lie in 0 to 1"),
-            checked_finite(query_factors, given.n_queries(), "query_factors must be one a query"), given.n_threads,
-            lambdas);
-    });
+Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vector<double> query_factors) {
+    checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must lie in 0 to 1, one for every score");
+    checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must lie in 0 to 1");
+    checked_finite(query_factors, n.n_queries, "query_factors must be one a query");
+    return
+        [gains, discounts, query_factors](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
+            // No query has more ranks than there are rows.
+            const std::size_t n_ranks = std::min(discounts.size(), loss.scores.size());
+            linear_lambdas(loss, view(gains).subspan(part.row, loss.scores.size()), view(discounts).first(n_ranks),
+                           view(query_factors).subspan(part.query, loss.queries.size() - 1), n_threads, lambdas);
+        };
 }
 
-nb::tuple average_precision(const Arguments& given, double threshold, Depth depth, bool capped) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        average_precision_lambdas(loss, threshold, checked_depth(depth), capped, given.n_threads, lambdas);
-    });
+Kernel average_precision(const Sizes&, double threshold, Depth depth, bool capped) {
+    const std::size_t n_ranks = checked_depth(depth);
+    return [threshold, n_ranks, capped](const PairLoss& loss, const Part&, int n_threads, Lambdas lambdas) {
+        average_precision_lambdas(loss, threshold, n_ranks, capped, n_threads, lambdas);
+    };
 }
 
-nb::tuple reciprocal_rank(const Arguments& given, double threshold, Depth depth) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        reciprocal_rank_lambdas(loss, threshold, checked_depth(depth), given.n_threads, lambdas);
-    });
+Kernel reciprocal_rank(const Sizes&, double threshold, Depth depth) {
+    const std::size_t n_ranks = checked_depth(depth);
+    return [threshold, n_ranks](const PairLoss& loss, const Part&, int n_threads, Lambdas lambdas) {
+        reciprocal_rank_lambdas(loss, threshold, n_ranks, n_threads, lambdas);
+    };
 }
 
-nb::tuple expected_reciprocal_rank(const Arguments& given, Vector<double> stop_probability, Depth depth) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        constexpr const char* sentence = "stop_probability must be in 0 to 1 for every score";
-        expected_reciprocal_rank_lambdas(loss, checked_range(stop_probability, given.n_rows(), 0.0, 1.0, sentence),
-                                         checked_depth(depth), given.n_threads, lambdas);
-    });
+Kernel expected_reciprocal_rank(const Sizes& n, Vector<double> stop_probability, Depth depth) {
+    checked_range(stop_probability, n.n_rows, 0.0, 1.0, "stop_probability must be in 0 to 1 for every score");
+    const std::size_t n_ranks = checked_depth(depth);
+    return [stop_probability, n_ranks](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
+        expected_reciprocal_rank_lambdas(loss, view(stop_probability).subspan(part.row, loss.scores.size()),
+                                         n_ranks, n_threads, lambdas);
+    };
 }
 
-nb::tuple even(const Arguments& given) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) { even_lambdas(loss, given.n_threads, lambdas); });
+Kernel even(const Sizes&) {
+    return [](const PairLoss& loss, const Part&, int n_threads, Lambdas lambdas) {
+        even_lambdas(loss, n_threads, lambdas);
+    };
 }
 
-nb::tuple given_matrix(const Arguments& given, Matrix<double> deltas) {
-    return given.run([&](const PairLoss& loss, Lambdas lambdas) {
-        require(given.n_queries() == 1, "there must be one query");
-        require(deltas.shape(0) == given.n_rows() && deltas.shape(1) == given.n_rows(),
-                "deltas must have a row and a column for every document");
-        const Doubles values(deltas.data(), deltas.size());
-        for (double delta : values)
-            require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not below 0");
+Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
+    require(n.n_queries == 1, "there must be one query");
+    require(deltas.shape(0) == n.n_rows && deltas.shape(1) == n.n_rows,
+            "deltas must have a row and a column for every document");
+    const Doubles values(deltas.data(), deltas.size());
+    for (double delta : values)
+        require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not below 0");
+    return [values](const PairLoss& loss, const Part&, int, Lambdas lambdas) {
         given_lambdas(loss, values, lambdas);
-    });
+    };
 }
 
 }  // namespace
 
 void bind_lambdas(nb::module_& m) {
-    define(m, "linear_lambdas", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
-    define(m, "average_precision_lambdas", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
+    define(m, "linear", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
+    define(m, "average_precision", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
            nb::arg("capped"));
-    define(m, "reciprocal_rank_lambdas", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
-    define(m, "expected_reciprocal_rank_lambdas", expected_reciprocal_rank, nb::arg("stop_probability"),
+    define(m, "reciprocal_rank", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
+    define(m, "expected_reciprocal_rank", expected_reciprocal_rank, nb::arg("stop_probability"),
            nb::arg("depth").none());
-    define(m, "even_lambdas", even);
-    define(m, "given_lambdas", given_matrix, nb::arg("deltas"));
+    define(m, "even", even);
+    define_sums(m, "given", given_matrix, nb::arg("deltas"));
 }
 
 }  // namespace rankwright::bindings

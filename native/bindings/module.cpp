@@ -11,6 +11,7 @@ void bind_letor(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
+void bind_network_training(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_margin(m);
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_network(m);
+    rankwright::bindings::bind_network_training(m);
     rankwright::bindings::bind_pairs(m);
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_sampling(m);

@@ -1,7 +1,7 @@
 """Typed face of the C++ core. Every array is contiguous; query q's places are offsets[q] to offsets[q + 1]."""
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,11 @@ def margin_sums(
     values: NDArray[np.float64],
     n_threads: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+
+# The numbers of crossings of each row, and the average precision lost by each query.
+def most_violated_precision(
+    ranking: SortedQueries, relevant: NDArray[np.bool_], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
 def linear_lambdas(
     *,
     offsets: NDArray[np.int64],
@@ -185,6 +190,82 @@ def given_lambdas(
     path: int | None = None,
     deltas: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+
+class QueryPull:
+    def __call__(self, query: int, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+def linear_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    gains: NDArray[np.float32],
+    discounts: NDArray[np.float64],
+    query_factors: NDArray[np.float64],
+) -> QueryPull: ...
+def average_precision_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    threshold: float,
+    depth: int | None,
+    capped: bool,
+) -> QueryPull: ...
+def reciprocal_rank_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    threshold: float,
+    depth: int | None,
+) -> QueryPull: ...
+def expected_reciprocal_rank_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    stop_probability: NDArray[np.float64],
+    depth: int | None,
+) -> QueryPull: ...
+def even_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+) -> QueryPull: ...
+def cross_entropy_pull(*, offsets: NDArray[np.int64], labels: NDArray[np.float64]) -> QueryPull: ...
+
+# New parameters, mean and mean square; None once a score is not finite.
+def train_network(
+    *,
+    widths: NDArray[np.int64],
+    parameters: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    mean_square: NDArray[np.float64],
+    n_steps: int,
+    learning_rate: float,
+    values: NDArray[np.float32],
+    offsets: NDArray[np.int64],
+    queries: NDArray[np.int64],
+    weights: NDArray[np.float64] | None,
+    pull: QueryPull | Callable[[int, NDArray[np.float64]], NDArray[np.float64]],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]] | None: ...
 
 class LetorFault(enum.Enum):
     label_missing = ...

@@ -1,9 +1,10 @@
-"""The laboratory of bounds (Xu et al. 2010, section 4): how surrogate losses lie above the loss of a measure.
+"""Surrogate losses that bound the loss of a measure from above (Xu et al. 2010, section 4).
 
-For linear models and few documents of two labels, exactly. F of a permutation is the sum of its documents' scores,
-each times a factor that falls from rank to rank of a kind, so among all permutations with relevant documents at
-the same ranks F is highest where each kind is sorted by score, and lowest where each is reversed. A maximum over
-permutations is one over arrangements of relevant and irrelevant, of which there are far fewer.
+They are computed exactly, for linear models and few documents with two labels. F of a permutation is the sum of
+its documents' scores, each times a factor that falls with the rank among documents of its kind (relevant or
+irrelevant). Among all permutations with relevant documents at the same ranks, F is therefore highest where each
+kind is sorted by score, and lowest where each is reversed. So a maximum over permutations is a maximum over
+arrangements of the two kinds, of which there are far fewer.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-MOST_ARRANGEMENTS = 500_000  # of a query, which the maximum looks at
-MOST_DOCUMENTS = 7  # of a query, whose permutations the sum takes two by two
-CLOSE = 1e-9  # what differs by less is equal, but for rounding
+MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
+MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
+CLOSE = 1e-9  # values that differ by less are equal
 
 
 @np.errstate(over="ignore")
 def _exponential(x: Doubles) -> Doubles:
-    """Return e^x; infinity, where it is too large, is a bound too."""
+    """Return e^x; where that overflows, infinity is still an upper bound."""
     return np.exp(x)
 
 
-# phi(x), of minus the measure or minus the margin x = F(perfect) - F(imperfect).
+# phi(x), where -x is the measure or the margin F(perfect) - F(imperfect).
 SURROGATES: dict[str, Callable[[Doubles], Doubles]] = {
     "zero-one": lambda x: (x >= -CLOSE).astype(np.float64),
     "exponential": _exponential,
@@ -52,7 +53,7 @@ def _factors_of_all_pairs(labels: Doubles) -> Doubles:
 
 
 def _factors_of_mixed_pairs(labels: Doubles) -> Doubles:
-    """Return how many of the other kind come after, minus how many come before, over the number of pairs."""
+    """Return the number of documents of the other kind after minus that before, divided by the number of pairs."""
     good, bad = labels.sum(axis=1, keepdims=True), (1.0 - labels).sum(axis=1, keepdims=True)
     after_less_before = np.where(
         labels == 1, bad - 2 * np.cumsum(1 - labels, axis=1), good - 2 * np.cumsum(labels, axis=1)
@@ -60,24 +61,24 @@ def _factors_of_mixed_pairs(labels: Doubles) -> Doubles:
     return np.asarray(after_less_before / (good * bad))
 
 
-# By the pairs of documents whose differences Phi sums: the factor of each rank where kinds are arranged like this.
+# The factor of each rank of an arrangement of kinds, by the pairs of documents whose differences Phi sums.
 FACTORS = {"all": _factors_of_all_pairs, "mixed": _factors_of_mixed_pairs}
 
 
-class Laboratory:
+class SurrogateBounds:
     """The losses of linear models on judged documents, each summed over queries.
 
-    Queries with one label only are left out.
+    Queries whose documents all have the same label are left out.
 
     Parameters
     ----------
     data
-        A few documents a query, of two labels; the higher one is relevant. No value may be missing.
+        A few documents per query, with two labels; the higher one is relevant. No value may be missing.
     metric
         The measure E, in [0, 1].
     pairs
-        Whose differences Phi sums: `"all"` pairs of documents (equation 2), or the `"mixed"` ones, a relevant and
-        an irrelevant document each (Yue et al. 2007, which the paper gives beside it).
+        Pairs of documents whose differences Phi sums: `"all"` (equation 2), or only `"mixed"` pairs of a relevant
+        and an irrelevant document (Yue et al. 2007).
     """
 
     def __init__(self, data: RankingData, metric: Metric = AP(), *, pairs: str = "all") -> None:  # noqa: B008
@@ -86,10 +87,10 @@ class Laboratory:
         if not isinstance(metric, Metric):
             raise InputError(f"metric must be a Metric such as AP(), not {metric!r}.")
         if np.isnan(data.X).any():
-            raise InputError("The laboratory takes documents without missing values.")
+            raise InputError("SurrogateBounds takes documents without missing values.")
         levels = np.unique(data.y)
         if len(levels) != 2:
-            raise InputError(f"The laboratory takes documents of two labels, not {len(levels)}.")
+            raise InputError(f"SurrogateBounds takes documents with two labels, not {len(levels)}.")
         relevant = data.y == levels[1]
         mixed = [rows for rows in data.groups if np.ptp(data.y[rows]) > 0]
         if not mixed:
@@ -100,7 +101,7 @@ class Laboratory:
         ]
 
     def basic(self, w: ArrayLike) -> float:
-        """Return what the rankings by w lose of the measure (equation 5)."""
+        """Return the loss of the measure by rankings with w (equation 5)."""
         weights = self._checked(w)
         return float(sum(query.best - query.value(weights) for query in self._queries))
 
@@ -110,11 +111,11 @@ class Laboratory:
         return float(sum(phi(np.array(-query.value(weights))) for query in self._queries))
 
     def type_two(self, w: ArrayLike, surrogate: str = "exponential", over: str = "max") -> float:
-        """Return the sum of the maximum, or of the sum, over pairs of a perfect and an imperfect permutation.
+        """Return the maximum, or the sum, over pairs of a perfect and an imperfect permutation (section 4.2).
 
-        Of (what the imperfect one loses) x phi(-(F(perfect) - F(imperfect))), section 4.2. With `"zero-one"` it is
-        the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum is for queries of up to
-        7 documents.
+        A pair's term is (measure lost by the imperfect one) x phi(-(F(perfect) - F(imperfect))). With `"zero-one"`
+        it is the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum takes queries of
+        up to 7 documents.
         """
         weights, phi = self._checked(w), _found(surrogate)
         if over == "max":
@@ -124,12 +125,12 @@ class Laboratory:
         return float(sum(query.sum_over_pairs(weights, phi) for query in self._queries))
 
     def margin_hinge(self, w: ArrayLike) -> float:
-        """Return the second hinge of section 4.2, which SVMmap minimises: margins as large as what is lost."""
+        """Return the second hinge loss of section 4.2, which SVMmap minimises: the margin is the measure lost."""
         pairs = self._worst_pairs(self._checked(w))
         return float(sum(max(0.0, (one.lost + one.short).max()) for one in pairs))
 
     def close_to_optimal(self, w: ArrayLike) -> bool:
-        """Return whether condition 9 holds, under which type two bounds are the tighter ones (theorem 3)."""
+        """Return whether condition 9 holds, under which type two bounds are tighter (theorem 3)."""
         weights = self._checked(w)
         pairs = self._worst_pairs(weights)
         return all(
@@ -151,21 +152,23 @@ class Laboratory:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """For each imperfect arrangement: what it loses, and its most F minus the least F of a perfect permutation."""
+    """For each imperfect arrangement: the measure lost, and its highest F minus the lowest F of a perfect one."""
 
     lost: Doubles
     short: Doubles
 
 
 class _Query:
-    """One query's documents, and every arrangement of relevant and irrelevant ones."""
+    """One query's documents, and all arrangements of relevant and irrelevant documents."""
 
     def __init__(
         self, X: Doubles, relevant: NDArray[np.bool_], metric: Metric, factors: Callable[[Doubles], Doubles]
     ) -> None:
         n, n_relevant = len(relevant), int(relevant.sum())
         if comb(n, n_relevant) > MOST_ARRANGEMENTS:
-            raise InputError(f"{n_relevant} relevant of {n} documents have too many arrangements: take fewer.")
+            raise InputError(
+                f"{n_relevant} relevant of {n} documents have too many arrangements; take fewer documents."
+            )
         self._X, self._relevant, self._metric, self._factors = X, relevant, metric, factors
         ranks = np.array(list(combinations(range(n), n_relevant)))
         labels = np.zeros((len(ranks), n))
@@ -174,14 +177,14 @@ class _Query:
         self.best = float(self._values.max())
         self._perfect = self._values >= self.best - CLOSE
         if self._perfect.all():
-            raise InputError(f"There is nothing to bound: every ranking of a query has the same {metric}.")
+            raise InputError(f"There is nothing to bound: all rankings of a query have the same {metric}.")
         self._good = factors(labels)[labels == 1].reshape(len(ranks), n_relevant)
         self._bad = factors(labels)[labels == 0].reshape(len(ranks), n - n_relevant)
 
     def value(self, weights: Doubles) -> float:
         """Return E of the ranking by w."""
-        order = np.argsort(-(self._X @ weights), kind="stable")
-        return float(self._metric.of_ranking(self._relevant[order].astype(np.float64)))
+        ranking = Ranking.of(self._X @ weights, QueryGroups.of_one(len(self._X)), n_threads=1)
+        return float(self._metric.of_ranking(self._relevant[ranking.order].astype(np.float64)))
 
     def worst_pairs(self, weights: Doubles) -> _Pairs:
         scores = self._X @ weights
@@ -216,7 +219,7 @@ def _in_unit_range(values: Doubles, metric: Metric) -> Doubles:
     lowest, highest = values.min(), values.max()
     if not (lowest >= -CLOSE and highest <= 1.0 + CLOSE):  # NaN is outside, too
         raise InputError(
-            f"The laboratory needs a metric between 0 and 1; {metric} is {lowest:g} to {highest:g} here."
+            f"SurrogateBounds needs a metric between 0 and 1; {metric} is {lowest:g} to {highest:g} here."
         )
     return values
 

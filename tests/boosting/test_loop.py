@@ -22,6 +22,7 @@ RIGHT, WRONG = (FeatureScorer(1 - wrong, n_features=2, missing=0) for wrong in (
 class Script:
     """A rule that takes the steps it was given, whose signal is the scores, and that remembers all it saw."""
 
+    remedy = "write smaller steps"
     steps: list[float | None]
     seen: list = field(default_factory=list)
 
@@ -85,10 +86,8 @@ def test_signals_come_from_the_start_plus_the_weighted_outputs():
     assert learner.signals == [signal for signal, _ in rule.seen]
 
 
-def test_scores_beyond_numbers_are_told():
-    with pytest.raises(
-        InputError, match=r"^The ensemble's scores are no longer finite; learning_rate must be lower"
-    ):
+def test_scores_that_overflow_come_with_the_rules_advice():
+    with pytest.raises(InputError, match=r"^The ensemble's scores are no longer finite; write smaller steps\.$"):
         run([1.0, 1e308, 1e308])
 
 
@@ -160,13 +159,13 @@ def test_other_errors_are_the_callers():
         run([1.0, 1.0], on_round=fail)
 
 
-def test_a_rule_may_tell_facts_of_every_round():
-    class Teller(Script):
+def test_a_rule_may_report_diagnostics_of_every_round():
+    class Diagnosed(Script):
         def diagnostics(self, before, outputs, step, after):
             return {"step": step, "before": before[1][0], "after": after[1][0], "output": outputs[0]}
 
     monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
-    boost(Teller([2.0, 0.5]), Repeat([RIGHT, WRONG]), start=START, rounds=2, monitor=monitor)
+    boost(Diagnosed([2.0, 0.5]), Repeat([RIGHT, WRONG]), start=START, rounds=2, monitor=monitor)
     outputs = [model.predict(DATA)[0] for model in (RIGHT, WRONG)]
     first = START[0] + 2.0 * outputs[0]
     assert monitor.history[0].diagnostics == {
@@ -177,8 +176,8 @@ def test_a_rule_may_tell_facts_of_every_round():
     }
     assert monitor.history[1].diagnostics["after"] == first + 0.5 * outputs[1]
     assert monitor.history.curve("step").tolist() == [2.0, 0.5]
-    assert np.isnan(monitor.history.curve("unheard of")).all()
+    assert np.isnan(monitor.history.curve("unknown")).all()
 
 
-def test_a_rule_that_tells_none_leaves_none():
+def test_a_rule_without_diagnostics_reports_none():
     assert [this.diagnostics for this in run([1.0, 1.0], rounds=2)[-1]] == [{}, {}]

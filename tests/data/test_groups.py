@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from rankwright.data import QueryGroups
 from rankwright.data import groups as groups_module
 from rankwright.errors import InputError
+from rankwright.training import QueryLabels
 
 QUERY_IDS = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""])))
 
@@ -97,3 +98,16 @@ def test_an_id_that_is_very_long_would_widen_every_row():
         InputError, match=r"The query id of row 1 has 100,000 characters; at most 1,000 are allowed\."
     ):
         QueryGroups.of(["b", "a" * 100_000])
+
+
+def test_values_are_reduced_within_the_query_whatever_the_order_of_rows():
+    groups, values = QueryGroups.of(["b", "a", "b", "c", "a"]), np.array([3.0, 1.0, -2.0, 7.0, 5.0])
+    assert groups.reduce(np.maximum, values).tolist() == [3.0, 5.0, 7.0]
+    assert groups.reduce(np.add, values).tolist() == [1.0, 6.0, 7.0]
+    assert groups.reduce(np.minimum, values[:, None]).tolist() == [[-2.0], [1.0], [7.0]]
+    assert QueryGroups.of([]).reduce(np.add, np.zeros(0)).tolist() == []
+
+
+def test_queries_are_varied_if_their_labels_differ():
+    groups = QueryGroups.of(["b", "a", "b", "c", "a"])
+    assert QueryLabels(np.array([3.0, 1.0, -2.0, 7.0, 1.0]), groups).varied.tolist() == [True, False, False]

@@ -62,8 +62,8 @@ def some_pairs(seed, n=14, n_features=3):
     rng = np.random.default_rng(seed)
     qid = rng.integers(0, 3, n)
     X, y = rng.normal(size=(n, n_features)), rng.integers(0, 3, n).astype(float)
-    weights, shares = rng.random(n) + 0.1, np.array([0.2, 0.5, 1.0])[qid]
-    return MarginPairs(X, y, QueryGroups.of(qid), weights, shares, 1), qid
+    weights, factors = rng.random(n) + 0.1, np.array([0.2, 0.5, 1.0])[qid]
+    return MarginPairs(X, y, QueryGroups.of(qid), weights, factors, 1), qid
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -72,7 +72,7 @@ def test_losses_and_slopes_equal_those_of_all_pairs(seed):
     w = np.random.default_rng(seed + 100).normal(size=3)
 
     def loss(w, power):
-        return slow.pair_loss(w, pairs.X, pairs.labels, qid, pairs.weights * np.sqrt(pairs.shares), power)
+        return slow.pair_loss(w, pairs.X, pairs.labels, qid, pairs.weights * np.sqrt(pairs.factors), power)
 
     plane, curve = pairs.hinge(w), pairs.squared_hinge(w)
     assert plane.slope @ w + plane.offset == pytest.approx(loss(w, 1), rel=1e-9)

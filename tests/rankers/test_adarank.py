@@ -264,7 +264,7 @@ def shares_of_theorem_1(metric, ranker, X, y, qid):
 
 @pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), AP(), KendallTau()], ids=str)
 @pytest.mark.parametrize("options", [{}, {"choose": "measure", "repeats": "once", "stop": "rounds"}], ids=str)
-def test_the_facts_of_a_round_are_those_of_theorem_1(metric, options):
+def test_the_diagnostics_of_a_round_are_those_of_theorem_1(metric, options):
     data = noisy()
     ranker = AdaRank(metric, rounds=6, **options)
     wanted = list(shares_of_theorem_1(metric, ranker, *data))

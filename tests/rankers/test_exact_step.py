@@ -79,6 +79,37 @@ def test_a_weight_for_every_leaf():
     assert each.score(*TRAIN) == pytest.approx(each.history_[0].train, abs=1e-12)
 
 
+@pytest.mark.parametrize("on", ["training", "validation"])
+@pytest.mark.parametrize("bounds", [(0.1, 5.0), (0.0, 1.0), (1.5, 9.0)], ids=str)
+def test_weights_of_leaves_keep_the_monotone_constraints(on, bounds):
+    step = ExactStep(*bounds, on=on, leaves=True)
+    for sign in (1, -1):
+        ranker = fitted(step, validation=VALID, rounds=12, monotone={1: sign, 2: sign}, max_leaves=12)
+        for feature in (1, 2):
+            grid = np.repeat(TEST.X[:, None], 40, axis=1)
+            grid[:, :, feature] = np.linspace(-3.0, 3.0, 40)
+            scores = ranker.model_.predict(grid.reshape(-1, 5)).reshape(len(TEST), 40)
+            assert (sign * np.diff(scores, axis=1)).min() >= -1e-12
+
+
+def test_weights_of_leaves_in_order_still_improve():
+    one, each = (
+        fitted(step, rounds=2, monotone={1: 1}, max_leaves=12)
+        for step in (ExactStep(low=1.0, high=1.001), ExactStep(leaves=True))
+    )
+    assert each.history_[0].train == one.history_[0].train  # in order, the weights of one tree change no ranking
+    assert each.history_[1].train > one.history_[1].train
+
+
+def test_steps_that_overflow_advise_what_can_be_lowered():
+    for shrinkage, fault in ((1.0, "too large for a line search"), (1e3, "no longer finite")):
+        with pytest.raises(InputError) as caught:
+            fitted(ExactStep(low=1e307, high=1.7e307, shrinkage=shrinkage))
+        assert (
+            str(caught.value) == f"The ensemble's scores are {fault}; use a lower high or shrinkage of ExactStep."
+        )
+
+
 def test_a_weight_for_every_leaf_on_the_validation_part():
     each = fitted(ExactStep(leaves=True, on="validation"), validation=VALID)
     assert each.history_.validation.max() > fitted(ExactStep(), validation=VALID).history_.validation.max()
@@ -154,5 +185,7 @@ def test_bad_steps(options, sentence):
 def test_mistakes():
     with pytest.raises(InputError, match="step must be None or an ExactStep, not 'exact'"):
         fitted("exact")
-    with pytest.raises(InputError, match="chosen on the validation part, but there is none"):
+    with pytest.raises(
+        InputError, match=r"ExactStep\(on='validation'\) needs validation data, but fit was given none"
+    ):
         fitted(ExactStep(on="validation"))

@@ -269,7 +269,7 @@ def test_any_number_of_threads_and_any_vector_path_give_the_same_bytes(metric):
     found = {
         tuple(
             values.tobytes()
-            for values in kernel(
+            for values in kernel.sums(
                 offsets=groups.offsets,
                 order=ranking.order,
                 scores=scores,

@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, softmax
 
-from rankwright import LambdaRank, ListNet, RankNet
+from rankwright import LambdaRank, ListNet, RankNet, _native
 from rankwright.data import QueryGroups, RankingData
 from rankwright.errors import InputError
 from rankwright.learners.network import Network
-from rankwright.metrics import AP, NDCG, Precision
+from rankwright.metrics import AP, ERR, NDCG, RR, WTA, Metric, Precision, Recall
 from rankwright.models import LinearScorer, NetworkScorer, QueryFeatureScorer
 from rankwright.models.format import encode
-from rankwright.rankers.listnet import top_one
+from rankwright.rankers.lambdas import LambdaGradients
 from rankwright.training import QueryLabels
 from reference.lambdas import lambda_gradients
 from reference.network import scores as slow_scores
+from reference.network import softmax as slow_softmax
 
 CLASSES = [RankNet, LambdaRank, ListNet]
 every_class = pytest.mark.parametrize("ranker_class", CLASSES, ids=lambda one: one.__name__)
@@ -69,7 +70,8 @@ def test_the_gradient_of_the_parameters_equals_finite_differences(ranker_class, 
     def loss_at(parameters):
         return loss(JUDGED.y[rows], slow_scores(X[rows], network.widths.tolist(), parameters, np.zeros(4)))
 
-    found = network.slope(X[rows], pull(0, network.scores(X[rows])))
+    given = {"widths": network.widths, "parameters": network.parameters, "missing": np.zeros(4), "values": X[rows]}
+    found = _native.network_slope(**given, pull=pull(0, _native.network_scores(**given, n_threads=1)))
     steps = 1e-5 * np.eye(len(found))
     slope = [(loss_at(network.parameters + step) - loss_at(network.parameters - step)) / 2e-5 for step in steps]
     np.testing.assert_allclose(found, -np.array(slope), rtol=0, atol=5 * tolerance * max(1.0, np.abs(slope).max()))
@@ -90,11 +92,67 @@ def test_lambdarank_needs_swaps_that_count():
         LambdaRank(Precision(k=3, threshold=9)).fit(*judged())
 
 
-def test_chances_are_those_of_a_softmax_however_large_the_values():
-    values = np.array([1.0, 2.0, 0.5])
-    np.testing.assert_allclose(top_one(values), softmax(values))
-    np.testing.assert_allclose(top_one(values + 1e6), softmax(values), rtol=1e-9)
-    assert top_one(np.array([-1e300, 1e300])).tolist() == [0, 1]
+@pytest.mark.parametrize("values", [[1.0, 2.0, 0.5], [1e6 + 1, 1e6], [-1e300, 1e300], [4.0]], ids=str)
+def test_listnet_pulls_towards_the_softmax_of_labels_however_large_the_values(values):
+    judged = QueryLabels(np.zeros(len(values)), QueryGroups.of_one(len(values)))
+    found = ListNet()._pull(judged)(0, np.array(values))
+    assert found.tolist() == (slow_softmax([0.0] * len(values)) - slow_softmax(values)).tolist()
+    np.testing.assert_allclose(1 / len(values) - found, softmax(values), rtol=1e-9, atol=1e-15)
+
+
+class TopLabel(Metric):
+    """A custom metric without a kernel."""
+
+    def of_ranking(self, labels):
+        return float(labels[0])
+
+
+@pytest.mark.parametrize(
+    "metric", [NDCG(), AP(threshold=0.5), RR(), ERR(), Recall(k=2), WTA(), TopLabel()], ids=str
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_lambdas_of_one_query_are_those_of_all(metric, weighted):
+    scores = RNG.choice([0.0, 0.5, 0.25, 2.0], len(JUDGED.y))  # with ties
+    weights = np.array([0.5, 2.0, 3.0]) if weighted else None
+    lambdas = LambdaGradients(metric, *JUDGED, query_weights=weights)
+    wanted, pull = lambdas(scores)[0], lambdas.pull()
+    for query, rows in enumerate(JUDGED.groups):
+        assert pull(query, scores[rows]).tobytes() == wanted[rows].tobytes()
+
+
+def test_a_custom_metric_trains_lambdarank():
+    train = judged()
+    ranker = LambdaRank(TopLabel(), rounds=5, learning_rate=0.01).fit(train)
+    assert ranker.score(*train) > TopLabel()(train.y, np.zeros(len(train)), train.qid) + 0.5
+
+
+@pytest.mark.parametrize("name", ["linear", "expected_reciprocal_rank"])
+def test_the_bindings_of_pulls_check_their_arrays(name):
+    given = {
+        "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weights": None, "truncation": None,
+        "normalise": False, "sigma": 1.0, "gains": np.zeros(2, dtype=np.float32), "discounts": np.ones(2),
+        "query_factors": np.ones(1), "stop_probability": np.zeros(2), "depth": None,
+    }  # fmt: skip
+    own = {
+        "linear": ("gains", "discounts", "query_factors"),
+        "expected_reciprocal_rank": ("stop_probability", "depth"),
+    }
+    common = ("offsets", "labels", "query_weights", "truncation", "normalise", "sigma")
+    arguments = {one: given[one] for one in (*common, *own[name])}
+    make = getattr(_native, f"{name}_pull")
+    assert make(**arguments)(0, np.zeros(2)).shape == (2,)
+    wrong = {
+        "offsets": np.array([0, 3]),
+        "labels": np.array([0, np.nan]),
+        "query_weights": np.ones(2),
+        "sigma": 0.0,
+    }
+    for one, value in wrong.items():
+        with pytest.raises(ValueError, match=r"."):
+            make(**arguments | {one: value})
+    for query, scores in ((1, np.zeros(2)), (0, np.zeros(3)), (0, np.array([0, np.inf]))):
+        with pytest.raises(ValueError, match=r"query|lengths|finite"):
+            make(**arguments)(query, scores)
 
 
 @every_class

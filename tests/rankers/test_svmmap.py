@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,11 +7,11 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright import RankingData, SVMmap
-from rankwright.data import QueryGroups
+from rankwright import RankingData, SVMmap, _native
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.metrics import AP
-from rankwright.rankers.svmmap import PrecisionRisk, lost_precision, most_violated
+from rankwright.rankers.svmmap import PrecisionRisk
 from reference import margin as slow
 
 
@@ -43,7 +45,7 @@ def one_query(draw):
 def test_the_most_violated_ranking_is_that_of_all_permutations(query):
     scores, relevant = query
     worst = most_violated_value(scores, relevant)
-    plane = PrecisionRisk(scores[:, None], relevant, QueryGroups.of_one(len(scores))).plane(np.ones(1))
+    plane = PrecisionRisk(scores[:, None], relevant, QueryGroups.of_one(len(scores)), 1).plane(np.ones(1))
     assert plane.slope[0] + plane.offset == pytest.approx(worst, abs=1e-12)
 
 
@@ -52,19 +54,66 @@ def test_so_it_is_for_seven_documents(seed):
     rng = np.random.default_rng(seed)
     scores, relevant = rng.normal(size=7), rng.permutation([True] * 3 + [False] * 4)
     worst = most_violated_value(scores, relevant)
-    plane = PrecisionRisk(scores[:, None], relevant, QueryGroups.of_one(7)).plane(np.ones(1))
+    plane = PrecisionRisk(scores[:, None], relevant, QueryGroups.of_one(7), 1).plane(np.ones(1))
     assert plane.slope[0] + plane.offset == pytest.approx(worst, abs=1e-12)
 
 
+def most_violated(scores, relevant, groups, n_threads=1):
+    return _native.most_violated_precision(Ranking.of(scores, groups).native, relevant, n_threads)
+
+
 def test_passed_documents_are_the_last_ones():
-    good, bad = np.array([3.0, 0.1, 0.0]), np.array([0.2, -5.0])
-    before = most_violated(good, bad, lost_precision(3, 2))
-    assert before.tolist() == [[False, False], [True, False], [True, False]]
+    scores, relevant = np.array([3.0, 0.1, 0.0, 0.2, -5.0]), np.array([True, True, True, False, False])
+    crossings, lost = most_violated(scores, relevant, QueryGroups.of_one(5))
+    assert crossings.tolist() == [0, 1, 1, 2, 0]
+    assert lost[0] == pytest.approx(1.0 - AP().of_ranking(np.array([1.0, 0, 1, 1, 0])))
 
 
-def test_what_is_lost_adds_up_to_average_precision():
-    reversed_order = AP().of_ranking(np.array([0.0, 0, 0, 0, 1, 1, 1]))
-    assert lost_precision(3, 4).sum() == pytest.approx(1.0 - reversed_order)
+def test_all_is_lost_where_scores_are_equal():
+    relevant = np.array([True] * 3 + [False] * 4)
+    _, lost = most_violated(np.zeros(7), relevant, QueryGroups.of_one(7))
+    assert lost[0] == pytest.approx(1.0 - AP().of_ranking(np.array([0.0, 0, 0, 0, 1, 1, 1])))
+
+
+@examples(80)
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=5), st.integers(0, 999), st.sampled_from([0.01, 0.3, 3.0])
+)
+def test_the_search_equals_its_slow_twin(sizes, seed, scale):
+    rng = np.random.default_rng(seed)
+    n = sum(sizes)
+    scores, relevant = np.round(scale * rng.normal(size=n), 3), rng.random(n) < rng.random()
+    groups = QueryGroups.of(rng.permutation(np.repeat([f"q{one}" for one in range(len(sizes))], sizes)))
+    crossings, lost = most_violated(scores, relevant, groups)
+    for query, rows in enumerate(groups):
+        wanted, best = slow.most_violated_precision(scores[rows], relevant[rows])
+        n_pairs = max(1, relevant[rows].sum() * (~relevant[rows]).sum())
+        found = lost[query] - 2.0 * (np.where(relevant, crossings, -crossings) * scores)[rows].sum() / n_pairs
+        assert found == pytest.approx(best, abs=1e-12)  # equally violated rankings may differ
+        if wanted is not None:
+            assert crossings[rows].tolist() == wanted
+    for found, wanted in zip(most_violated(scores, relevant, groups, 2), (crossings, lost), strict=True):
+        assert found.tobytes() == wanted.tobytes()
+
+
+def test_memory_grows_with_the_documents_not_with_their_pairs():
+    rng = np.random.default_rng(0)
+    scores, relevant = rng.normal(size=100_000), rng.random(100_000) < 0.5
+    risk = PrecisionRisk(scores[:, None], relevant, QueryGroups.of_one(100_000), 1)
+    tracemalloc.start()
+    plane = risk.plane(np.ones(1))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0 < plane.offset < 1
+    assert most < 100 * len(scores)  # bytes; all pairs would take 20 GB
+
+
+@pytest.mark.parametrize("relevant", [np.zeros(2, dtype=bool), np.ones(4, dtype=bool)])
+def test_the_binding_checks_its_arrays(relevant):
+    with pytest.raises(ValueError, match="relevant must be true or false for every score"):
+        most_violated(np.zeros(3), relevant, QueryGroups.of_one(3))
+    with pytest.raises(ValueError, match="scores must be finite"):
+        most_violated(np.array([0, np.inf, 1]), np.ones(3, dtype=bool), QueryGroups.of_one(3))
 
 
 def noisy(n_queries=20, *, seed=1, n_documents=8):
@@ -154,5 +203,5 @@ def test_wrong_parameters_are_told(parameters, sentence):
 
 def test_weights_are_refused():
     data = noisy()
-    with pytest.raises(InputError, match=r"SVMmap takes no weights: every query counts alike\."):
+    with pytest.raises(InputError, match=r"SVMmap takes no weights: every query counts the same\."):
         SVMmap().fit(data, query_weights=np.ones(20))

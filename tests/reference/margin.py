@@ -60,3 +60,28 @@ def mixed_score(order: Sequence[int], scores: Sequence[float], relevant: Sequenc
 def orders(n: int) -> list[tuple[int, ...]]:
     """All permutations."""
     return list(permutations(range(n)))
+
+
+def most_violated_precision(scores: Doubles, relevant: Sequence[bool]) -> tuple[list[int] | None, float]:
+    """The crossings of each document in the ranking that violates SVMmap's margin most, and by how much it does.
+
+    Tries every place of every irrelevant document among the relevant ones. The first is None where another place
+    is as good, but for rounding.
+    """
+    good, bad = (
+        sorted((row for row in range(len(scores)) if relevant[row] == kind), key=lambda row: -scores[row])
+        for kind in (True, False)
+    )
+    crossings, total, unique = [0] * len(scores), 0.0, True
+    for j, row in enumerate(bad, start=1):
+        gains = [0.0]  # of passing the last relevant documents: none, one, two, ...
+        for i in range(len(good), 0, -1):
+            lost = i / ((i + j - 1) * (i + j)) / len(good)
+            gains.append(gains[-1] + lost - 2 * (scores[good[i - 1]] - scores[row]) / (len(good) * len(bad)))
+        most = max(gains)
+        unique = unique and sum(gain > most - 1e-12 for gain in gains) == 1
+        passed, total = gains.index(most), total + most
+        crossings[row] = passed
+        for other in good[len(good) - passed :]:
+            crossings[other] += 1
+    return (crossings if unique else None), total

@@ -1,15 +1,15 @@
-"""A feed-forward network, slowly: one unit of one row at a time, and slopes by the chain rule written out."""
+"""A feed-forward network, slowly: one unit of one row at a time, slopes by the chain rule, Adam as published."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from math import isnan, tanh
+from math import exp, isnan, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,3 +61,50 @@ def slope(
             back = (weights @ back) * (1 - np.array(inputs) ** 2)
         total += np.concatenate(parts)
     return total
+
+
+class Adam:
+    """Kingma & Ba (2015): steps along a slope, one parameter at a time."""
+
+    def __init__(self, parameters: Doubles, learning_rate: float) -> None:
+        self.parameters, self.learning_rate, self.steps = parameters.tolist(), learning_rate, 0
+        self.mean, self.mean_square = [0.0] * len(parameters), [0.0] * len(parameters)
+
+    def step(self, slope: Sequence[float]) -> None:
+        self.steps += 1
+        for place, value in enumerate(slope):
+            self.mean[place] += (1 - 0.9) * (value - self.mean[place])
+            self.mean_square[place] += (1 - 0.999) * (value * value - self.mean_square[place])
+            mean = self.mean[place] / (1 - 0.9**self.steps)
+            spread = sqrt(self.mean_square[place] / (1 - 0.999**self.steps))
+            self.parameters[place] += self.learning_rate * mean / (spread + 1e-8)
+
+
+def trained(
+    X: NDArray[np.float32],
+    parts: Sequence[slice],
+    widths: Sequence[int],
+    parameters: Doubles,
+    queries: Iterable[int],
+    pull: Callable[[int, Doubles], Doubles],
+    *,
+    learning_rate: float,
+    weights: Doubles | None = None,
+) -> Doubles:
+    """Return the parameters after one step for each of the queries."""
+    adam, missing = Adam(parameters, learning_rate), np.zeros(X.shape[1])
+    for query in queries:
+        rows, now = parts[query], np.array(adam.parameters)
+        pulls = pull(query, scores(X[rows], widths, now, missing))
+        pulls = pulls if weights is None else weights[rows] * pulls
+        adam.step(slope(X[rows], widths, now, missing, pulls).tolist())
+    return np.array(adam.parameters)
+
+
+def softmax(values: Sequence[float]) -> Doubles:
+    """exp(value), over their sum."""
+    most, powers, total = max(values), [], 0.0
+    for value in values:
+        powers.append(exp(value - most))
+        total += powers[-1]
+    return np.array([power / total for power in powers])

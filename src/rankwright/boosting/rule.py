@@ -1,8 +1,8 @@
-"""What a paper says: what the ensemble still gets wrong, and how far to move."""
+"""Rules: the part of a boosting algorithm that differs from paper to paper."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,21 +14,26 @@ Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
 
 
 class Rule(Protocol[Signal]):
-    """A boosting algorithm, but for its loop and its weak learner."""
+    """A boosting algorithm without its loop and its weak learner.
+
+    `remedy` tells the user what to change if the ensemble's scores become infinite.
+    """
+
+    remedy: ClassVar[str]
 
     def first_signal(self, scores: Doubles) -> Signal:
-        """Return the signal before the first round; `scores` are those the ensemble starts from."""
+        """Return the signal before the first round, where the ensemble has its first scores."""
 
     def signal(self, scores: Doubles) -> Signal:
-        """Return what the ensemble with these scores still gets wrong."""
+        """Return what the ensemble with these scores still gets wrong: the input of the weak learner."""
 
     def step(self, signal: Signal, outputs: Doubles) -> float | None:
-        """Return the weight of a weak model with these outputs, None if it is not worth adding."""
+        """Return the weight of a weak model with these outputs; None ends boosting without it."""
 
 
 @runtime_checkable
 class RoundDiagnostics(Protocol[Seen]):
-    """A rule that has more to tell of a round than its weight, such as a bound that its paper proves."""
+    """A rule that reports more about a round than its weight, such as a bound that its paper proves."""
 
     def diagnostics(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
-        """Return numbers by name: of a weak model with these outputs and weight, and the signals around it."""
+        """Return named numbers of a round, from its weak model's outputs and weight and the signals around it."""

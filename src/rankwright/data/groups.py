@@ -65,6 +65,10 @@ class QueryGroups:
         """Number of documents in all queries together."""
         return len(self.rows)
 
+    def reduce(self, ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """Return each query's values reduced by `ufunc`, such as `np.maximum`; there is one value per row."""
+        return np.asarray(ufunc.reduceat(values[self.rows], self.offsets[:-1]))
+
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """Number of documents of each query."""

@@ -10,12 +10,14 @@ import numpy as np
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Floats
+    from rankwright.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
+
+ROWS_AT_ONCE = 4096  # of queries that are computed together
 
 
 class QueryFeature(Enum):
@@ -46,50 +48,68 @@ def with_query_features(
     wide = np.empty((len(X), n_features * (raw + len(kinds))), dtype=np.float32)
     if raw:
         wide[:, :n_features] = X
-    for rows in groups:
+    for rows in _batches(groups):
         own = X[rows].astype(np.float64)
         for place, kind in enumerate(kinds, start=raw):
             wide[rows, place * n_features : (place + 1) * n_features] = _MAKERS[kind](own)
     return wide
 
 
-def standardised(scores: NDArray[np.float64], groups: QueryGroups) -> NDArray[np.float64]:
+def standardised(scores: Doubles, groups: QueryGroups) -> Doubles:
     """Return each score's deviation from its query's mean, in standard deviations; 0 where all are equal."""
     values = np.empty(len(scores))
-    for rows in groups:
-        values[rows] = _zscores(_minmax(scores[rows, None]))[:, 0]  # from 0 to 1 first: no square is too large
+    for rows in _batches(groups):
+        # Scaled to 0 to 1 first, so that no square is too large.
+        values[rows] = _zscores(_minmax(scores[rows][..., None]))[..., 0]
     return values
 
 
-def _zscores(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    ordered = np.sort(values, axis=0)  # so that the order of documents does not change a bit of the sums
+def _batches(groups: QueryGroups) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of all queries, in matrices of queries of one size: one query per row.
+
+    There are few sizes, even of many queries, so the work is done by numpy. The functions below take the values of
+    such queries as an array of queries x documents x features.
+    """
+    by_size = np.argsort(groups.sizes, kind="stable")
+    for size, first, count in zip(
+        *np.unique(groups.sizes[by_size], return_index=True, return_counts=True), strict=True
+    ):
+        n_queries = max(1, ROWS_AT_ONCE // int(size))
+        for start in range(first, first + count, n_queries):
+            queries = by_size[start : min(start + n_queries, first + count)]
+            yield groups.rows[groups.offsets[queries][:, None] + np.arange(size)]
+
+
+def _zscores(values: Doubles) -> Doubles:
+    ordered = np.sort(values, axis=1)  # so that the order of documents does not change a bit of the sums
     known = ~np.isnan(ordered)
-    count = np.maximum(1, known.sum(axis=0))
-    mean = np.where(known, ordered, 0.0).sum(axis=0) / count
-    spread = np.sqrt((np.where(known, ordered - mean, 0.0) ** 2).sum(axis=0) / count)
+    count = np.maximum(1, known.sum(axis=1, keepdims=True))
+    mean = np.where(known, ordered, 0.0).sum(axis=1, keepdims=True) / count
+    spread = np.sqrt((np.where(known, ordered - mean, 0.0) ** 2).sum(axis=1, keepdims=True) / count)
     return np.asarray((values - mean) / np.where(spread > 0, spread, 1.0))
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    ordered = np.sort(values, axis=0)  # NaN last
-    known = (~np.isnan(values)).sum(axis=0)
-    ranks = np.full_like(values, np.nan)
-    for feature in range(values.shape[1]):
-        column, sorted_values = values[:, feature], ordered[: known[feature], feature]
-        low, high = (np.searchsorted(sorted_values, column, side=side) for side in ("left", "right"))
-        others = max(1, known[feature] - 1)
-        share = (low + (high - low - 1) / 2) / others if known[feature] > 1 else np.full(len(column), 0.5)
-        ranks[:, feature] = np.where(np.isnan(column), np.nan, share)
+def _ranks(values: Doubles) -> Doubles:
+    order = np.argsort(values, axis=1)  # NaN last
+    ordered = np.take_along_axis(values, order, axis=1)
+    known = (~np.isnan(values)).sum(axis=1, keepdims=True)
+    place, end = np.arange(values.shape[1])[:, None], np.ones_like(values[:, :1], dtype=bool)
+    differs = ordered[:, 1:] != ordered[:, :-1]
+    low = np.maximum.accumulate(np.where(np.hstack([end, differs]), place, 0), axis=1)
+    last = np.where(np.hstack([differs, end]), place + 1, values.shape[1])
+    high = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # low to high: the places of equal values
+    share = np.where(known > 1, (low + (high - low - 1) / 2) / np.maximum(1, known - 1), 0.5)
+    ranks = np.empty_like(values)
+    np.put_along_axis(ranks, order, np.where(np.isnan(ordered), np.nan, share), axis=1)
     return ranks
 
 
-def _minmax(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    low = np.fmin.reduce(values, axis=0)
-    span = np.fmax.reduce(values, axis=0) - low
+def _minmax(values: Doubles) -> Doubles:
+    low = np.fmin.reduce(values, axis=1, keepdims=True)
+    span = np.fmax.reduce(values, axis=1, keepdims=True) - low
     shares = (values - low) / np.where(span > 0, span, 1.0)
-    return np.asarray(
-        shares + 0.0
-    )  # no -0.0: which of two equal zeros is the lowest depends on the order of documents
+    # No -0.0: which of two equal zeros is the lowest depends on the order of documents.
+    return np.asarray(shares + 0.0)
 
 
 _MAKERS = {QueryFeature.ZSCORE: _zscores, QueryFeature.RANK: _ranks, QueryFeature.MINMAX: _minmax}

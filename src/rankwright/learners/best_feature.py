@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class BestFeature:
     """The feature with the best weighted measure: max over k of sum_i P(i) E(x_k on query i).
 
-    How well a feature ranks a query never changes, so it is measured once for all rounds; a round is then one
+    The quality of a feature on a query does not change between rounds, so it is computed once; a round is then one
     product of a small matrix with the weights.
 
     Parameters
@@ -31,12 +31,12 @@ class BestFeature:
     metric
         The measure E.
     missing
-        What a missing value of each feature counts as.
+        Replacement for missing values, one per feature.
     directions
-        1 lets a feature rank as it is, -1 reversed.
+        1: a feature ranks by its values as they are; -1: reversed.
     repeats
-        What may be chosen again: any feature (`"allow"`), none (`"once"`), or one that still lowers the ensemble's
-        loss (`"aside"`).
+        Which features may be chosen again: all (`"allow"`), none (`"once"`), or those that still lower the
+        ensemble's loss (`"aside"`).
     n_threads
         Threads to use.
     """
@@ -63,14 +63,14 @@ class BestFeature:
         ]
 
     def fit(self, signal: QueryWeights) -> Weak:
-        """Return the feature that does best on the queries with weight."""
-        best_first = np.argsort(-self._worth(signal), kind="stable")
+        """Return the feature with the best weighted quality."""
+        best_first = np.argsort(-self._criterion(signal), kind="stable")
         chosen = next((one for one in best_first if self._may_be_taken(one, signal)), best_first[0])
         self._taken.add(self._candidates[chosen].feature)
         return self._weak(int(chosen))
 
-    def _worth(self, signal: QueryWeights) -> Doubles:
-        """Return what the choice maximises, of every candidate."""
+    def _criterion(self, signal: QueryWeights) -> Doubles:
+        """Return the criterion that the choice maximises, one value per candidate."""
         return np.asarray(signal.mean(self.quality))
 
     def _may_be_taken(self, candidate: int, signal: QueryWeights) -> bool:
@@ -109,9 +109,9 @@ class BestFeature:
 class LeastLossFeature(BestFeature):
     """The feature whose addition leaves the least loss: min over k of sum_i exp(-E(f + alpha_k x_k on query i)).
 
-    That is equation 8 of Xu & Li (2007) itself. The weighted measure approximates it, and since weights differ
-    by a factor of e at the most, it soon chooses the same feature again and again.
+    This is equation 8 of Xu & Li (2007) itself. The weighted measure approximates it; but as weights differ by a
+    factor of at most e, it soon chooses the same feature again and again.
     """
 
-    def _worth(self, signal: QueryWeights) -> Doubles:
+    def _criterion(self, signal: QueryWeights) -> Doubles:
         return -self._loss_with(signal)

@@ -21,31 +21,31 @@ MIN_DOCUMENTS = 5  # of a leaf
 
 
 class DrawnQueries(ABC):
-    """Draws as many queries as there are, with replacement, and fits another learner to what came up.
+    """Draws as many queries as there are, with replacement, and fits another learner to the sample.
 
     Parameters
     ----------
     train
         The documents to rank; outputs are in canonical order.
     random
-        What draws.
+        Generator of the draws.
     """
 
     def __init__(self, train: TrainingSet, random: np.random.Generator) -> None:
         self.train, self.random = train, random
 
     def fit(self, signal: QueryWeights) -> Weak:
-        """Return a weak model of the queries drawn."""
+        """Return a weak model fitted to a sample of queries."""
         drawn = self.random.multinomial(len(self.train.labels.groups), signal.weights / signal.weights.sum())
         return self._fit_to(drawn[self.train.labels.groups.query_of_row].astype(np.float64))
 
     @abstractmethod
     def _fit_to(self, times: Doubles) -> Weak:
-        """Fit to documents whose queries came up so many times."""
+        """Fit to documents weighted by how often their query was drawn."""
 
 
 class DrawnVotes(DrawnQueries):
-    """RankBoost's vote: the threshold that orders most of the drawn queries' pairs."""
+    """RankBoost's vote: the threshold that orders most pairs of the sample correctly."""
 
     def __init__(
         self, train: TrainingSet, directions: tuple[int, ...], random: np.random.Generator, n_threads: int

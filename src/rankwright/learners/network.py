@@ -1,8 +1,8 @@
-"""A small network in training: a step of gradient descent for each query."""
+"""A small network in training: one step of gradient descent per query."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,35 +16,27 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles, Floats
     from rankwright.data import QueryGroups
+    from rankwright.metrics.lambdas import Pull
 
-# Of Adam (Kingma & Ba 2015): the shares of the old mean slope and of the old mean square that each step keeps, and
-# what keeps a step finite.
-KEPT_MEAN, KEPT_SQUARE, LEAST_SPREAD = 0.9, 0.999, 1e-8
-
-
-class Pull(Protocol):
-    """What a method's loss asks of a query: how far, and which way, each score should move."""
-
-    def __call__(self, query: int, scores: Doubles) -> Doubles:
-        """Return the negative derivative of the query's loss by each of its documents' scores."""
+PARTS = 64  # of a round; Ctrl-C ends a fit between two of them
 
 
 class Network:
-    """Weights and biases (see `NetworkScorer`) that learn from one query after another by Adam's rule.
+    """Weights and biases (see `NetworkScorer`) trained by Adam, one query after another.
 
     Without hidden layers all weights start at zero. With them, weights are drawn uniformly within 1 / sqrt(n) of
-    zero, for n inputs; but those of a feature that is zero for all documents, which teach nothing of it, are zero.
+    zero, for n inputs, except that the weights of a feature that is zero for all documents stay zero.
 
     Parameters
     ----------
     X, groups
-        Scaled features, query by query: nothing is missing.
+        Scaled features without missing values; the rows of a query are adjacent, and queries in order.
     hidden
-        The units of each hidden layer.
+        Number of units of each hidden layer.
     learning_rate
-        About how far a step moves each weight.
+        Roughly how far a step moves each weight.
     random
-        Draws the first weights, and the order of queries.
+        Generator of the first weights and of the order of queries.
     """
 
     def __init__(
@@ -61,43 +53,55 @@ class Network:
         self.widths = np.array([X.shape[1], *hidden, 1], dtype=np.int64)
         self.parameters = self._first_parameters()
         self._mean, self._mean_square = np.zeros_like(self.parameters), np.zeros_like(self.parameters)
-        self._steps = 0
+        self._n_steps = 0
 
-    def learn(self, queries: NDArray[np.int64], pull: Pull) -> None:
-        """Go through the queries once, in an order drawn anew, and make a step for each."""
-        with np.errstate(over="ignore", invalid="ignore"):  # told by what is no longer finite
-            for query in self._random.permutation(queries):
-                X = self._X[self._offsets[query] : self._offsets[query + 1]]
-                self._step(self.slope(X, pull(query, _finite(self.scores(X)))))
-        _finite(self.parameters)
+    def learn(self, queries: NDArray[np.int64], pull: Pull, weights: Doubles | None = None) -> None:
+        """Make one step for each of the queries, in random order.
 
-    def scores(self, X: Floats | None = None, *, n_threads: int = 1) -> Doubles:
-        """Return the score of each row; without rows, of all that it learns from."""
+        Parameters
+        ----------
+        queries
+            Numbers of the queries to learn from.
+        pull
+            Returns the negative derivative of a query's loss by each of its documents' scores: how far, and which
+            way, each score should move.
+        weights
+            Factors of the pull, one per document.
+        """
+        drawn = self._random.permutation(queries)
+        for part in np.array_split(drawn, min(len(drawn), PARTS)):
+            self._step(part, pull, weights)
+        if not np.isfinite(self.parameters).all():
+            raise _diverged()
+
+    def scores(self, *, n_threads: int = 1) -> Doubles:
+        """Return the score of each training document."""
         return _native.network_scores(
             widths=self.widths,
             parameters=self.parameters,
             missing=np.zeros(self.widths[0]),
-            values=self._X if X is None else X,
+            values=self._X,
             n_threads=n_threads,
         )
 
-    def slope(self, X: Floats, pull: Doubles) -> Doubles:
-        """Return the sum over rows of pull x the derivative of the score by each parameter: back-propagation."""
-        return _native.network_slope(
+    def _step(self, queries: NDArray[np.int64], pull: Pull, weights: Doubles | None) -> None:
+        state = _native.train_network(
             widths=self.widths,
             parameters=self.parameters,
-            missing=np.zeros(self.widths[0]),
-            values=X,
+            mean=self._mean,
+            mean_square=self._mean_square,
+            n_steps=self._n_steps,
+            learning_rate=self._learning_rate,
+            values=self._X,
+            offsets=self._offsets,
+            queries=queries,
+            weights=weights,
             pull=pull,
         )
-
-    def _step(self, slope: Doubles) -> None:
-        self._steps += 1
-        self._mean += (1 - KEPT_MEAN) * (slope - self._mean)
-        self._mean_square += (1 - KEPT_SQUARE) * (slope**2 - self._mean_square)
-        mean = self._mean / (1 - KEPT_MEAN**self._steps)
-        spread = np.sqrt(self._mean_square / (1 - KEPT_SQUARE**self._steps))
-        self.parameters = self.parameters + self._learning_rate * mean / (spread + LEAST_SPREAD)
+        if state is None:
+            raise _diverged()
+        self.parameters, self._mean, self._mean_square = state
+        self._n_steps += len(queries)
 
     def _first_parameters(self) -> Doubles:
         parts = []
@@ -108,7 +112,5 @@ class Network:
         return np.concatenate([part.ravel() for part in parts])
 
 
-def _finite(numbers: Doubles) -> Doubles:
-    if not np.isfinite(numbers).all():
-        raise InputError("The network's numbers are no longer finite; learning_rate must be lower.")
-    return numbers
+def _diverged() -> InputError:
+    return InputError("The network's scores are no longer finite; use a lower learning_rate.")

@@ -1,4 +1,4 @@
-"""Margin problems, half |w|^2 + C risk(w) of a linear model, and what solves them."""
+"""Margin problems of linear models: solvers that minimise 1/2 |w|^2 + C risk(w)."""
 
 from rankwright.margins.bundle import Plane, cutting_planes
 from rankwright.margins.newton import Curve, newton_steps

@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-IDLE = 30  # a plane that has not touched the last so many solutions is forgotten
-PROXIMAL = 1e-2  # how strongly, against C, the slack is held to the one before
-LEAST_LEVEL = 1e-6  # below which a risk counts as none
-PROXIMAL_STEPS = 100  # at most; about five do
-CLOSE = 1e-9  # the gap, as a share of the minimum, at which they end
+IDLE = 30  # rounds without touching the solution after which a plane is dropped
+PROXIMAL = 1e-2  # weight of the proximal term, relative to C
+LEAST_LEVEL = 1e-6  # smaller risks count as this
+PROXIMAL_STEPS = 100  # at most; about five are enough
+CLOSE = 1e-9  # gap, as a fraction of the minimum, at which proximal steps end
 
 
 class Plane(NamedTuple):
-    """A lower bound of the risk, slope x w + offset, that touches it at the weights it was asked for."""
+    """A lower bound of the risk, slope x w + offset, that touches it at the weights where it was computed."""
 
     slope: Doubles
     offset: float
 
 
 def cutting_planes(risk: Callable[[Doubles], Plane], start: Doubles, C: float) -> Iterator[Solution]:
-    """Yield better and better minimisers of half |w|^2 + C risk(w), without end; the risk is never below 0.
+    """Yield better and better minimisers of 1/2 |w|^2 + C risk(w), without end; the risk is never below 0.
 
-    Each round asks for the risk's plane at w, and moves w to where all planes so far are lowest. What the planes
-    have there bounds the optimum from below.
+    Each round computes the risk's plane at w, and moves w to the minimum of the objective with the planes so far
+    in place of the risk. That minimum bounds the optimum from below.
     """
     planes = _Planes(len(start), C)
     weights, best, objective = start, start, np.inf
@@ -48,7 +48,7 @@ def cutting_planes(risk: Callable[[Doubles], Plane], start: Doubles, C: float) -
 
 
 class _Planes:
-    """The planes so far, that of no risk at all first."""
+    """The planes so far; the first is that of zero risk."""
 
     def __init__(self, n_features: int, C: float) -> None:
         self._slopes = np.zeros((1, n_features))
@@ -63,11 +63,11 @@ class _Planes:
         self._offsets = np.append(self._offsets[kept], plane.offset)
         self._idle = np.append(self._idle[kept], 0)
 
-    @np.errstate(all="ignore")  # told by what is no longer finite
+    @np.errstate(all="ignore")  # `finite` reports overflows
     def lowest(self) -> tuple[Doubles, float]:
-        """Return the w that minimises half |w|^2 + C max over planes, and a proof that nothing is lower.
+        """Return the w that minimises 1/2 |w|^2 + C max over planes, and a lower bound of the minimum.
 
-        The dual: w is -C times a mixture of slopes, and any mixture bounds the minimum from below.
+        In the dual problem, w is -C times a mixture of slopes, and any mixture gives a lower bound.
         """
         for _ in range(PROXIMAL_STEPS):
             mixture, self._slack = self._near(self._slack)
@@ -83,15 +83,15 @@ class _Planes:
         return weights, bound
 
     def _near(self, before: float) -> tuple[Doubles, float]:
-        """Return mixture and slack of the minimum of half |w|^2 + C slack + pull/2 (slack - before)^2.
+        """Return mixture and slack at the minimum of 1/2 |w|^2 + C slack + pull/2 (slack - before)^2.
 
-        That is a least distance problem, half |z|^2 with G z >= h, for z = (w, root (slack + shift)), which
-        non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). Repeated from the slack it
-        gave, the pull vanishes.
+        This is a least distance problem, 1/2 |z|^2 subject to G z >= h, for z = (w, root (slack + shift)), which
+        non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). The proximal term vanishes as
+        the step is repeated from the slack that it returned.
         """
         pull = np.float64(PROXIMAL * self._C / self._level)
         root, shift = np.sqrt(pull), self._C / pull - before
-        unit = self._C / root  # no less than the length of z, about: the problem is solved in units of it
+        unit = self._C / root  # about the length of z, so that the scaled problem has numbers of about 1
         G = np.column_stack([-self._slopes, np.full(len(self._slopes), 1.0 / root)])
         h = (self._offsets + shift) / unit
         E, f = np.vstack([G.T, h]), np.append(np.zeros(G.shape[1]), 1.0)

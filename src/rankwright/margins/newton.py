@@ -1,4 +1,4 @@
-"""Newton's method for a convex risk that is smooth, its linear systems solved roughly (Dembo & Steihaug 1983)."""
+"""Truncated Newton method for a smooth convex risk (Dembo & Steihaug 1983)."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-ENOUGH = 1e-4  # the share of the promised descent that a step must give
-SHORTEST = 2.0**-40  # a step that must be shorter than this is nothing but rounding
+ENOUGH = 1e-4  # fraction of the linear model's descent that a step must achieve (Armijo's rule)
+SHORTEST = 2.0**-40  # shorter steps are below rounding
 
 
 class Curve(NamedTuple):
-    """A risk at some weights: its value, its slope there, and its second derivative times a direction."""
+    """A risk at some weights: its value, its gradient, and the product of its hessian with a direction."""
 
     value: float
     slope: Doubles
@@ -27,10 +27,10 @@ class Curve(NamedTuple):
 
 
 def newton_steps(risk: Callable[[Doubles], Curve], start: Doubles, C: float) -> Iterator[Solution]:
-    """Yield better and better minimisers of half |w|^2 + C risk(w), until rounding ends it.
+    """Yield better and better minimisers of 1/2 |w|^2 + C risk(w), until no step improves by more than rounding.
 
-    The objective is at least as curved as half |w|^2, so that its minimum is at most half the squared length of
-    its gradient below it.
+    The objective is at least as convex as 1/2 |w|^2, so its minimum is at most half the squared length of the
+    gradient below its value.
     """
     weights, here = start, _Objective.at(start, risk, C)
     while True:
@@ -48,7 +48,7 @@ def newton_steps(risk: Callable[[Doubles], Curve], start: Doubles, C: float) -> 
 
 
 class _Objective(NamedTuple):
-    """Half |w|^2 + C risk at some weights."""
+    """The objective 1/2 |w|^2 + C risk at some weights."""
 
     weights: Doubles
     value: float
@@ -56,7 +56,7 @@ class _Objective(NamedTuple):
     times_hessian: Callable[[Doubles], Doubles]
 
     @classmethod
-    @np.errstate(all="ignore")  # told by what is no longer finite
+    @np.errstate(all="ignore")  # `finite` reports overflows
     def at(cls, weights: Doubles, risk: Callable[[Doubles], Curve], C: float) -> _Objective:
         half = 0.5 * float(finite(weights @ weights))
         value, slope, times_hessian = risk(weights)
@@ -72,7 +72,7 @@ class _Objective(NamedTuple):
 
     @np.errstate(all="ignore")
     def newton_direction(self) -> Doubles:
-        """Return roughly -gradient / hessian, the more exactly the closer the optimum is."""
+        """Return an approximation of -gradient / hessian, the more exact the closer the optimum is."""
         n, length = len(self.weights), float(np.linalg.norm(self.gradient))
         hessian = LinearOperator((n, n), matvec=self.times_hessian, dtype=np.float64)
         direction, _ = cg(hessian, -self.gradient, rtol=min(0.1, np.sqrt(length)), atol=0.0, maxiter=4 * n)

@@ -1,4 +1,4 @@
-"""The hinge losses over all pairs of a query's documents, without listing the pairs."""
+"""Hinge losses over all pairs of a query's documents, computed without listing the pairs."""
 
 from __future__ import annotations
 
@@ -19,39 +19,40 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MarginPairs:
-    """Documents, the better of any two of which, in one query, should score higher by 1.
+    """Pairs of documents of one query, of which the better one should score higher by 1.
 
-    A pair's loss is what it falls short by, or that squared, times its query's share and both documents' weights.
+    The loss of a pair is its shortfall (1 - difference of scores, if positive) or its square, times the factor of
+    the query and the weights of both documents.
 
     Parameters
     ----------
     X, labels, groups
         The documents.
     weights
-        Of each document.
-    shares
-        That of each document's query.
+        One weight per document.
+    factors
+        The factor of the document's query, one per document.
     """
 
     X: Doubles
     labels: Doubles
     groups: QueryGroups
     weights: Doubles
-    shares: Doubles
+    factors: Doubles
     n_threads: int
 
     def hinge(self, w: Doubles) -> Plane:
-        """Return the plane that touches the sum of what pairs fall short by."""
+        """Return the plane that touches the sum of shortfalls at w."""
         worse, better, _ = self._short(self.X @ w, self.weights)
-        factors = self.shares * self.weights
+        factors = self.factors * self.weights
         return Plane((factors * (better - worse)) @ self.X, float(factors @ worse))
 
     def squared_hinge(self, w: Doubles) -> Curve:
-        """Return the sum of the squares of what pairs fall short by, with its derivatives."""
+        """Return the sum of squared shortfalls at w, with its derivatives."""
         scores = self.X @ w
         ranking = self._ranking(scores)
         worse, better, sums = self._sums(ranking, scores)
-        factors = self.shares * self.weights
+        factors = self.factors * self.weights
         short = float(factors @ worse + (factors * (better - worse)) @ scores)  # not squared
         slope = 2.0 * factors * (better - worse + (better + worse) * scores - sums)
         value = short + 0.5 * float(slope @ scores)
@@ -70,5 +71,8 @@ class MarginPairs:
         return Ranking.of(scores, self.groups, n_threads=self.n_threads)
 
     def _sums(self, ranking: Ranking, values: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        """Return the weights of the worse and of the better documents within the margin, and what values add."""
+        """Return, for each document, the sums of weights of worse and of better documents, and of weight x value.
+
+        The sums are over documents within the margin.
+        """
         return _native.margin_sums(ranking.native, self.labels, self.weights, values, self.n_threads)

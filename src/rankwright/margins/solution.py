@@ -1,4 +1,4 @@
-"""What every solver of a margin problem yields, and refuses."""
+"""Solutions of margin problems."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Solution(NamedTuple):
-    """The best weights so far, the objective there, and how far at most the optimum is below it.
+    """The best weights so far, their objective, and the gap: a proved bound on its distance from the optimum.
 
-    The gap is a share of the objective, and proved: no weights at all can be better by more.
+    The gap is a fraction of the objective.
     """
 
     weights: NDArray[np.float64]
@@ -24,9 +24,10 @@ class Solution(NamedTuple):
 
 
 def finite(numbers: Any) -> Any:
-    """Return the numbers; refuse a problem in which they have become too large to go on."""
+    """Return the numbers; raise an `InputError` if one of them is not finite."""
     if not np.isfinite(numbers).all():
         raise InputError(
-            "The numbers of the margin problem are no longer finite; C, or the features, must be less extreme."
+            "The numbers of the margin problem are no longer finite; "
+            "use a less extreme C, or features of a smaller scale."
         )
     return numbers

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.metrics.base import checked_cut
+from rankwright.metrics.lambdas import NativeLambdas
 from rankwright.metrics.relevance import RelevanceMetric
 from rankwright.metrics.sweep import native_sweep
 
@@ -63,9 +63,8 @@ class AP(RelevanceMetric):
         return deltas
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
-        return partial(
-            _native.average_precision_lambdas, threshold=self.threshold, depth=self.k, capped=self.capped
-        )
+        own = {"threshold": self.threshold, "depth": self.k, "capped": self.capped}
+        return NativeLambdas(_native.average_precision_lambdas, _native.average_precision_pull, own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k, "capped": self.capped}

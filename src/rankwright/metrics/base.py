@@ -16,7 +16,7 @@ from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
-from rankwright.metrics.lambdas import lambdas_by_swaps
+from rankwright.metrics.lambdas import SwapLambdas
 from rankwright.metrics.sweep import sweep_by_rankings
 from rankwright.threads import resolve_threads
 
@@ -149,11 +149,11 @@ class Metric(ABC):
         return deltas
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
-        """Return what sums this metric's pairwise gradients over rankings of documents with these labels.
+        """Return the kernel of this metric's pairwise gradients, for documents with these labels.
 
         This one asks `swap_deltas`; a metric with native deltas overrides it.
         """
-        return partial(lambdas_by_swaps, self)
+        return SwapLambdas(self)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         """Return what judges s + alpha t for every alpha, for documents with these labels.

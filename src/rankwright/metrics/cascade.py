@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from rankwright import _native
 from rankwright.errors import InputError
 from rankwright.metrics.base import Metric, checked_cut, require_finite
 from rankwright.metrics.gain import Gain
+from rankwright.metrics.lambdas import NativeLambdas
 from rankwright.metrics.relevance import RelevanceMetric
 from rankwright.metrics.sweep import native_sweep
 
@@ -59,7 +59,8 @@ class RR(RelevanceMetric):
         return np.maximum(deltas, deltas.T)
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
-        return partial(_native.reciprocal_rank_lambdas, threshold=self.threshold, depth=self.k)
+        own = {"threshold": self.threshold, "depth": self.k}
+        return NativeLambdas(_native.reciprocal_rank_lambdas, _native.reciprocal_rank_pull, own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k}
@@ -128,9 +129,8 @@ class ERR(Metric):
         return deltas
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
-        return partial(
-            _native.expected_reciprocal_rank_lambdas, stop_probability=self.stop_probability(labels), depth=self.k
-        )
+        own = {"stop_probability": self.stop_probability(labels), "depth": self.k}
+        return NativeLambdas(_native.expected_reciprocal_rank_lambdas, _native.expected_reciprocal_rank_pull, own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"stop_probability": self.stop_probability(labels), "depth": self.k}

@@ -1,29 +1,33 @@
-"""Pairwise gradients weighted by any metric; native/include/rankwright/lambdas.hpp tells what they are."""
+"""Pairwise gradients weighted by any metric; native/include/rankwright/lambdas.hpp gives the formulas."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from rankwright import _native
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
 
     Rows = NDArray[np.int64]
+    Sums = tuple[Doubles, Doubles]
+    Pull = Callable[[int, Doubles], Doubles]
 
 
 class LambdaKernel(Protocol):
-    """Sums, for one metric and set of labels, every pair's gradient and hessian; both are in row order."""
+    """The pairwise gradients of one metric, for documents with given labels."""
 
-    def __call__(
+    def sums(
         self,
         *,
         offsets: Rows,
@@ -35,14 +39,59 @@ class LambdaKernel(Protocol):
         normalise: bool,
         sigma: float,
         n_threads: int,
-    ) -> tuple[Doubles, Doubles]:
-        """Take documents ranked by `sort_within_queries`."""
+    ) -> Sums:
+        """Return gradient and hessian, in row order, of documents ranked by `sort_within_queries`."""
+
+    def pull(
+        self,
+        *,
+        offsets: Rows,
+        labels: Doubles,
+        query_weights: Doubles | None,
+        truncation: int | None,
+        normalise: bool,
+        sigma: float,
+    ) -> Pull:
+        """Return the gradient of one query's documents as a function of the query's number and their scores.
+
+        The rows of a query must be adjacent, and queries in order.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class NativeLambdas:
+    """A `LambdaKernel` of the native core.
+
+    Parameters
+    ----------
+    of_all, of_query
+        The functions that compute the sums, and that make the pull.
+    arguments
+        The metric's own arguments of both.
+    """
+
+    of_all: Callable[..., Sums]
+    of_query: Callable[..., _native.QueryPull]
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def sums(self, **documents: Any) -> Sums:
+        """Return gradient and hessian, in row order."""
+        return self.of_all(**documents, **self.arguments)
+
+    def pull(self, **documents: Any) -> _native.QueryPull:
+        """Return the gradient of one query's documents as a native function."""
+        return self.of_query(**documents, **self.arguments)
+
+
+def even_lambda_kernel() -> LambdaKernel:
+    """Return the kernel for which every pair counts alike."""
+    return NativeLambdas(_native.even_lambdas, _native.even_pull)
 
 
 def linear_lambda_kernel(
     gains: Doubles, discounts: Doubles, query_factors: Doubles, groups: QueryGroups
 ) -> LambdaKernel:
-    """Return the kernel of a metric that sums gain x discount, times a factor of each query's own.
+    """Return the kernel of a metric that sums gain x discount, times one factor per query.
 
     Only differences of gains count: moved and scaled to 0 to 1 within the query, they all fit single precision.
     """
@@ -50,50 +99,59 @@ def linear_lambda_kernel(
     lowest = np.minimum.reduceat(grouped, starts)
     ranges = np.maximum.reduceat(grouped, starts) - lowest
     scaled = (gains - lowest[query_of_row]) / np.where(ranges > 0, ranges, 1.0)[query_of_row]
-    return partial(
-        _native.linear_lambdas,
-        gains=scaled.astype(np.float32),
-        discounts=discounts,
-        query_factors=ranges * query_factors,
-    )
+    own = {"gains": scaled.astype(np.float32), "discounts": discounts, "query_factors": ranges * query_factors}
+    return NativeLambdas(_native.linear_lambdas, _native.linear_pull, own)
 
 
-def lambdas_by_swaps(
-    metric: Metric,
-    *,
-    offsets: Rows,
-    order: Rows,
-    scores: Doubles,
-    labels: Doubles,
-    query_weights: Doubles | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-) -> tuple[Doubles, Doubles]:
-    """Ask the metric for its swap deltas, query by query: the kernel of a metric that has none of its own."""
-    gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
-    for query in range(len(offsets) - 1):
-        ranked = order[offsets[query] : offsets[query + 1]]
-        gradient[ranked], hessian[ranked] = _native.given_lambdas(
-            offsets=np.array([0, len(ranked)]),
-            order=np.arange(len(ranked)),
-            scores=scores[ranked],
-            labels=labels[ranked],
-            query_weights=None if query_weights is None else query_weights[query : query + 1],
-            truncation=truncation,
-            normalise=normalise,
-            sigma=sigma,
-            n_threads=n_threads,
-            deltas=_checked_deltas(metric, labels[ranked]),
-        )
-    return gradient, hessian
+@dataclass(frozen=True, eq=False)
+class SwapLambdas:
+    """The `LambdaKernel` of a metric without a native one: asks for its swap deltas, query by query."""
+
+    metric: Metric
+
+    def sums(
+        self, *, offsets: Rows, order: Rows, scores: Doubles, labels: Doubles, n_threads: int, **options: Any
+    ) -> Sums:
+        """Return gradient and hessian, in row order."""
+        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        for query in range(len(offsets) - 1):
+            ranked = order[offsets[query] : offsets[query + 1]]
+            gradient[ranked], hessian[ranked] = _native.given_lambdas(
+                offsets=np.array([0, len(ranked)]),
+                order=np.arange(len(ranked)),
+                scores=scores[ranked],
+                labels=labels[ranked],
+                n_threads=n_threads,
+                deltas=self._checked_deltas(labels[ranked]),
+                **_of_query(query, **options),
+            )
+        return gradient, hessian
+
+    def pull(self, *, offsets: Rows, labels: Doubles, **options: Any) -> Pull:
+        """Return the gradient of one query's documents."""
+
+        def of_query(query: int, scores: Doubles) -> Doubles:
+            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_threads=1)
+            return self.sums(
+                offsets=ranking.groups.offsets,
+                order=ranking.order,
+                scores=scores,
+                labels=labels[offsets[query] : offsets[query + 1]],
+                n_threads=1,
+                **_of_query(query, **options),
+            )[0]
+
+        return of_query
+
+    def _checked_deltas(self, labels: Doubles) -> Doubles:
+        deltas = np.ascontiguousarray(self.metric.swap_deltas(labels), dtype=np.float64)
+        if deltas.shape != (len(labels), len(labels)):
+            raise InputError(f"{self.metric}: swap_deltas of {len(labels)} documents has shape {deltas.shape}.")
+        if not (np.isfinite(deltas) & (deltas >= 0)).all():
+            raise InputError(f"{self.metric}: swap_deltas must be finite and not below 0.")
+        return deltas
 
 
-def _checked_deltas(metric: Metric, labels: Doubles) -> Doubles:
-    deltas = np.ascontiguousarray(metric.swap_deltas(labels), dtype=np.float64)
-    if deltas.shape != (len(labels), len(labels)):
-        raise InputError(f"{metric}: swap_deltas of {len(labels)} documents has shape {deltas.shape}.")
-    if not (np.isfinite(deltas) & (deltas >= 0)).all():
-        raise InputError(f"{metric}: swap_deltas must be finite and not below 0.")
-    return deltas
+def _of_query(query: int, query_weights: Doubles | None, **options: Any) -> dict[str, Any]:
+    """Return the options of one query alone."""
+    return {"query_weights": None if query_weights is None else query_weights[query : query + 1], **options}

@@ -46,6 +46,7 @@ class AdaBoostMHRule:
         The factor of every step; 1 in the paper.
     """
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     targets: Doubles
     weights: Doubles
     learning_rate: float

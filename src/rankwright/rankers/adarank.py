@@ -44,6 +44,7 @@ STOPS: dict[str, Callable[[QueryWeights, QueryWeights], bool]] = {
 class AdaRankRule:
     """Weights queries by how badly the ensemble ranks them (figure 1 of the paper)."""
 
+    remedy: ClassVar[str] = "use fewer rounds or features of a smaller scale"
     train: QueryLabels
     metric: Metric
     improves: Callable[[QueryWeights, QueryWeights], bool]

@@ -1,9 +1,9 @@
-"""Steps of boosting chosen exactly (Wu, Burges, Svore & Gao, Information Retrieval 2010, sections 4 and 5.6)."""
+"""Exact line search for the steps of boosting (Wu, Burges, Svore & Gao 2010, sections 4 and 5.6)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -25,26 +25,32 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
     from rankwright.training import FitTask
 
+    Bounds = tuple[float, float]
+
+
+LARGEST_SCORE = 1e300
+
 
 @dataclass(frozen=True)
 class ExactStep:
     """Gives each tree the weight that is best for the metric, instead of a learning rate.
 
-    Of all weights between two bounds it takes the best; where none is better than a full Newton step, that is 1,
-    it takes the Newton step. So it does for the first tree, which ranks alike with every weight.
+    It takes the best weight between two bounds, or a full Newton step (weight 1) where no weight is better. The
+    first tree, whose weight does not change the ranking, always gets the Newton step.
 
     Parameters
     ----------
     low, high
-        The bounds. The lower one keeps boosting going where a tree gains next to nothing.
+        The bounds. The lower one keeps boosting going where a tree improves the metric hardly or not at all.
     on
-        Which queries choose: `"training"` or `"validation"`, whose own value is then no fair judge any more.
+        The queries that choose: `"training"` or `"validation"`. The validation value is then biased.
     shrinkage
-        What the weight found is multiplied by.
+        Factor of the weight.
     leaves
-        Whether to give every leaf a weight of its own, each in turn, rather than one to the tree.
+        Whether to weight every leaf separately, each in turn, rather than the tree. With `monotone` constraints,
+        the weights keep the order of the leaves' values.
     refit
-        Whether to set the weights of all trees anew at the end, each in turn until nothing improves.
+        Whether to optimise the weights of all trees again at the end, each in turn until nothing improves.
     """
 
     low: float = 0.1
@@ -62,7 +68,13 @@ class ExactStep:
 
 
 class ExactSteps:
-    """A rule and a learner whose steps are searched for: from the scores of the one and the trees of the other."""
+    """A rule and a weak learner that search for the best step of each tree of another rule and learner.
+
+    With `ordered`, the weights of leaves keep the order of their values: a tree that is monotone in a feature, as
+    constraints ask, stays so.
+    """
+
+    remedy: ClassVar[str] = "use a lower high or shrinkage of ExactStep"
 
     def __init__(
         self,
@@ -71,14 +83,17 @@ class ExactSteps:
         learner: WeakLearner[Gradients],
         metric: Metric,
         task: FitTask,
+        *,
+        ordered: bool,
     ) -> None:
         self._step, self._rule, self._learner, self._n_threads = step, rule, learner, task.n_threads
+        self._ordered = ordered
         # Trees are grown on training documents in canonical order; validation documents come as they are.
         self._train, self._start, (y, groups) = task.train, task.first_scores, task.train.labels
         self._data = task.train.data
         if step.on == "validation":
             if task.validation is None:
-                raise InputError("The steps are to be chosen on the validation part, but there is none.")
+                raise InputError("ExactStep(on='validation') needs validation data, but fit was given none.")
             self._data, self._start = task.validation.data, task.validation_scores
             y, groups = self._data.y, self._data.groups
         self._search = LineSearch(metric, y, groups, n_threads=self._n_threads)
@@ -96,23 +111,23 @@ class ExactSteps:
         return self._rule.signal(scores)
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return the learner's tree, its leaves weighed one by one if they are to be."""
+        """Return the learner's tree, with weighted leaves if each is to have its own weight."""
         weak = self._learner.fit(signal)
         self._outputs = weak.outputs if self._on_training else self._outputs_of(weak.model)
         return self._with_leaf_weights(weak) if self._step.leaves else weak
 
     def step(self, signal: Gradients, outputs: Doubles) -> float | None:
-        """Return the tree's weight; None once the rule would stop."""
+        """Return the tree's weight; None once the rule stops."""
         if self._rule.step(signal, outputs) is None:
             return None
-        best = 1.0 if self._step.leaves else self._best(self._scores, self._outputs)
+        best = 1.0 if self._step.leaves else self._best(self._scores, self._outputs, self._bounds)
         weight = self._step.shrinkage * best
         if not self._on_training:
-            self._scores = self._scores + weight * self._outputs
+            self._scores = self._searchable(self._scores + weight * self._outputs)
         return weight
 
     def refitted(self, members: Sequence[Member]) -> list[Member]:
-        """Return the trees with weights that were set anew, each in turn, if they are to be."""
+        """Return the trees, with their weights optimised again, each in turn, if `refit` asks for it."""
         if not self._step.refit:
             return list(members)
         columns = [self._start, *(self._outputs_of(member.model) for member in members)]
@@ -129,31 +144,65 @@ class ExactSteps:
 
     def _observe(self, scores: Doubles) -> None:
         if self._on_training:
-            self._scores = scores
+            self._scores = self._searchable(scores)
 
-    def _best(self, scores: Doubles, outputs: Doubles) -> float:
-        newton = min(max(1.0, self._step.low), self._step.high)
-        curve = self._search.curve(scores, outputs, low=self._step.low, high=self._step.high)
+    def _searchable(self, scores: Doubles) -> Doubles:
+        """Return the scores; refuse those that are too large for a line search."""
+        if not np.abs(scores).max(initial=0.0) <= LARGEST_SCORE:
+            raise InputError(f"The ensemble's scores are too large for a line search; {self.remedy}.")
+        return scores
+
+    @property
+    def _bounds(self) -> Bounds:
+        return self._step.low, self._step.high
+
+    def _best(self, scores: Doubles, outputs: Doubles, bounds: Bounds) -> float:
+        """Return the best weight of the outputs within bounds; where none is better, the Newton step."""
+        low, high = bounds
+        newton = _newton_step(bounds)
+        if low >= high:
+            return newton
+        curve = self._search.curve(scores, outputs, low=low, high=high)
         weight, value = self._search.settle(curve, lambda alpha: scores + alpha * outputs)
         return weight if value > curve(newton) + SAME else newton
 
     def _with_leaf_weights(self, weak: Weak) -> Weak:
         tree = weak.model
         assert isinstance(tree, TreeEnsemble)
-        outputs, weights = self._outputs, np.ones(len(tree.leaf_value))
-        for value in np.unique(
-            tree.leaf_value[tree.leaf_value != 0.0]
-        ):  # leaves of one value are weighed together
-            leaf = np.where(self._outputs == value, value, 0.0)
-            weight = self._best(self._scores + outputs - leaf, leaf)
-            weights[tree.leaf_value == value] = weight
-            outputs = np.where(self._outputs == value, weight * value, outputs)
-        weighted = replace(tree, leaf_value=weights * tree.leaf_value)
-        new = dict(zip(tree.leaf_value.tolist(), weighted.leaf_value.tolist(), strict=True))
-        self._outputs = outputs
-        return Weak(weighted, np.array([new[value] for value in weak.outputs.tolist()]))
+        values = np.unique(tree.leaf_value)
+        new = self._new_values(values)
+        self._outputs, outputs, leaf_values = (
+            new[np.searchsorted(values, old)] for old in (self._outputs, weak.outputs, tree.leaf_value)
+        )
+        return Weak(replace(tree, leaf_value=leaf_values), outputs)
+
+    def _new_values(self, values: Doubles) -> Doubles:
+        """Return each leaf value times its best weight, found in turn from the lowest value up."""
+        new = _newton_step(self._bounds) * values if self._ordered else values.copy()
+        leaf_of_row = np.searchsorted(values, self._outputs)
+        for place in np.flatnonzero(values).tolist():
+            value, (lower, upper) = float(values[place]), self._neighbours(new, place)
+            now, leaf = (np.where(leaf_of_row == place, one, 0.0) for one in (new[place], value))
+            low, high = sorted((lower / value, upper / value))
+            bounds = max(self._step.low, low), min(self._step.high, high)
+            weight = self._best(self._scores + new[leaf_of_row] - now, leaf, bounds)
+            new[place] = min(max(weight * value, lower), upper)
+        return new
+
+    def _neighbours(self, new: Doubles, place: int) -> Bounds:
+        """Return the values that a leaf's new value must lie between."""
+        if not self._ordered:
+            return -np.inf, np.inf
+        bordered = np.concatenate([[-np.inf], new, [np.inf]])
+        return float(bordered[place]), float(bordered[place + 2])
 
     def _outputs_of(self, model: WeakModel) -> Doubles:
         """Return a tree's outputs in the order of the documents that choose."""
         outputs = model.outputs(self._data, n_threads=self._n_threads)
         return outputs[self._train.canonical_rows] if self._on_training else outputs
+
+
+def _newton_step(bounds: Bounds) -> float:
+    """Return the weight within bounds that is closest to 1."""
+    low, high = bounds
+    return min(max(1.0, low), high)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 class LambdaRule:
     """Lines 5 to 8 and 14 of the paper's Algorithm 1: each document's lambda, its derivative, the shrinkage."""
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     metric: Metric
     lambdas: LambdaGradients
     weights: Doubles | None
@@ -158,7 +159,7 @@ class LambdaMART(TreeRanker):
     ) -> list[Member]:
         if self.step is None:
             return super()._boosted(rule, learner, monitor, task)
-        exact = ExactSteps(self.step, rule, learner, self.metric, task)
+        exact = ExactSteps(self.step, rule, learner, self.metric, task, ordered=bool(self.monotone))
         members = super()._boosted(exact, exact, monitor, task)
         with monitor:  # Ctrl-C leaves the weights as they are
             return exact.refitted(members)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.network import NetworkRanker
@@ -15,34 +14,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.arrays import Doubles
-    from rankwright.learners.network import Pull
+    from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class LambdaRank(NetworkRanker):
     """Trains a network on lambdas: how far each document's score should move to improve the metric.
 
-    They are LambdaMART's: RankNet's pull of every pair, times what the metric would change if the two traded
-    ranks. The metric's cut-off counts where rounds are judged, not in the lambdas. Its `grid` for tuning: two
-    learning rates, without a hidden layer and with one. What the parameters mean, `NetworkRanker` says.
+    The lambdas are those of LambdaMART: RankNet's gradient of every pair, times the change of the metric if the
+    two documents swapped ranks. The metric's cut-off counts where rounds are judged, not in the lambdas. `grid`
+    for tuning: two learning rates, without a hidden layer and with one. See `NetworkRanker` for the parameters.
     """
 
     name: ClassVar[str] = "lambdarank"
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
 
     def _pull(self, judged: QueryLabels) -> Pull:
-        metric = without_cut(self.metric)
-        lambdas = [
-            LambdaGradients(metric, judged.y[rows], QueryGroups.of_one(len(rows))) for rows in judged.groups
-        ]
-        if not any(
-            of_query(_ideal_scores(judged.y[rows]))[1].any()
-            for of_query, rows in zip(lambdas, judged.groups, strict=True)
-        ):
+        lambdas = LambdaGradients(without_cut(self.metric), *judged)
+        _, hessian = lambdas(_small_scores(judged.y))
+        if not hessian.any():
             raise InputError(f"There is nothing to learn: no swap of documents changes {self.metric}.")
-        return lambda query, scores: lambdas[query](scores, n_threads=1)[0]
+        return lambdas.pull()
 
 
-def _ideal_scores(labels: Doubles) -> Doubles:
-    """Return scores from 0 to 1 in the order of the labels; large differences would leave no gradients."""
-    return np.unique(labels, return_inverse=True)[1] / len(labels)
+def _small_scores(labels: Doubles) -> Doubles:
+    """Return scores below 1 in the order of the labels; large differences would leave no gradients."""
+    levels, place = np.unique(labels, return_inverse=True)
+    return np.asarray(place / len(levels))

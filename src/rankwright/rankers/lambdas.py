@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import fields
 from operator import index
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright import _native
 from rankwright.data import Ranking
 from rankwright.data.dataset import checked_labels
 from rankwright.errors import InputError
+from rankwright.metrics.lambdas import even_lambda_kernel
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
+    from rankwright.metrics.lambdas import Pull
 
 
 class LambdaGradients:
@@ -64,10 +65,15 @@ class LambdaGradients:
         query_weights: ArrayLike | None = None,
     ) -> None:
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
-        self._truncation = _checked_truncation(truncation, int(groups.sizes.max(initial=1)))
-        self._normalise, self._sigma = normalise, sigma
-        self._query_weights = None if query_weights is None else _checked_weights(query_weights, len(groups))
-        self._kernel = _native.even_lambdas if metric is None else metric.lambda_kernel(self._labels, groups)
+        self._arguments: dict[str, Any] = {
+            "offsets": groups.offsets,
+            "labels": self._labels,
+            "query_weights": None if query_weights is None else _checked_weights(query_weights, len(groups)),
+            "truncation": _checked_truncation(truncation, int(groups.sizes.max(initial=1))),
+            "normalise": normalise,
+            "sigma": sigma,
+        }
+        self._kernel = even_lambda_kernel() if metric is None else metric.lambda_kernel(self._labels, groups)
         if not 0 < sigma < np.inf:
             raise InputError(f"sigma must be above 0, not {sigma!r}.")
 
@@ -81,17 +87,14 @@ class LambdaGradients:
         ranking = Ranking.of(scores, self._groups, n_threads=threads)
         if not np.isfinite(ranking.scores).all():
             raise InputError("scores must be finite.")
-        return self._kernel(
-            offsets=self._groups.offsets,
-            order=ranking.order,
-            scores=ranking.scores,
-            labels=self._labels,
-            query_weights=self._query_weights,
-            truncation=self._truncation,
-            normalise=self._normalise,
-            sigma=self._sigma,
-            n_threads=threads,
-        )
+        return self._kernel.sums(order=ranking.order, scores=ranking.scores, n_threads=threads, **self._arguments)
+
+    def pull(self) -> Pull:
+        """Return the gradient of one query's documents, as a function of the query's number and their scores.
+
+        The rows of a query must be adjacent, and queries in order.
+        """
+        return self._kernel.pull(**self._arguments)
 
 
 def without_cut(metric: Metric) -> Metric:

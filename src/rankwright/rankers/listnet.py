@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
+from rankwright import _native
 from rankwright.rankers.network import NetworkRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.arrays import Doubles
-    from rankwright.learners.network import Pull
+    from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class ListNet(NetworkRanker):
-    """Trains a network so that scores give each document the chance to come first that its label gives it.
+    """Trains a network so that scores give each document the probability to come first that its label gives it.
 
-    The metric only chooses the round. Its `grid` for tuning: two learning rates, and two scalings. What the
-    parameters mean, `NetworkRanker` says.
+    The metric only chooses the round. `grid` for tuning: two learning rates and two scalings. See `NetworkRanker`
+    for the parameters.
     """
 
     name: ClassVar[str] = "listnet"
@@ -30,12 +28,8 @@ class ListNet(NetworkRanker):
     }
 
     def _pull(self, judged: QueryLabels) -> Pull:
-        """Of the cross entropy -sum P_y(j) log P_z(j), the derivative by score j is P_z(j) - P_y(j)."""
-        wanted = [top_one(judged.y[rows]) for rows in judged.groups]
-        return lambda query, scores: wanted[query] - top_one(scores)
+        """Return P_y(j) - P_z(j), minus the derivative of the cross entropy -sum P_y(j) log P_z(j) by score j.
 
-
-def top_one(values: Doubles) -> Doubles:
-    """Return each document's chance to come first: exp(value), over their sum."""
-    chances = np.exp(values - values.max())
-    return np.asarray(chances / chances.sum())
+        P(j) is the probability that document j comes first: exp(its label or score), over the query's sum.
+        """
+        return _native.cross_entropy_pull(offsets=judged.groups.offsets, labels=judged.y)

@@ -1,4 +1,4 @@
-"""What the rankers that solve a margin problem share: queries on one scale, and watching a solver at work."""
+"""Base of the rankers that solve a margin problem: scaled queries, and the rounds of a solver."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ if TYPE_CHECKING:
     from rankwright.models import LinearScorer, Scorer
     from rankwright.training import FitTask, History, Monitor, TrainingSet
 
+    Informative = Callable[[QueryLabels], NDArray[np.bool_]]  # which queries to learn from
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledQueries:
-    """The informative training queries in canonical order, their features scaled.
+    """The informative training queries, in canonical order, with scaled features.
 
-    Only differences within a query matter to a ranking, so each feature is centred there: large numbers that all
-    of a query's documents share would drown them. `rows` are the places of these documents in the canonical order
-    of the training set.
+    Only differences within a query matter to a ranking, so each feature is centred within the query: a large
+    number that all documents of a query share would drown the differences. `rows` are
+    their places in the canonical order of the training set.
     """
 
     X: Doubles
@@ -44,50 +46,43 @@ class ScaledQueries:
     skipped: int
 
     @classmethod
-    def of(cls, train: TrainingSet, scaling: str, informative: Callable[[Doubles], bool]) -> ScaledQueries:
-        """Scale and take the queries whose labels teach something."""
-        learned, (y, groups) = learned_scaling(scaling, train), train.labels
-        kept = [rows for rows in groups if informative(y[rows])]
-        if not kept:
-            return cls(
-                np.zeros((0, train.n_features)),
-                QueryLabels(np.zeros(0), QueryGroups.of_sizes([])),
-                np.zeros(0, dtype=np.int64),
-                learned,
-                len(groups),
-            )
-        rows = np.concatenate(kept)
-        queries = QueryGroups.of_sizes([len(one) for one in kept])
+    def of(cls, train: TrainingSet, scaling: str, informative: Informative) -> ScaledQueries:
+        """Scale the features, and keep the informative queries."""
+        learned, labels = learned_scaling(scaling, train), train.labels
+        kept = informative(labels)
+        rows = np.flatnonzero(kept[labels.groups.query_of_row])
+        queries = QueryGroups.of_sizes(labels.groups.sizes[kept])
         X = scaled_features(learned, train)[rows]
-        X -= (np.add.reduceat(X, queries.offsets[:-1]) / queries.sizes[:, None])[queries.query_of_row]
-        return cls(X, QueryLabels(y[rows], queries), rows, learned, len(groups) - len(kept))
+        if len(queries):
+            X -= (np.add.reduceat(X, queries.offsets[:-1]) / queries.sizes[:, None])[queries.query_of_row]
+        return cls(X, QueryLabels(labels.y[rows], queries), rows, learned, int(len(kept) - kept.sum()))
 
     def __len__(self) -> int:
         return len(self.judged.groups)
 
     def scorer_of_columns(self, weights: Doubles) -> LinearScorer:
-        """Return the scorer of what `scaling` makes of the features before it shifts and shrinks them."""
+        """Return the scorer of the columns that `scaling` applies centre and spread to."""
         return linear_of_columns(weights, self.scaling)
 
     def scorer(self, weights: Doubles) -> Scorer:
-        """Return the scorer of the features as they come."""
+        """Return the scorer of the raw features."""
         return over_columns(self.scorer_of_columns(weights), self.scaling)
 
 
 class MarginRanker(ScaledRanker):
-    """A ranker with a linear model, regularised by C, of scaled features."""
+    """A ranker with a linear model of scaled features, regularised by C."""
 
     C: float
 
     def _watch(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
-        """Return what watches the rounds, and take note of the queries that were skipped."""
+        """Return the monitor of the rounds, and set the number of skipped queries."""
         self.skipped_queries_ = queries.skipped
         return self._monitor(queries.judged, queries.scaling, task, **options)
 
     def _converged(
         self, solutions: Iterator[Solution], queries: ScaledQueries, task: FitTask, *, tolerance: float, most: int
     ) -> tuple[Scorer, History]:
-        """Follow a solver until the gap is small enough; say how large it is if that never happens."""
+        """Run a solver until its gap is at most `tolerance`; warn with the gap if `most` iterations do not do."""
         monitor = self._watch(queries, task, patience=None, converging=True)
         weights, gap = np.zeros(queries.X.shape[1]), np.inf
         with monitor:

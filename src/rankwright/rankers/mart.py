@@ -27,6 +27,7 @@ HIGHEST_TARGET = 1e100  # so that sums of squares are finite
 class LeastSquaresRule:
     """Algorithm 2 of the paper: the residual of each document, and the shrinkage."""
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     targets: Doubles
     weights: Doubles | None
     learning_rate: float

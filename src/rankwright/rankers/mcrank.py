@@ -38,6 +38,7 @@ class ClassRule:
     `targets` are 1 where a document is of a class (row), or, for ordinal classes, of that level or a higher one.
     """
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     targets: Doubles
     link: ClassLink
     weights: Doubles | None

@@ -38,6 +38,7 @@ TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pai
 class MPBoostRule:
     """Weighs pairs by the exponential loss with directed distances (Algorithm 1 of the paper)."""
 
+    remedy: ClassVar[str] = "use a lower learning_rate"
     pairs: Pairs
     learning_rate: float
 

@@ -1,4 +1,4 @@
-"""What RankNet, LambdaRank and ListNet share: a small network that learns from one query after another."""
+"""Base of RankNet, LambdaRank and ListNet: a small network trained on one query after another."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ from rankwright.training.scaling import SCALINGS, learned_scaling, scaled_featur
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from rankwright.data.scaling import Scaling
-    from rankwright.learners.network import Pull
+    from rankwright.metrics.lambdas import Pull
     from rankwright.models import Scorer
     from rankwright.training import FitTask, History, QueryLabels
 
 
 class NetworkRanker(ScaledRanker):
-    """Trains a network by gradient descent, a step a query; a subclass says what a query asks of its scores.
+    """Trains a network by gradient descent, one step per query; a subclass gives the loss.
 
-    Queries whose documents all have one label teach nothing; they are skipped and counted.
+    Queries whose documents all have the same label are not informative; they are skipped and counted.
 
     Parameters
     ----------
@@ -75,38 +73,30 @@ class NetworkRanker(ScaledRanker):
 
     @abstractmethod
     def _pull(self, judged: QueryLabels) -> Pull:
-        """Return what the loss asks of each query."""
+        """Return the negative derivative of a query's loss by its scores, as `Network.learn` takes it."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
         scaling, judged = learned_scaling(self.scaling, task.train), task.train.labels
         network = self._network(task, scaling)
-        queries, pull = _queries_to_learn_from(judged), self._weighted_pull(task)
+        queries, pull = np.flatnonzero(judged.varied), self._pull(judged)
         self.skipped_queries_ = len(judged.groups) - len(queries)
         monitor = self._monitor(judged, scaling, task, patience=self.patience)
         models: list[Scorer] = []
         with monitor:  # Ctrl-C ends the loop, not the fit
             for _ in range(self.rounds):
-                network.learn(queries, pull)
+                network.learn(queries, pull, task.weights)
                 models.append(network_of_columns(network.widths, network.parameters, scaling))
                 if monitor.observe_model(models[-1], network.scores(n_threads=task.n_threads)):
                     break
         return over_columns(models[monitor.best_round - 1], scaling), monitor.history
 
     def _network(self, task: FitTask, scaling: Scaling) -> Network:
-        # In canonical order: neither the order of rows nor the names of queries change what is drawn or summed.
+        # In canonical order, so that neither the order of rows nor the names of queries change the model.
         X = scaled_features(scaling, task.train).astype(np.float32)
         random = np.random.default_rng(self.seed)
         groups, rate = task.train.labels.groups, self.learning_rate
         return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
-
-    def _weighted_pull(self, task: FitTask) -> Pull:
-        judged = task.train.labels
-        pull = self._pull(judged)
-        if task.weights is None:
-            return pull
-        weights = np.split(task.weights, judged.groups.offsets[1:-1])
-        return lambda query, scores: weights[query] * pull(query, scores)
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)
@@ -119,10 +109,5 @@ class NetworkRanker(ScaledRanker):
 
 
 def _layers(hidden: Any) -> tuple[int, ...]:
-    """Return the units of each hidden layer."""
+    """Return the number of units of each hidden layer."""
     return tuple(hidden) if isinstance(hidden, list | tuple) else (hidden,)
-
-
-def _queries_to_learn_from(judged: QueryLabels) -> NDArray[np.int64]:
-    """Return the numbers of the queries that have documents of different labels."""
-    return np.flatnonzero([np.ptp(judged.y[rows]) > 0 for rows in judged.groups])

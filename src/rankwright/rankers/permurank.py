@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
 from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
 from rankwright.rankers.parameters import (
     require_metric_range,
@@ -19,150 +19,20 @@ from rankwright.rankers.parameters import (
     require_one_of,
     require_whole_number,
 )
+from rankwright.rankers.permutations import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
     from rankwright.models import Scorer
-    from rankwright.training import FitTask, History
+    from rankwright.rankers.permutations import Ranks
+    from rankwright.training import FitTask, History, QueryLabels
 
-    Ranks = NDArray[np.int64]
-
-CLOSE = 1e-9  # metric values that differ by less are equal
-TOLERANCE = 1e-3  # to which each round's problem is solved
-STEPS = 500  # that this may take at most
-
-
-class Permutations:
-    """The permutations of every query's documents, as a rank for each document, and those a paper asks for.
-
-    A permutation is perfect if the metric has its query's best value there. F of a permutation is the sum of its
-    documents' scores, each times (n + 1 - 2 rank) / (n (n - 1)).
-    """
-
-    def __init__(self, labels: Doubles, groups: QueryGroups, metric: Metric, n_threads: int) -> None:
-        self.labels, self.groups = labels, groups
-        self._metric, self._n_threads = metric, n_threads
-        self.best = self.values(self.ideal)
-        self._kinds = np.empty(len(labels))
-        self._blocks = np.empty(len(labels))
-        for rows in groups:
-            self._kinds[rows] = self._kinds_of(labels[rows])
-            self._blocks[rows] = self._loose_blocks(labels[rows], self._kinds[rows])
-
-    @property
-    def ideal(self) -> Ranks:
-        """The highest label first."""
-        return self._sorted(self.labels)
-
-    @property
-    def worst(self) -> Ranks:
-        """The lowest label first: an imperfect permutation of every query that teaches something."""
-        return self._sorted(-self.labels)
-
-    def values(self, ranks: Ranks) -> Doubles:
-        """Return the metric E of every query."""
-        return self._metric.per_query(self.labels, self._ranking(-ranks), n_threads=self._n_threads)
-
-    def features(self, ranks: Ranks, X: Doubles) -> Doubles:
-        """Return Phi, a row a query (equation 2, each document's differences taken together)."""
-        n = self.groups.sizes[self.groups.query_of_row]
-        factors = (n + 1 - 2 * ranks) / (n * (n - 1))
-        return np.asarray(np.add.reduceat(factors[:, None] * X, self.groups.offsets[:-1]))
-
-    def most_violated_perfect(self, scores: Doubles) -> Ranks:
-        """Return the perfect permutation of least F: the worst order that the metric does not mind.
-
-        Documents of a kind fill the ranks of their kind from the lowest score up; blocks of ranks whose documents
-        may trade places without loss are then ordered likewise.
-        """
-        within_kinds = self._sorted(self._kinds, tie_break=scores)
-        block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_kinds - 1]
-        ranks = self._sorted(-block, tie_break=scores)
-        flawed = (self.values(ranks) < self.best - CLOSE)[
-            self.groups.query_of_row
-        ]  # by a metric of one's own, say
-        return np.where(flawed, self._sorted(self.labels, tie_break=scores), ranks)
-
-    def most_violated_imperfect(self, scores: Doubles) -> Ranks:
-        """Return the imperfect permutation of most F: the best sort, or what is closest where that is perfect."""
-        ranks = self._sorted(scores)
-        for query in np.flatnonzero(self.values(ranks) >= self.best - CLOSE):
-            rows = self.groups.rows[self.groups.offsets[query] : self.groups.offsets[query + 1]]
-            order = rows[np.argsort(ranks[rows])]
-            ranks[self._spoiled(order, scores, self.best[query])] = np.arange(1, len(order) + 1)
-        return ranks
-
-    def _spoiled(self, order: Ranks, scores: Doubles, best: float) -> Ranks:
-        """Return the order with one document moved, so that F falls least and the metric falls at all."""
-        labels, n = self.labels[order], len(order)
-        above = np.concatenate([[0.0], np.cumsum(scores[order])])
-        start, end = (place.ravel() for place in np.indices((n, n)))
-        # The sum of the differences in score to the documents that it passes, on its way down or up.
-        falls = (end - start) * scores[order[start]] - (above[end + 1] - above[start + 1])
-        rises = (above[start] - above[end]) - (start - end) * scores[order[start]]
-        for move in np.argsort(np.where(start < end, falls, rises), kind="stable"):
-            changed = _moved(labels, start[move], end[move])
-            if (changed != labels).any() and self._metric.of_ranking(changed) < best - CLOSE:
-                return _moved(order, start[move], end[move])
-        return order[::-1]
-
-    def _kinds_of(self, labels: Doubles) -> Doubles:
-        """Return a number for each label, higher for better, alike for labels that the metric takes for one."""
-        levels, level_of_row = np.unique(labels, return_inverse=True)
-        new = [not self._are_alike(labels, low, high) for low, high in pairwise(levels)]
-        return np.cumsum([0, *new])[level_of_row].astype(np.float64)
-
-    def _are_alike(self, labels: Doubles, low: float, high: float) -> bool:
-        """Return whether two labels may change places: all of them in the best order, one at the front of any."""
-        best, worst = np.sort(labels)[::-1], np.sort(labels)
-        exchanged = labels[np.argsort(-np.where(labels == high, low, np.where(labels == low, high, labels)))]
-        alike = [(best, exchanged)] + [tuple(_led_by(one, rest) for one in (low, high)) for rest in (best, worst)]
-        return all(abs(np.diff([self._metric.of_ranking(one) for one in two])[0]) <= CLOSE for two in alike)
-
-    def _loose_blocks(self, labels: Doubles, kinds: Doubles) -> Doubles:
-        """Return the block of each rank of the ideal order; documents of a block may stand there in any order.
-
-        Where two kinds meet, how far up and down may documents trade places without loss?
-        """
-        ideal = np.sort(labels)[::-1]
-        meetings = np.flatnonzero(np.diff(np.sort(kinds)[::-1])) + 1
-        borders = [0, *meetings.tolist(), len(ideal)]
-        joined = np.zeros(len(ideal), dtype=bool)  # with the rank before
-        for begin, border, end in zip(borders, borders[1:], borders[2:], strict=False):
-            first = _first(begin, border, lambda rank: self._may_trade(ideal, rank, border))  # noqa: B023
-            last = _first(border, end, lambda rank: not self._may_trade(ideal, border - 1, rank))  # noqa: B023
-            joined[first + 1 : last] = True
-        return np.cumsum(~joined).astype(np.float64)
-
-    def _may_trade(self, ideal: Doubles, upper: int, lower: int) -> bool:
-        traded = ideal.copy()
-        traded[[upper, lower]] = traded[[lower, upper]]
-        return self._metric.of_ranking(traded) >= self._metric.of_ranking(ideal) - CLOSE
-
-    def _sorted(self, keys: Doubles, tie_break: Doubles | None = None) -> Ranks:
-        return self._ranking(keys, tie_break).ranks()
-
-    def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
-        return Ranking.of(keys, self.groups, tie_break=tie_break, n_threads=self._n_threads)
-
-
-def _moved(items: NDArray[Any], start: int, end: int) -> NDArray[Any]:
-    """Return the items with the one at a place moved to another."""
-    return np.insert(np.delete(items, start), end, items[start])
-
-
-def _led_by(label: float, labels: Doubles) -> Doubles:
-    """Return the labels with one of this kind moved to the front."""
-    return _moved(labels, int(np.argmax(labels == label)), 0)
-
-
-def _first(begin: int, end: int, holds: Callable[[int], bool]) -> int:
-    """Return the first place from which on it holds, or the end."""
-    return bisect_left(range(begin, end), True, key=holds) + begin
+TOLERANCE = 1e-3  # gap of each round's problem
+STEPS = 500  # of a solver, at most, in each round
 
 
 class WorkingSets:
@@ -172,7 +42,8 @@ class WorkingSets:
         self._permutations, self._X = permutations, X
         self._seen: set[tuple[int, bytes]] = set()
         n_features = X.shape[1]
-        self._features = np.zeros((0, n_features))  # a row a permutation, as everything here
+        # One row per permutation, as in the arrays below.
+        self._features = np.zeros((0, n_features))
         self._query, self._perfect, self._lost = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), np.zeros(0)
 
     def add(self, perfect: Ranks, imperfect: Ranks) -> bool:
@@ -199,23 +70,23 @@ class WorkingSets:
         return len(self._seen) > size
 
     def pairs(self, n_threads: int) -> MarginPairs:
-        """Return l of the paper, divided by the number of queries.
+        """Return the loss L of section 5.2, divided by the number of queries.
 
-        Every perfect permutation should beat every imperfect one of its query by 1; a pair counts what the latter
-        loses of the metric, over the number of the former.
+        Every perfect permutation should beat every imperfect one of its query by 1. The weight of a pair is what
+        the imperfect permutation loses of the metric, divided by the number of the query's perfect ones.
         """
         n_perfect = np.bincount(self._query[self._perfect])
         weights = np.where(self._perfect, 1.0 / n_perfect[self._query], self._lost)
-        shares = np.full(len(weights), 1.0 / len(n_perfect))
+        factors = np.full(len(weights), 1.0 / len(n_perfect))
         groups = QueryGroups.of(self._query)
-        return MarginPairs(self._features, self._perfect.astype(np.float64), groups, weights, shares, n_threads)
+        return MarginPairs(self._features, self._perfect.astype(np.float64), groups, weights, factors, n_threads)
 
 
 class PermuRank(MarginRanker):
-    """Learns to score a perfect ranking of every query above imperfect ones, the more they lose of the metric.
+    """Learns to score a perfect ranking of every query above imperfect ones, in proportion to their metric loss.
 
-    Each round adds the most violated perfect and imperfect permutations to working sets, and separates the sets by
-    a margin. Its `grid` for tuning: C.
+    Each round separates two working sets, of perfect and imperfect permutations, by a margin, and adds the most
+    violated permutations to them (figure 7 of Xu et al. 2010). `grid` for tuning: C.
 
     Parameters
     ----------
@@ -264,8 +135,8 @@ class PermuRank(MarginRanker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
         if task.weights is not None:
-            raise InputError("PermuRank takes no weights: every query counts alike.")
-        queries = ScaledQueries.of(task.train, self.scaling, informative=self._is_informative)
+            raise InputError("PermuRank takes no weights: every query counts the same.")
+        queries = ScaledQueries.of(task.train, self.scaling, informative=self._informative)
         if not len(queries):
             raise InputError(
                 f"There is nothing to learn: every ranking of every query has the same {self.metric}."
@@ -273,31 +144,44 @@ class PermuRank(MarginRanker):
         permutations = Permutations(*queries.judged, self.metric, task.n_threads)
         worst = permutations.values(permutations.worst)
         require_metric_range("PermuRank", self.metric, worst, permutations.best, least=0.0)
-        sets = WorkingSets(permutations, queries.X)
-        sets.add(permutations.ideal, permutations.worst)
         monitor = self._watch(queries, task, patience=self.patience)
         models: list[Doubles] = []
         with monitor:  # Ctrl-C ends the rounds, not the fit
-            weights = total = np.zeros(queries.X.shape[1])
-            for _ in range(self.rounds):
-                weights = self._separate(sets.pairs(task.n_threads), weights)
-                if not weights.any():
-                    break
-                total = total + weights / np.linalg.norm(weights)
-                models.append(total if self.average else weights)
+            for weights in self._rounds(permutations, queries.X, task.n_threads):
+                models.append(self._model(models, weights))
                 if monitor.observe_model(queries.scorer_of_columns(models[-1]), queries.X @ models[-1]):
-                    break
-                scores = queries.X @ weights
-                if not sets.add(
-                    permutations.most_violated_perfect(scores), permutations.most_violated_imperfect(scores)
-                ):
                     break
         if not models:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
         return queries.scorer(models[monitor.best_round - 1]), monitor.history
 
+    def _rounds(self, permutations: Permutations, X: Doubles, n_threads: int) -> Iterator[Doubles]:
+        """Yield the weights of every F_t: figure 7."""
+        sets = WorkingSets(permutations, X)
+        sets.add(permutations.ideal, permutations.worst)
+        weights = np.zeros(X.shape[1])
+        for _ in range(self.rounds):
+            weights = self._separate(sets.pairs(n_threads), weights)
+            if not weights.any():
+                return
+            yield weights
+            scores = X @ weights
+            perfect, imperfect = (
+                permutations.most_violated_perfect(scores),
+                permutations.most_violated_imperfect(scores),
+            )
+            if not sets.add(perfect, imperfect):
+                return
+
+    def _model(self, models: Sequence[Doubles], weights: Doubles) -> Doubles:
+        """Return the weights of a round, or their sum with those of the rounds before, each of length 1."""
+        if not self.average:
+            return weights
+        before = models[-1] if models else np.zeros(len(weights))
+        return np.asarray(before + weights / np.linalg.norm(weights))
+
     def _separate(self, pairs: MarginPairs, start: Doubles) -> Doubles:
-        """Return the w that minimises half |w|^2 + C times the loss, from where the round before ended."""
+        """Return the w that minimises 1/2 |w|^2 + C times the loss, starting from the last round's w."""
         if self.loss == "hinge":
             solutions = cutting_planes(pairs.hinge, start, self.C)
         else:
@@ -307,9 +191,12 @@ class PermuRank(MarginRanker):
                 break
         return found.weights
 
-    def _is_informative(self, labels: Doubles) -> bool:
-        ordered = np.sort(labels)
-        return bool(self.metric.of_ranking(ordered[::-1]) > self.metric.of_ranking(ordered) + CLOSE)
+    def _informative(self, judged: QueryLabels) -> NDArray[np.bool_]:
+        """Return which queries have rankings of different metric values."""
+        best, worst = (
+            self.metric.per_query(judged.y, Ranking.of(keys, judged.groups)) for keys in (judged.y, -judged.y)
+        )
+        return np.asarray(best > worst + CLOSE)
 
     def _check_parameters(self) -> None:
         require_whole_number("rounds", self.rounds, least=1)

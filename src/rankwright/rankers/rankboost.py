@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class RankBoostRule:
     """Weighs pairs by how wrongly the ensemble orders them (figure 1 of the paper)."""
 
+    remedy: ClassVar[str] = "use fewer rounds"
     pairs: Pairs
 
     def first_signal(self, scores: Doubles) -> PairSignal:

@@ -71,7 +71,7 @@ class RankSVM(MarginRanker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
-        queries = ScaledQueries.of(task.train, self.scaling, informative=lambda labels: bool(np.ptp(labels) > 0))
+        queries = ScaledQueries.of(task.train, self.scaling, informative=lambda judged: judged.varied)
         pairs = self._pairs(queries, task)
         start = np.zeros(task.train.n_features)
         if self.loss == "hinge":
@@ -83,12 +83,12 @@ class RankSVM(MarginRanker):
     def _pairs(self, queries: ScaledQueries, task: FitTask) -> MarginPairs:
         labels, groups = queries.judged
         counts = count_pairs(queries.judged)
-        shares = (
+        factors = (
             1.0 / (len(counts) * counts) if self.balance == "queries" else np.full(len(counts), 1 / counts.sum())
         )
-        # A pair counts as much as its documents do, taken together: the geometric mean of their weights.
+        # A pair's weight is the geometric mean of its documents' weights.
         weights = np.ones(len(labels)) if task.weights is None else np.sqrt(task.weights[queries.rows])
-        return MarginPairs(queries.X, labels, groups, weights, shares[groups.query_of_row], task.n_threads)
+        return MarginPairs(queries.X, labels, groups, weights, factors[groups.query_of_row], task.n_threads)
 
     def _check_parameters(self) -> None:
         require_number("C", self.C, above=0.0)

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright import _native
+from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.margins import Plane, cutting_planes
+from rankwright.margins.solution import finite
 from rankwright.metrics import AP, Metric
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
 from rankwright.rankers.parameters import require_finite, require_number, require_whole_number
@@ -21,54 +24,31 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.models import Scorer
-    from rankwright.training import FitTask, History, TrainingSet
+    from rankwright.training import FitTask, History, QueryLabels, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)
 class PrecisionRisk:
-    """The mean over queries of the slack: by how much the most violated ranking violates its margin.
+    """The mean over queries of the slack: the margin violation of the most violated ranking.
 
-    A ranking's score is F = sum over relevant i and irrelevant j of z_ij (s_i - s_j) / (their number), z_ij = 1
-    where i comes before j and -1 where not. A perfect ranking should beat any other by the average precision that
-    the other loses.
+    A ranking's score is F = sum over relevant i and irrelevant j of z_ij (s_i - s_j) / (number of such pairs),
+    with z_ij = 1 where i comes before j and -1 otherwise. A perfect ranking should beat any other by the average
+    precision that the other loses.
     """
 
     X: Doubles
     relevant: NDArray[np.bool_]
     groups: QueryGroups
+    n_threads: int
 
     def plane(self, w: Doubles) -> Plane:
         """Return the plane that touches the risk at w: the 1-slack constraint of the most violated rankings."""
-        scores, pull, lost = self.X @ w, np.zeros(len(self.X)), 0.0
-        for rows in self.groups:
-            ranked = rows[np.argsort(-scores[rows], kind="stable")]
-            good, bad = ranked[self.relevant[ranked]], ranked[~self.relevant[ranked]]
-            at_stake, n_pairs = lost_precision(len(good), len(bad)), len(good) * len(bad)
-            before = most_violated(scores[good], scores[bad], at_stake)
-            lost += at_stake[before].sum()
-            pull[good] = -2.0 * before.sum(axis=1) / n_pairs
-            pull[bad] = 2.0 * before.sum(axis=0) / n_pairs
-        return Plane(pull @ self.X / len(self.groups), float(lost / len(self.groups)))
-
-
-def most_violated(good: Doubles, bad: Doubles, at_stake: Doubles) -> NDArray[np.bool_]:
-    """Return which bad document (column) comes before which good one (row) in the most violated ranking.
-
-    Both kinds have their scores, best first. Within a kind that order is the most violated one, too, and the best
-    place of each bad document among the good ones owes nothing to where the others go: it passes good documents,
-    the last first, as long as what all of them together lose is worth it.
-    """
-    gains = at_stake - 2.0 * np.subtract.outer(good, bad) / at_stake.size
-    passed = np.zeros((len(good) + 1, len(bad)))  # the gain from passing all good documents from this one on
-    passed[:-1] = np.cumsum(gains[::-1], axis=0)[::-1]
-    places = np.maximum.accumulate(passed.argmax(axis=0))
-    return np.asarray(places <= np.arange(len(good))[:, None])
-
-
-def lost_precision(n_good: int, n_bad: int) -> Doubles:
-    """Return the average precision that good document i (row) loses as bad document j (column) comes before it."""
-    i, j = np.arange(1, n_good + 1)[:, None], np.arange(1, n_bad + 1)
-    return np.asarray(i / ((i + j - 1) * (i + j)) / n_good)
+        ranking = Ranking.of(finite(self.X @ w), self.groups, n_threads=self.n_threads)
+        crossings, lost = _native.most_violated_precision(ranking.native, self.relevant, self.n_threads)
+        n_relevant = self.groups.reduce(np.add, self.relevant.astype(np.int64))
+        n_pairs = (n_relevant * (self.groups.sizes - n_relevant))[self.groups.query_of_row]
+        pull = np.where(self.relevant, -2.0, 2.0) * crossings / n_pairs
+        return Plane(pull @ self.X / len(self.groups), float(lost.mean()))
 
 
 class SVMmap(MarginRanker):
@@ -121,18 +101,16 @@ class SVMmap(MarginRanker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         self._check_parameters()
         if task.weights is not None:
-            raise InputError("SVMmap takes no weights: every query counts alike.")
+            raise InputError("SVMmap takes no weights: every query counts the same.")
         threshold = self._threshold(task.train)
-        queries = ScaledQueries.of(
-            task.train, self.scaling, informative=lambda labels: bool(labels.min() < threshold <= labels.max())
-        )
+        queries = ScaledQueries.of(task.train, self.scaling, lambda judged: _both_kinds(judged, threshold))
         if not len(queries):
             raise InputError(
                 "There is nothing to learn: no query has documents "
                 f"both below threshold={threshold:g} and from it up."
             )
         labels, groups = queries.judged
-        risk = PrecisionRisk(queries.X, labels >= threshold, groups)
+        risk = PrecisionRisk(queries.X, labels >= threshold, groups, task.n_threads)
         solutions = cutting_planes(risk.plane, np.zeros(task.train.n_features), self.C)
         return self._converged(solutions, queries, task, tolerance=self.tolerance, most=self.max_iterations)
 
@@ -147,3 +125,9 @@ class SVMmap(MarginRanker):
         require_finite("threshold", self.threshold, optional=True)
         require_number("tolerance", self.tolerance, above=0.0)
         require_whole_number("max_iterations", self.max_iterations, least=1)
+
+
+def _both_kinds(judged: QueryLabels, threshold: float) -> NDArray[np.bool_]:
+    """Return which queries have relevant and irrelevant documents."""
+    lowest, highest = judged.groups.reduce(np.minimum, judged.y), judged.groups.reduce(np.maximum, judged.y)
+    return np.asarray((lowest < threshold) & (threshold <= highest))

@@ -33,6 +33,11 @@ class QueryLabels(NamedTuple):
     y: Doubles
     groups: QueryGroups
 
+    @property
+    def varied(self) -> NDArray[np.bool_]:
+        """Which queries have documents of different labels."""
+        return self.groups.reduce(np.maximum, self.y) > self.groups.reduce(np.minimum, self.y)
+
 
 class TrainingSet:
     """Judged documents with all that fits prepare from them: canonical order, bins, columns within the query.

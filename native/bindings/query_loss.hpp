@@ -1,0 +1,39 @@
+// The loss of one query at a time as Python holds it: checked when it was made, and out of its reach since.
+#pragma once
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rankwright/query_loss.hpp"
+
+namespace rankwright::bindings {
+
+// A pull whose function holds the arrays that it reads; `row` is the first of the query.
+class BoundPull {
+  public:
+    using Function =
+        std::function<void(std::size_t query, std::size_t row, Doubles scores, std::span<double> pull)>;
+
+    BoundPull(std::vector<std::int64_t> offsets, Function function)
+        : offsets_(std::move(offsets)), function_(std::move(function)) {}
+
+    void operator()(std::size_t query, Doubles scores, std::span<double> pull) const {
+        require(query + 1 < offsets_.size(), "the loss has no such query");
+        const auto row = static_cast<std::size_t>(offsets_[query]);
+        require(static_cast<std::size_t>(offsets_[query + 1]) - row == scores.size(),
+                "the loss must be of queries of the same lengths");
+        if (!scores.empty()) function_(query, row, scores, pull);
+    }
+
+  private:
+    std::vector<std::int64_t> offsets_;
+    Function function_;
+};
+
+inline std::vector<std::int64_t> copied_offsets(const Vector<std::int64_t>& offsets, std::size_t n_rows) {
+    const Offsets queries = checked_offsets(offsets, n_rows);
+    return {queries.begin(), queries.end()};
+}
+
+}  // namespace rankwright::bindings
