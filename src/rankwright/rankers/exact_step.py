@@ -1,4 +1,4 @@
-"""Steps of boosting chosen exactly (Wu, Burges, Svore & Gao, Information Retrieval 2010, sections 4 and 5.6)."""
+"""Exact line search for boosting (Wu, Burges, Svore & Gao, Information Retrieval 2010, sections 4 and 5.6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwright.ensembling.curve import SAME
 from rankwright.errors import InputError
 from rankwright.learners import Weak
 from rankwright.models import TreeEnsemble
-from rankwright.rankers.parameters import require_number, require_one_of
+from rankwright.rankers.checks import Flag, OneOf, Real
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,21 +30,21 @@ if TYPE_CHECKING:
 class ExactStep:
     """Gives each tree the weight that is best for the metric, instead of a learning rate.
 
-    Of all weights between two bounds it takes the best; where none is better than a full Newton step, that is 1,
-    it takes the Newton step. So it does for the first tree, which ranks alike with every weight.
+    The search covers all weights between two bounds. If none is better than the full Newton step, which is 1, the
+    Newton step is taken; so it is for the first tree, which ranks the same with every weight.
 
     Parameters
     ----------
     low, high
-        The bounds. The lower one keeps boosting going where a tree gains next to nothing.
+        The bounds. A positive lower bound keeps boosting going if a tree improves the metric hardly at all.
     on
-        Which queries choose: `"training"` or `"validation"`, whose own value is then no fair judge any more.
+        Queries that choose the weights: `"training"` or `"validation"`; the validation metric is then optimistic.
     shrinkage
-        What the weight found is multiplied by.
+        Factor of the weight that the search finds.
     leaves
-        Whether to give every leaf a weight of its own, each in turn, rather than one to the tree.
+        Whether to search one weight per leaf, one leaf after the other, instead of one per tree.
     refit
-        Whether to set the weights of all trees anew at the end, each in turn until nothing improves.
+        Whether to search the weights of all trees again at the end, one after the other until nothing improves.
     """
 
     low: float = 0.1
@@ -55,10 +55,12 @@ class ExactStep:
     refit: bool = False
 
     def __post_init__(self) -> None:
-        require_number("low", self.low, least=0.0)
-        require_number("high", self.high, above=float(self.low))
-        require_one_of("on", self.on, ("training", "validation"))
-        require_number("shrinkage", self.shrinkage, above=0.0)
+        Real(least=0.0).require("low", self.low)
+        Real(above=float(self.low)).require("high", self.high)
+        OneOf(("training", "validation")).require("on", self.on)
+        Real(above=0.0).require("shrinkage", self.shrinkage)
+        Flag().require("leaves", self.leaves)
+        Flag().require("refit", self.refit)
 
 
 class ExactSteps:

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
+from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.network import NetworkRanker
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from rankwright.learners.network import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class LambdaRank(NetworkRanker):
-    """Trains a network on lambdas: how far each document's score should move to improve the metric.
+    """A network trained on lambdas, which move each document's score where it improves the metric.
 
-    They are LambdaMART's: RankNet's pull of every pair, times what the metric would change if the two traded
-    ranks. The metric's cut-off counts where rounds are judged, not in the lambdas. Its `grid` for tuning: two
-    learning rates, without a hidden layer and with one. What the parameters mean, `NetworkRanker` says.
+    The lambdas are those of LambdaMART: RankNet's gradient of each pair, times the change in the metric if the two
+    documents swapped ranks.
     """
 
     name: ClassVar[str] = "lambdarank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
+
+    metric: Metric = parameter(
+        meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, not in the lambdas.",
+        default=NDCG(k=10),
+        kw_only=False,
+    )
+    learning_rate: float = parameter(default=0.0005, tune=(0.0003, 0.001))
+    hidden: Sequence[int] | int = parameter(default=(), tune=((), (10,)))
 
     def _pull(self, judged: QueryLabels) -> Pull:
         metric = without_cut(self.metric)

@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.rankers.network import NetworkRanker
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankwright.arrays import Doubles
     from rankwright.learners.network import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class ListNet(NetworkRanker):
-    """Trains a network so that scores give each document the chance to come first that its label gives it.
+    """A network trained on the cross entropy between the top-one probabilities of scores and of labels.
 
-    The metric only chooses the round. Its `grid` for tuning: two learning rates, and two scalings. What the
-    parameters mean, `NetworkRanker` says.
+    A listwise method; the metric only chooses the round.
     """
 
     name: ClassVar[str] = "listnet"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "learning_rate": (0.0003, 0.001),
-        "scaling": ("query-zscore", "query-minmax"),
-    }
+
+    learning_rate: float = parameter(default=0.0005, tune=(0.0003, 0.001))
+    scaling: str = parameter(default="query-zscore", tune=("query-zscore", "query-minmax"))
 
     def _pull(self, judged: QueryLabels) -> Pull:
-        """Of the cross entropy -sum P_y(j) log P_z(j), the derivative by score j is P_z(j) - P_y(j)."""
+        """Return -(P_z - P_y), the negative gradient of the cross entropy -sum P_y(j) log P_z(j)."""
         wanted = [top_one(judged.y[rows]) for rows in judged.groups]
         return lambda query, scores: wanted[query] - top_one(scores)
 
 
 def top_one(values: Doubles) -> Doubles:
-    """Return each document's chance to come first: exp(value), over their sum."""
+    """Return the probability that each document comes first: the softmax of the values."""
     chances = np.exp(values - values.max())
     return np.asarray(chances / chances.sum())
