@@ -190,11 +190,11 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
     [
         (["adrank"], "There is no ranker 'adrank'; did you mean 'adarank'?"),
         (["AdaRank"], "There is no ranker 'AdaRank'; did you mean 'adarank'?"),
-        (["adarank", "--set", "round=5"], "The ranker adarank has no parameter 'round'; did you mean 'rounds'?"),
+        (["adarank", "--set", "round=5"], "AdaRank has no parameter 'round'; did you mean 'rounds'?"),
         (["adarank", "--set", "rounds"], "--set takes name=value, not 'rounds'."),
-        (["adarank", "--set", "rounds=many"], "rounds must be a whole number from 1, not 'many'."),
-        (["adarank", "--set", "rounds=0"], "rounds must be a whole number from 1, not 0."),
-        (["adarank", "--set", "choose=best"], "choose must be one of 'loss', 'measure', not 'best'."),
+        (["adarank", "--set", "rounds=many"], "rounds must be a positive integer, not 'many'."),
+        (["adarank", "--set", "rounds=0"], "rounds must be a positive integer, not 0."),
+        (["adarank", "--set", "choose=best"], "choose must be 'loss' or 'measure', not 'best'."),
         (
             ["calibrated-adaboost", "--set", "companions=rnaksvm"],
             "There is no ranker 'rnaksvm'; did you mean 'ranksvm'?",
@@ -203,14 +203,17 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
         (["adarank", "--set", "metric=dcg"], None),
         (
             ["lambdamart", "--set", "query_features=rnak"],
-            "query_features must be a list of zscore, rank, minmax, each at most once, not ('rnak',).",
+            "query_features must be a list of distinct values, each 'zscore', 'rank' or 'minmax', not ('rnak',).",
         ),
         (
             ["lambdamart", "--set", "monotone=1:1"],
-            "monotone takes directions by feature, which only Python can give, not --set.",
+            "monotone must be None or a mapping from feature numbers or names to -1, 0 or 1, not '1:1'.",
         ),
-        (["lambdamart", "--set", "step=exact"], "step takes an ExactStep, which only Python can give, not --set."),
-        (["adarank", "--set", "n_threads=0"], "n_threads must be None or a whole number from 1, not 0."),
+        (
+            ["lambdamart", "--set", "step=exact"],
+            "step must be None or an ExactStep such as ExactStep(on='validation'), not 'exact'.",
+        ),
+        (["adarank", "--set", "n_threads=0"], "n_threads must be None, -1 or a positive integer, not 0."),
     ],
 )
 def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):

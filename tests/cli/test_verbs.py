@@ -317,19 +317,19 @@ def test_rankers(run):
     code, out, _ = run("rankers")
     assert code == 0
     shown = [line.split()[:2] for line in out.splitlines()]
-    for words in (["adarank", "Boosts"], ["lambdamart", "Boosts"], ["listnet", "Trains"], ["ranknet", "Trains"]):
+    for words in (["adarank", "Boosted"], ["lambdamart", "Boosted"], ["listnet", "A"], ["ranknet", "A"]):
         assert words in shown
     names = [name for name, _ in shown]
     assert names == sorted(names)
     out = run("rankers", "adarank").out
-    assert "--set rounds=100\n      Most weak rankers to add" in out
+    assert "--set rounds=100\n      Maximum number of rounds" in out
     assert "--set patience=none\n" in out
-    assert run("rankers", "--json").json["adarank"].startswith("Boosts single features")
+    assert run("rankers", "--json").json["adarank"].startswith("Boosted single features")
     for ranker in ("listnet", "adarank"):
         parameters = run("rankers", ranker, "--json").json["parameters"]
         assert all(parameter["meaning"] for parameter in parameters.values())
     assert parameters["metric"]["default"] == "ndcg"
-    assert parameters["choose"]["grid"] == ["loss", "measure"]
+    assert parameters["choose"]["tune"] == ["loss", "measure"]
     assert "crossval --tune tries none; zscore,rank." in run("rankers", "lambdamart").out
 
 

@@ -133,13 +133,13 @@ def test_too_many_labels_are_refused():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"learner": "stump"}, "learner must be one of 'tree', 'product', not 'stump'"),
-        ({"votes": "loud"}, "votes must be one of None, 'opposite', 'free'"),
-        ({"max_leaves": 1}, "max_leaves must be a whole number from 2"),
-        ({"max_terms": 0}, "max_terms must be a whole number from 1"),
-        ({"max_terms": 17}, "max_terms must be at most 16, not 17"),
-        ({"learning_rate": 0}, "learning_rate must be a number above 0"),
-        ({"max_bins": 1}, "max_bins must be a whole number from 2"),
+        ({"learner": "stump"}, "learner must be 'tree' or 'product', not 'stump'"),
+        ({"votes": "loud"}, "votes must be None, 'opposite' or 'free'"),
+        ({"max_leaves": 1}, "max_leaves must be an integer of at least 2"),
+        ({"max_terms": 0}, "max_terms must be an integer from 1 to 16, not 0"),
+        ({"max_terms": 17}, "max_terms must be an integer from 1 to 16, not 17"),
+        ({"learning_rate": 0}, "learning_rate must be a positive number"),
+        ({"max_bins": 1}, "max_bins must be an integer from 2 to 255"),
     ],
 )
 def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):

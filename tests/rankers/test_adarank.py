@@ -183,16 +183,16 @@ def test_a_metric_may_round_to_more_than_one():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"rounds": 0}, "rounds must be a whole number from 1, not 0."),
-        ({"patience": -1}, "patience must be None or a whole number from 1, not -1."),
-        ({"choose": "best"}, "choose must be one of 'loss', 'measure', not 'best'."),
-        ({"directions": "down"}, "directions must be one of 'up', 'both', not 'down'."),
-        ({"choose": ["loss"]}, r"choose must be one of 'loss', 'measure', not \['loss'\]."),
-        ({"repeats": "never"}, "repeats must be one of 'allow', 'once', 'aside', not 'never'."),
-        ({"stop": "early"}, "stop must be one of 'loss', 'measure', 'rounds', not 'early'."),
-        ({"weak": "net"}, "weak must be one of 'feature', 'stump', 'tree', not 'net'."),
-        ({"max_leaves": 1}, "max_leaves must be a whole number from 2, not 1."),
-        ({"seed": -1}, "seed must be a whole number from 0, not -1."),
+        ({"rounds": 0}, "rounds must be a positive integer, not 0."),
+        ({"patience": -1}, "patience must be None or a positive integer, not -1."),
+        ({"choose": "best"}, "choose must be 'loss' or 'measure', not 'best'."),
+        ({"directions": "down"}, "directions must be 'up' or 'both', not 'down'."),
+        ({"choose": ["loss"]}, r"choose must be 'loss' or 'measure', not \['loss'\]."),
+        ({"repeats": "never"}, "repeats must be 'allow', 'once' or 'aside', not 'never'."),
+        ({"stop": "early"}, "stop must be 'loss', 'measure' or 'rounds', not 'early'."),
+        ({"weak": "net"}, "weak must be 'feature', 'stump' or 'tree', not 'net'."),
+        ({"max_leaves": 1}, "max_leaves must be an integer of at least 2, not 1."),
+        ({"seed": -1}, "seed must be a non-negative integer, not -1."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

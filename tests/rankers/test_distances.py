@@ -58,7 +58,7 @@ def test_what_is_no_distance_is_told(text):
 @pytest.mark.parametrize("kind", [Linear, Logarithmic, Logistic])
 @pytest.mark.parametrize("value", [0, -1.0, np.inf, np.nan, "1", True])
 def test_a_parameter_must_be_above_0(kind, value):
-    with pytest.raises(InputError, match=r"(alpha|lambda_|beta) must be a number above 0, not "):
+    with pytest.raises(InputError, match=r"(alpha|lambda_|beta) must be a positive number, not "):
         kind(value)
 
 

@@ -169,11 +169,11 @@ def test_it_travels_with_the_model():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"low": -1.0}, "low must be a number from 0, not -1.0."),
+        ({"low": -1.0}, "low must be a non-negative number, not -1.0."),
         ({"low": 2.0, "high": 2.0}, "high must be a number above 2, not 2.0."),
         ({"high": np.inf}, "high must be a number above 0.1, not inf."),
-        ({"on": "test"}, "on must be one of 'training', 'validation', not 'test'."),
-        ({"shrinkage": 0}, "shrinkage must be a number above 0, not 0."),
+        ({"on": "test"}, "on must be 'training' or 'validation', not 'test'."),
+        ({"shrinkage": 0}, "shrinkage must be a positive number, not 0."),
     ],
 )
 def test_bad_steps(options, sentence):
@@ -183,7 +183,7 @@ def test_bad_steps(options, sentence):
 
 
 def test_mistakes():
-    with pytest.raises(InputError, match="step must be None or an ExactStep, not 'exact'"):
+    with pytest.raises(InputError, match=r"step must be None or an ExactStep such as .*, not 'exact'"):
         fitted("exact")
     with pytest.raises(
         InputError, match=r"ExactStep\(on='validation'\) needs validation data, but fit was given none"

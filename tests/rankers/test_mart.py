@@ -81,11 +81,11 @@ def test_negative_labels_will_do_as_targets_and_not_as_gains():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"targets": "label"}, "targets must be one of 'labels', 'gains', not 'label'"),
-        ({"learning_rate": 0}, "learning_rate must be a number above 0, not 0"),
-        ({"max_leaves": 1}, "max_leaves must be None or a whole number from 2, not 1"),
-        ({"subsample": 1.5}, "subsample must be None or above 0 and at most 1"),
-        ({"l2": -1.0}, "l2 must be a number from 0"),
+        ({"targets": "label"}, "targets must be 'labels' or 'gains', not 'label'"),
+        ({"learning_rate": 0}, "learning_rate must be a positive number, not 0"),
+        ({"max_leaves": 1}, "max_leaves must be None or an integer of at least 2, not 1"),
+        ({"subsample": 1.5}, "subsample must be None or a number above 0 and at most 1"),
+        ({"l2": -1.0}, "l2 must be a non-negative number"),
     ],
 )
 def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):

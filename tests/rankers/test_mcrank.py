@@ -156,7 +156,7 @@ def test_labels_of_the_same_gain_are_told_before_boosting():
 def test_too_many_labels_are_told():
     labels = np.arange(len(TRAIN)) / 7
     with pytest.raises(
-        InputError, match="McRank takes every label for a class: 360 different ones are too many, 256"
+        InputError, match="McRank treats every distinct label as a class: 360 are too many, at most 256"
     ):
         fitted(RankingData(TRAIN.X, labels, TRAIN.qid))
 
@@ -164,10 +164,10 @@ def test_too_many_labels_are_told():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"classes": "softmax"}, "classes must be one of 'multiclass', 'ordinal', not 'softmax'"),
-        ({"trees": "one"}, "trees must be one of 'shared', 'per_class', not 'one'"),
-        ({"relevance": None}, "relevance must be one of 'labels', 'gains', not None"),
-        ({"feature_fraction": 0}, "feature_fraction must be None or above 0 and at most 1, not 0"),
+        ({"classes": "softmax"}, "classes must be 'multiclass' or 'ordinal', not 'softmax'"),
+        ({"trees": "one"}, "trees must be 'shared' or 'per_class', not 'one'"),
+        ({"relevance": None}, "relevance must be 'labels' or 'gains', not None"),
+        ({"feature_fraction": 0}, "feature_fraction must be None or a number above 0 and at most 1, not 0"),
     ],
 )
 def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):

@@ -203,11 +203,11 @@ def test_steps_that_diverge_do_not_overflow():
     ("parameters", "sentence"),
     [
         ({"distance": "linear"}, r"distance must be a Distance such as Linear\(alpha=0.5\), not 'linear'."),
-        ({"learning_rate": 0}, "learning_rate must be a number above 0, not 0."),
+        ({"learning_rate": 0}, "learning_rate must be a positive number, not 0."),
         ({"newton": 1}, "newton must be True or False, not 1."),
-        ({"pair_weights": None}, "pair_weights must be one of 'query', 'uniform', not None."),
-        ({"max_leaves": 1}, "max_leaves must be None or a whole number from 2, not 1."),
-        ({"min_documents": 0}, "min_documents must be a whole number from 1, not 0."),
+        ({"pair_weights": None}, "pair_weights must be 'uniform' or 'query', not None."),
+        ({"max_leaves": 1}, "max_leaves must be None or an integer of at least 2, not 1."),
+        ({"min_documents": 0}, "min_documents must be a positive integer, not 0."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

@@ -219,17 +219,17 @@ def test_a_document_without_weight_does_not_pull(ranker_class):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"learning_rate": 0}, "learning_rate must be a number above 0, not 0."),
-        ({"learning_rate": float("inf")}, "learning_rate must be a number above 0, not inf."),
-        ({"hidden": (3, 0)}, "hidden must be a whole number from 1, not 0."),
-        ({"hidden": 2.5}, "hidden must be a whole number from 1, not 2.5."),
-        ({"hidden": None}, "hidden must be a whole number from 1, not None."),
-        ({"hidden": "ten"}, "hidden must be a whole number from 1, not 'ten'."),
+        ({"learning_rate": 0}, "learning_rate must be a positive number, not 0."),
+        ({"learning_rate": float("inf")}, "learning_rate must be a positive number, not inf."),
+        ({"hidden": (3, 0)}, "hidden must be a positive integer or a list of them, not .3, 0."),
+        ({"hidden": 2.5}, "hidden must be a positive integer or a list of them, not 2.5."),
+        ({"hidden": None}, "hidden must be a positive integer or a list of them, not None."),
+        ({"hidden": "ten"}, "hidden must be a positive integer or a list of them, not 'ten'."),
         (
             {"scaling": "zscore"},
-            "scaling must be one of 'none', 'query-minmax', 'query-zscore', 'global', not 'zs",
+            "scaling must be 'none', 'query-minmax', 'query-zscore' or 'global', not 'zs",
         ),
-        ({"seed": -1}, "seed must be a whole number from 0, not -1."),
+        ({"seed": -1}, "seed must be a non-negative integer, not -1."),
     ],
     ids=str,
 )

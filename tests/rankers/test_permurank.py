@@ -173,10 +173,10 @@ def test_a_metric_outside_of_0_to_1_is_refused(metric):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"C": 0}, "C must be a number above 0, not 0."),
-        ({"loss": "log"}, "loss must be one of 'hinge', 'squared_hinge', not 'log'."),
+        ({"C": 0}, "C must be a positive number, not 0."),
+        ({"loss": "log"}, "loss must be 'squared_hinge' or 'hinge', not 'log'."),
         ({"average": 1}, "average must be True or False, not 1."),
-        ({"scaling": "max"}, "scaling must be one of .*, not 'max'."),
+        ({"scaling": "max"}, "scaling must be .*, not 'max'."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

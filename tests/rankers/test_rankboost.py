@@ -110,10 +110,10 @@ def test_many_labels_go_the_long_way_round_to_the_same_place():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"choose": "Z"}, "choose must be one of 'r', 'metric', not 'Z'."),
-        ({"pair_weights": "document"}, "pair_weights must be one of 'query', 'uniform', not 'document'."),
-        ({"directions": "down"}, "directions must be one of 'up', 'both', not 'down'."),
-        ({"max_bins": 256}, "max_bins must be a whole number from 2 to 255, not 256."),
+        ({"choose": "Z"}, "choose must be 'r' or 'metric', not 'Z'."),
+        ({"pair_weights": "document"}, "pair_weights must be 'uniform' or 'query', not 'document'."),
+        ({"directions": "down"}, "directions must be 'up' or 'both', not 'down'."),
+        ({"max_bins": 256}, "max_bins must be an integer from 2 to 255, not 256."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

@@ -135,14 +135,14 @@ def test_the_model_is_the_last_iteration_whatever_the_validation_part_says():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"C": 0}, "C must be a number above 0, not 0."),
-        ({"C": -1.0}, "C must be a number above 0, not -1.0."),
-        ({"C": np.nan}, "C must be a number above 0, not nan."),
-        ({"loss": "log"}, "loss must be one of 'squared_hinge', 'hinge', not 'log'."),
-        ({"balance": "documents"}, "balance must be one of 'queries', 'pairs', not 'documents'."),
-        ({"scaling": "max"}, "scaling must be one of .*, not 'max'."),
-        ({"tolerance": 0.0}, "tolerance must be a number above 0, not 0.0."),
-        ({"max_iterations": 0}, "max_iterations must be a whole number from 1, not 0."),
+        ({"C": 0}, "C must be a positive number, not 0."),
+        ({"C": -1.0}, "C must be a positive number, not -1.0."),
+        ({"C": np.nan}, "C must be a positive number, not nan."),
+        ({"loss": "log"}, "loss must be 'squared_hinge' or 'hinge', not 'log'."),
+        ({"balance": "documents"}, "balance must be 'queries' or 'pairs', not 'documents'."),
+        ({"scaling": "max"}, "scaling must be .*, not 'max'."),
+        ({"tolerance": 0.0}, "tolerance must be a positive number, not 0.0."),
+        ({"max_iterations": 0}, "max_iterations must be a positive integer, not 0."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

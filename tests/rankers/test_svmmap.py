@@ -189,11 +189,11 @@ def test_ctrl_c_keeps_the_planes_so_far():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"C": 0.0}, "C must be a number above 0, not 0.0."),
+        ({"C": 0.0}, "C must be a positive number, not 0.0."),
         ({"threshold": "high"}, "threshold must be None or a finite number, not 'high'."),
         ({"threshold": np.nan}, "threshold must be None or a finite number, not nan."),
-        ({"tolerance": -1}, "tolerance must be a number above 0, not -1."),
-        ({"max_iterations": 2.5}, "max_iterations must be a whole number from 1, not 2.5."),
+        ({"tolerance": -1}, "tolerance must be a positive number, not -1."),
+        ({"max_iterations": 2.5}, "max_iterations must be a positive integer, not 2.5."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):

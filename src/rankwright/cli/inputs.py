@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rankwright import data
 from rankwright.errors import InputError
-from rankwright.metrics import CONVENTIONS, Metric, parse
-from rankwright.metrics.parse import METRICS, nearest
+from rankwright.metrics import CONVENTIONS
+from rankwright.metrics.parse import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
 
-ONLY_FROM_PYTHON = {"monotone": "directions by feature", "step": "an ExactStep"}
 READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -104,65 +102,16 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     return path
 
 
-def known_rankers() -> dict[str, type[Ranker]]:
-    """Return every public ranker by its name on the command line."""
-    import rankwright  # here and not above: scikit-learn loads slowly, and most verbs do without it
-    from rankwright.rankers.ranker import Ranker
-
-    public = (getattr(rankwright, name) for name in dir(rankwright))
-    return {one.name: one for one in public if inspect.isclass(one) and issubclass(one, Ranker)}
-
-
-def find_ranker(name: str) -> type[Ranker]:
-    """Return the ranker of that name."""
-    known = known_rankers()
-    if name not in known:
-        raise InputError(f"There is no ranker {name!r}{nearest(name, known)}")
-    return known[name]
-
-
 def make_ranker(name: str, settings: Sequence[str], n_threads: int | None) -> Ranker:
-    """Return the ranker of that name with its parameters set."""
-    kind = find_ranker(name)
-    defaults = kind().get_params(deep=False)
-    values = dict(_setting(name, setting, defaults) for setting in settings)
-    return kind(**{"n_threads": n_threads, **values})
+    """Return the ranker of that name with its parameters set, each as `name=value`."""
+    from rankwright.rankers import catalogue  # imports scikit-learn, which other commands do without
+
+    ranker = catalogue.make_ranker(name, dict(map(_setting, settings)))
+    return ranker if n_threads is None else ranker.set_params(n_threads=n_threads)
 
 
-def _setting(ranker: str, setting: str, defaults: dict[str, Any]) -> tuple[str, Any]:
-    name, equals, text = (part.strip() for part in setting.partition("="))
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        raise InputError(f"--set takes name=value, not {setting!r}.")
-    if name not in defaults:
-        raise InputError(f"The ranker {ranker} has no parameter {name!r}{nearest(name, defaults)}")
-    from rankwright.rankers.distances import Distance, parse_distance  # comes with the ranker
-
-    for kind, reader in ((Metric, parse), (Distance, parse_distance)):
-        if isinstance(defaults[name], kind):
-            return name, reader(text)
-    if name == "companions":
-        return name, tuple(find_ranker(str(word))() for word in _several(text))
-    if isinstance(defaults[name], tuple):
-        return name, _several(text)
-    value = _plain_value(text)
-    if name in ONLY_FROM_PYTHON and value is not None:
-        raise InputError(f"{name} takes {ONLY_FROM_PYTHON[name]}, which only Python can give, not --set.")
+        raise InputError(f"--set takes name=value, not {text!r}.")
     return name, value
-
-
-def _several(text: str) -> tuple[Any, ...]:
-    """Read values with commas between; none of them is `none`."""
-    words = [] if text.lower() in ("", "none") else text.split(",")
-    return tuple(_plain_value(word.strip()) for word in words)
-
-
-def _plain_value(text: str) -> Any:
-    words = {"none": None, "true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text

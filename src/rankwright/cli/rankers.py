@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import JsonFlag, find_ranker, known_rankers
+from rankwright.cli.inputs import JsonFlag
 from rankwright.cli.output import say, show_facts, show_json, spelled
 
 if TYPE_CHECKING:
+    from rankwright.rankers.parameters import Parameter
     from rankwright.rankers.ranker import Ranker
 
 
@@ -27,58 +27,43 @@ def rankers(
 
         rankwright rankers adarank
     """
+    from rankwright.rankers.catalogue import find_ranker, known_rankers  # imports scikit-learn
+
     if ranker is None:
-        _show({name: _summary(kind) for name, kind in sorted(known_rankers().items())}, json)
+        show = show_json if json else show_facts
+        show({name: _summary(kind) for name, kind in sorted(known_rankers().items())})
         return
-    kind = find_ranker(ranker)
-    facts = {"ranker": ranker, "summary": _summary(kind), "parameters": _parameters(kind)}
+    facts = _facts(ranker, find_ranker(ranker))
     if json:
         show_json(facts)
     else:
-        _show_parameters(facts)
+        _show(facts)
 
 
-def _show(facts: dict[str, Any], as_json: bool) -> None:
-    (show_json if as_json else show_facts)(facts)
+def _facts(name: str, kind: type[Ranker]) -> dict[str, Any]:
+    from rankwright.rankers.parameters import describe
 
-
-def _show_parameters(facts: dict[str, Any]) -> None:
-    say(f"{facts['ranker']}: {facts['summary']}")
-    for name, parameter in facts["parameters"].items():
-        say(f"\n  --set {name}={spelled(parameter['default'])}")
-        if parameter["meaning"]:
-            say(f"      {parameter['meaning']}")
-        if parameter["grid"]:
-            say(f"      crossval --tune tries {'; '.join(map(spelled, parameter['grid']))}.")
+    return {
+        "ranker": name,
+        "summary": _summary(kind),
+        "parameters": {one.name: _described(one) for one in describe(kind)},
+    }
 
 
 def _summary(kind: type[Ranker]) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
-def _parameters(kind: type[Ranker]) -> dict[str, dict[str, Any]]:
-    """Return every parameter's default, and its meaning from the one place that says it: a class's docstring."""
-    meanings: dict[str, str] = {}
-    for one in reversed(kind.__mro__):  # what several rankers share, their base says
-        meanings |= _meanings(inspect.cleandoc(one.__doc__ or ""))
-    return {
-        name: {
-            "default": _plain(value),
-            "meaning": meanings.get(name, ""),
-            "grid": list(kind.grid.get(name, ())),
-        }
-        for name, value in kind().get_params(deep=False).items()
-    }
+def _described(one: Parameter) -> dict[str, Any]:
+    default = one.default if isinstance(one.default, str | int | float | bool | None) else spelled(one.default)
+    return {"default": default, "range": str(one.check), "meaning": one.meaning, "tune": list(one.tune)}
 
 
-def _meanings(docstring: str) -> dict[str, str]:
-    """Return what stands indented under each name of a numpy-style section of parameters."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", docstring, re.MULTILINE | re.DOTALL)
-    entries = re.findall(
-        r"^(\w[\w, ]*)[^\n]*\n((?:[ ]+[^\n]*\n?|\n)+)", section[1] if section else "", re.MULTILINE
-    )
-    return {name: " ".join(text.split()) for names, text in entries for name in re.split(r",\s*", names.strip())}
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+def _show(facts: dict[str, Any]) -> None:
+    say(f"{facts['ranker']}: {facts['summary']}")
+    for name, parameter in facts["parameters"].items():
+        say(f"\n  --set {name}={spelled(parameter['default'])}")
+        say(f"      {parameter['meaning']}")
+        say(f"      Range: {parameter['range']}.")
+        if parameter["tune"]:
+            say(f"      crossval --tune tries {'; '.join(map(spelled, parameter['tune']))}.")

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright.data import RankingData
 from rankwright.errors import InputError
-from rankwright.metrics.parse import nearest
+from rankwright.rankers.parameters import require_known
 from rankwright.threads import resolve_threads
 from rankwright.training import TrainingSet, smoothed
 from rankwright.training.sampling import fold_queries
@@ -170,10 +170,8 @@ def mean_curve(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def _check_grid(ranker: Ranker, grid: Grid) -> None:
-    known = ranker.get_params(deep=False)
+    require_known(type(ranker), grid)
     for name, values in grid.items():
-        if name not in known:
-            raise InputError(f"The ranker {ranker.name} has no parameter {name!r}{nearest(name, known)}")
         if isinstance(values, str) or not len(values):
             raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
         if name in ("metric", "rounds", "n_threads"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -12,21 +12,20 @@ from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
 from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.learners.signal import SMALLEST_ERROR
-from rankwright.metrics import NDCG, Metric
 from rankwright.models import Calibrated, ClassTrees, StandardCalibration
-from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.checks import Integer, OneOf
+from rankwright.rankers.families import ClassBoostingParameters, StoppingParameters
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member
     from rankwright.training import FitTask, History, Monitor, TrainingSet
 
 Shape = HammingTree | DecisionProduct
-LEARNERS = ("tree", "product")
-VOTES = (None, "opposite", "free")
 MOST_TERMS = 16
 
 
@@ -63,7 +62,7 @@ class AdaBoostMHRule:
         return cls(targets, weights / weights.sum(), learning_rate)
 
     def first_signal(self, scores: Doubles) -> ClassWeights:
-        """Return w, signed by z."""
+        """Return w with the sign of z."""
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> ClassWeights:
@@ -73,7 +72,7 @@ class AdaBoostMHRule:
         return ClassWeights(self.targets * (weights / weights.sum()))
 
     def step(self, signal: ClassWeights, outputs: Doubles) -> float | None:
-        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None where the edge is no better than chance."""
+        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None if the edge is no better than chance."""
         edge = min(signal.edge(outputs), 1.0 - SMALLEST_ERROR)
         if edge < SMALLEST_ERROR:
             return None
@@ -102,67 +101,24 @@ class ClassBoosting:
         return boost(rule, learner, start=start, rounds=self.rounds, monitor=monitor)
 
 
-class AdaBoostMH(Ranker):
-    """Boosts classifiers that tell labels apart, and ranks by the gain to be expected.
+class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
+    """Boosted classifiers of labels; documents are ranked by their expected gain.
 
-    Every label is a class, and documents count as much as their gain, 2^label. Its `grid` for tuning: trees of
-    several sizes.
-
-    Parameters
-    ----------
-    metric
-        What judges the rounds on the validation part.
-    rounds
-        Most classifiers to add; with a validation part the best number of them is kept.
-    learning_rate
-        What every step is multiplied by: 1 in the paper, which overfits small sets.
-    learner
-        What votes: a `"tree"`, or a `"product"` of stumps.
-    max_leaves
-        Leaves of a tree.
-    max_terms
-        Stumps of a product.
-    votes
-        How the two sides of a split vote on a class: `"opposite"`, or `"free"` to vote alike; None lets trees vote
-        oppositely and products freely.
-    max_bins
-        Codes a feature's values are binned to, at most 255.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Every label is a class, and documents are weighted by their gain, 2^label.
     """
 
     name: ClassVar[str] = "adaboost-mh"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"max_leaves": (5, 10, 20, 45)}
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
-        *,
-        rounds: int = 200,
-        learning_rate: float = 0.1,
-        learner: str = "tree",
-        max_leaves: int = 20,
-        max_terms: int = 5,
-        votes: str | None = None,
-        max_bins: int = 255,
-        patience: int | None = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.learner = learner
-        self.max_leaves = max_leaves
-        self.max_terms = max_terms
-        self.votes = votes
-        self.max_bins = max_bins
-        self.patience = patience
-        self.n_threads = n_threads
+    rounds: int = parameter(default=200)
+    learner: str = parameter(
+        OneOf(("tree", "product")),
+        "Weak classifier: a Hamming 'tree', or a 'product' of decision stumps.",
+        default="tree",
+    )
+    max_leaves: int = parameter(Integer(2), "Maximum number of leaves per tree.", default=20, tune=(5, 10, 20, 45))
+    max_terms: int = parameter(Integer(1, MOST_TERMS), "Maximum number of stumps per product.", default=5)
 
     def _fit(self, task: FitTask) -> tuple[Calibrated, History]:
-        self._check_parameters()
         classes = LabelClasses.of(task.train.labels.y)
 
         def expected_gains(scores: Doubles) -> Doubles:
@@ -178,17 +134,6 @@ class AdaBoostMH(Ranker):
             raise InputError("There is nothing to learn: no feature tells labels apart.")
         calibration = StandardCalibration(classes.gains, sum(weight for weight, _ in members))
         return Calibrated(trees, calibration), monitor.history
-
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_number("learning_rate", self.learning_rate, above=0.0)
-        require_one_of("learner", self.learner, LEARNERS)
-        require_whole_number("max_leaves", self.max_leaves, least=2)
-        require_whole_number("max_terms", self.max_terms, least=1)
-        if self.max_terms > MOST_TERMS:
-            raise InputError(f"max_terms must be at most {MOST_TERMS}, not {self.max_terms!r}.")
-        require_one_of("votes", self.votes, VOTES)
-        require_whole_number("patience", self.patience, least=1, optional=True)
 
 
 def votes_oppositely(shape: Shape, votes: str | None) -> bool:

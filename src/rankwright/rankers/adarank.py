@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import exp, fsum, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.rankers.parameters import DIRECTIONS, require_metric_range, require_one_of, require_whole_number
+from rankwright.rankers.checks import Integer, OneOf, require_metric_range
+from rankwright.rankers.families import DIRECTIONS, DirectionParameters, RandomParameters, StoppingParameters
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member
@@ -29,10 +31,8 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, History, TrainingSet
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
-REPEATS = ("allow", "once", "aside")
-WEAK = ("feature", "stump", "tree")
 
-# Whether the ensemble is worth going on with, by its state before a round and after it.
+# Whether a round improved the ensemble, given the query weights before and after it.
 STOPS: dict[str, Callable[[QueryWeights, QueryWeights], bool]] = {
     "loss": lambda before, after: after.loss < before.loss,
     "measure": lambda before, after: np.mean(after.quality) > np.mean(before.quality),
@@ -57,7 +57,7 @@ class AdaRankRule:
         return QueryWeights(np.full(n_queries, 1.0 / n_queries), scores, loss=np.inf)
 
     def signal(self, scores: Doubles) -> QueryWeights:
-        """P_t+1(i) = exp(-E(f_t on query i)), over their sum."""
+        """P_t+1(i) = exp(-E(f_t on query i)), normalised to sum 1."""
         quality = self.quality(scores)
         losses = np.exp(-quality)
         loss = fsum(losses)
@@ -66,8 +66,8 @@ class AdaRankRule:
     def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
 
-        None where it is not positive, or the ensemble no longer improves, which is where the paper's experiments
-        stop.
+        None if it is not positive, or if the ensemble no longer improves: the stopping rule of the paper's
+        experiments.
         """
         alpha = float(signal.half_log_odds(self.quality(outputs)))
         if alpha <= 0.0 or not self.improves(signal, self.signal(signal.scores + alpha * outputs)):
@@ -90,75 +90,47 @@ class AdaRankRule:
         return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
 
 
-class AdaRank(Ranker):
-    """Boosts single features, each round for the queries that are still ranked badly.
-
-    Its `grid` for tuning: both ways to choose a feature.
-
-    Parameters
-    ----------
-    metric
-        The measure E to maximise, in [-1, 1].
-    rounds
-        Most weak rankers to add.
-    choose
-        How the next feature is chosen: `"loss"` by the loss of the ensemble with it (equation 8), `"measure"`
-        by its own weighted measure (section 3.6), which soon repeats itself.
-    directions
-        Which way a feature may rank: `"up"` where a higher value is better, as in LETOR, or `"both"`.
-    repeats
-        What becomes of a feature that is chosen again: `"allow"` takes it as the paper does, `"once"` takes each
-        feature at most once, `"aside"` passes it over for the next best unless it still lowers the loss.
-    stop
-        When it ends before all rounds: once training's `"loss"` (equation 6) no longer falls, once its mean
-        `"measure"` no longer rises, or after all `"rounds"`.
-    weak
-        What is boosted: `"feature"`, single features as they are; or, fitted each round on queries drawn by
-        their weights (section 3.2), `"stump"`, a vote by one threshold, or `"tree"`, a regression tree on labels.
-    max_leaves
-        Leaves of such a tree.
-    seed
-        Of the queries that are drawn.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
-    """
+class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker):
+    """Boosted single features; each round concentrates on the queries that are still ranked badly."""
 
     name: ClassVar[str] = "adarank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"choose": ("loss", "measure")}
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(),  # noqa: B008  # a frozen value
-        *,
-        rounds: int = 100,
-        choose: str = "loss",
-        directions: str = "up",
-        repeats: str = "allow",
-        stop: str = "loss",
-        weak: str = "feature",
-        max_leaves: int = 8,
-        seed: int = 0,
-        patience: int | None = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.rounds = rounds
-        self.choose = choose
-        self.directions = directions
-        self.repeats = repeats
-        self.stop = stop
-        self.weak = weak
-        self.max_leaves = max_leaves
-        self.seed = seed
-        self.patience = patience
-        self.n_threads = n_threads
+    metric: Metric = parameter(
+        meaning="Metric E to maximise, with values in [-1, 1].", default=NDCG(), kw_only=False
+    )
+    choose: str = parameter(
+        OneOf(tuple(CHOICES)),
+        "How the next feature is chosen: by the 'loss' of the ensemble with it (equation 8), or by its own "
+        "weighted 'measure' (section 3.6), which soon chooses the same feature again.",
+        default="loss",
+        tune=("loss", "measure"),
+    )
+    repeats: str = parameter(
+        OneOf(("allow", "once", "aside")),
+        "What happens if a feature is chosen again: 'allow' accepts it, as in the paper; 'once' uses each "
+        "feature at most once; 'aside' takes the next best feature unless the repeated one still lowers the "
+        "loss.",
+        default="allow",
+    )
+    stop: str = parameter(
+        OneOf(tuple(STOPS)),
+        "When to stop early: once the training 'loss' (equation 6) no longer falls, once the mean training "
+        "'measure' no longer rises, or only after all 'rounds'.",
+        default="loss",
+    )
+    weak: str = parameter(
+        OneOf(("feature", "stump", "tree")),
+        "Weak ranker: a single 'feature' as it is; or, fitted each round on queries drawn by their weights "
+        "(section 3.2), a 'stump' that votes by one threshold, or a regression 'tree' on labels.",
+        default="feature",
+    )
+    max_leaves: int = parameter(
+        Integer(2), "Maximum number of leaves per tree; used by weak='tree' only.", default=8
+    )
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        self._check_parameters()
         if task.weights is not None:
-            raise InputError("AdaRank takes no weights: it weighs queries itself.")
+            raise InputError("AdaRank takes no weights: it weights queries itself.")
         judged = _queries_that_count(task.train, self.metric, task.n_threads)
         return self._fit_features(task, judged) if self.weak == "feature" else self._fit_drawn(task, judged)
 
@@ -198,17 +170,6 @@ class AdaRank(Ranker):
         members = boost(rule, learner, start=np.zeros(len(judged.y)), rounds=rounds, monitor=monitor)
         return members, monitor.history
 
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_whole_number("patience", self.patience, least=1, optional=True)
-        require_one_of("choose", self.choose, tuple(CHOICES))
-        require_one_of("directions", self.directions, tuple(DIRECTIONS))
-        require_one_of("repeats", self.repeats, REPEATS)
-        require_one_of("stop", self.stop, tuple(STOPS))
-        require_one_of("weak", self.weak, WEAK)
-        require_whole_number("max_leaves", self.max_leaves, least=2)
-        require_whole_number("seed", self.seed, least=0)
-
 
 def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int) -> TrainingSet:
     """Return the training set without the queries in which every ranking is equally good."""
@@ -223,7 +184,7 @@ def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int) -> T
 
 
 def _lowest_values(train: RankingData) -> Doubles:
-    """Return each feature's lowest value in training, which a missing one counts as; 0 where all are missing."""
+    """Return each feature's lowest training value, which replaces missing values; 0 if all are missing."""
     lowest: Doubles = np.fmin.reduce(train.X, axis=0).astype(np.float64)
     return np.where(np.isnan(lowest), 0.0, lowest)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
 from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.adaboost_mh import MOST_TERMS, VOTES, ClassBoosting, as_class_trees, votes_oppositely
+from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, as_class_trees, votes_oppositely
 from rankwright.rankers.calibrated_classifiers import (
     BaseLearner,
     CalibratedMember,
@@ -27,13 +27,16 @@ from rankwright.rankers.calibrated_classifiers import (
     weighted_members,
     with_shared_trees,
 )
-from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
+from rankwright.rankers.catalogue import read_ranker
+from rankwright.rankers.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
+from rankwright.rankers.families import ClassBoostingParameters, RandomParameters
+from rankwright.rankers.parameters import fitted, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import History, Monitor, Round
 from rankwright.training.sampling import bag_queries, split_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from rankwright.models import Scorer
     from rankwright.rankers.adaboost_mh import Shape
@@ -41,100 +44,78 @@ if TYPE_CHECKING:
 
 CALIBRATION_FRACTION = 0.2  # of the training queries, as in section 7
 VALIDATION_FRACTION = 0.2  # of the training queries, without validation data and with something to choose
-POOLS = ("one", "all")
 # Cheap calibrations that a few hundred documents suffice for; more of them changed nothing on validation data.
 ROBUST = ("standard", "ls", "linear")
 
 
-class CalibratedAdaBoost(Ranker):
-    """Boosts many classifiers, calibrates each in many ways, and mixes them by what each is worth.
+class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
+    """A mixture of many AdaBoost.MH classifiers, each calibrated in several ways and weighted by its metric.
 
-    Figure 1 of the paper: AdaBoost.MH with trees and products of many sizes; each calibrated on a part of
-    the training queries that it has not seen; each calibrated score weighted exp(c x metric) by the validation
-    part, which also chooses c and the number of rounds where there is a choice. Without a validation part the
-    queries that it did not learn from judge a member, though its calibration was fitted to them: flexible
-    calibrations then look better than they are. Where there is a choice, a fifth of the training queries is made
-    a validation part. The defaults are not the paper's: see the documentation for those. After `fit`, `pool_`
-    says what each member is made of, is worth and weighs. Its `grid` for tuning: bags, or splits as in the paper.
-
-    Parameters
-    ----------
-    metric
-        What members, and mixtures of them, are judged by.
-    leaves, terms
-        The sizes of the trees and of the products in the pool.
-    rounds_tried
-        The numbers of rounds that the validation part chooses from.
-    pool_rounds
-        `"one"`: members of one number of rounds, chosen on the validation part; `"all"`: members of all of them.
-    calibrations
-        The names of those to use: `"standard"`; `"ls"`, `"ewls"`, `"el"`, `"ell"`, `"sn"` fit class probabilities;
-        `"linear"`, `"logistic"`, `"polynomial-2"` to `"polynomial-5"`, `"network"`, `"gaussian-process"` regress.
-    splits
-        How often training queries are split anew into those to learn from and those to calibrate on; the pool
-        holds the members of all splits.
-    bagging
-        Whether a split draws as many queries as there are, with replacement, and calibrates on those not drawn; if
-        not, it calibrates on a fifth.
-    exponents
-        The values of c that the validation part chooses from.
-    kept_weight
-        The share of all weight that the members kept have at least; the lightest are dropped.
-    companions
-        Other rankers. Each learns from the same training queries, through all its rounds; the model is then the
-        mean of their scores and the pool's, all standardised within the query.
-    learning_rate, votes, max_bins
-        As of AdaBoostMH.
-    seed
-        Of the splits; the same seed gives the same model.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Figure 1 of the paper: AdaBoost.MH with trees and products of several sizes; each calibrated on training
+    queries that it has not seen; each calibrated score weighted by exp(c x metric) on the validation data, which
+    also choose c and the number of rounds if several are given. Without validation data each member is evaluated
+    on the queries held out from its training, although its calibration was fitted to them: flexible calibrations
+    then look better than they are. If something must be chosen, a fifth of the training queries becomes validation
+    data. The defaults differ from the paper's; see the documentation.
     """
 
     name: ClassVar[str] = "calibrated-adaboost"
-    pool_: tuple[WeightedMember, ...]
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"bagging": (True, False)}
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
-        *,
-        leaves: Sequence[int] = (5, 15),
-        terms: Sequence[int] = (),
-        rounds_tried: Sequence[int] = (50, 100),
-        pool_rounds: str = "all",
-        calibrations: Sequence[str] = ROBUST,
-        splits: int = 10,
-        bagging: bool = True,
-        exponents: Sequence[float] = (20.0,),
-        kept_weight: float = KEPT_WEIGHT,
-        companions: Sequence[Ranker] = (),
-        learning_rate: float = 0.1,
-        votes: str | None = None,
-        max_bins: int = 255,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.leaves = leaves
-        self.terms = terms
-        self.rounds_tried = rounds_tried
-        self.pool_rounds = pool_rounds
-        self.calibrations = calibrations
-        self.splits = splits
-        self.bagging = bagging
-        self.exponents = exponents
-        self.kept_weight = kept_weight
-        self.companions = companions
-        self.learning_rate = learning_rate
-        self.votes = votes
-        self.max_bins = max_bins
-        self.seed = seed
-        self.n_threads = n_threads
+    metric: Metric = parameter(
+        meaning="Metric by which members, and mixtures of them, are evaluated.", default=NDCG(k=10), kw_only=False
+    )
+    leaves: Sequence[int] = parameter(
+        ListOf(Integer(2)), "Maximum numbers of leaves of the trees in the pool.", default=(5, 15)
+    )
+    terms: Sequence[int] = parameter(
+        ListOf(Integer(1, MOST_TERMS)), "Maximum numbers of stumps of the products in the pool.", default=()
+    )
+    rounds_tried: Sequence[int] = parameter(
+        ListOf(Integer(1), least=1), "Numbers of rounds that the validation data choose from.", default=(50, 100)
+    )
+    pool_rounds: str = parameter(
+        OneOf(("one", "all")),
+        "'one': members of a single number of rounds, chosen on the validation data. 'all': members of all of "
+        "them.",
+        default="all",
+    )
+    calibrations: Sequence[str] = parameter(
+        ListOf(OneOf(tuple(CALIBRATIONS)), least=1),
+        "Calibrations to use. 'standard', 'ls', 'ewls', 'el', 'ell' and 'sn' fit class probabilities; 'linear', "
+        "'logistic', 'polynomial-2' to 'polynomial-5', 'network' and 'gaussian-process' are regressions.",
+        default=ROBUST,
+    )
+    splits: int = parameter(
+        Integer(1),
+        "How many times the training queries are split into queries to train on and queries to calibrate on; "
+        "the pool holds the members of all splits.",
+        default=10,
+    )
+    bagging: bool = parameter(
+        Flag(),
+        "Whether a split draws as many queries as there are, with replacement, and calibrates on those not drawn. "
+        "Otherwise it calibrates on a fifth of the queries, as in the paper.",
+        default=True,
+        tune=(True, False),
+    )
+    exponents: Sequence[float] = parameter(
+        ListOf(Real(least=0.0), least=1), "Values of c that the validation data choose from.", default=(20.0,)
+    )
+    kept_weight: float = parameter(
+        Fraction(),
+        "Minimum fraction of the total weight that is kept; the members with the smallest weights are dropped.",
+        default=KEPT_WEIGHT,
+    )
+    companions: Sequence[Ranker] = parameter(
+        ListOf(Value(Ranker, "RankSVM()", read_ranker)),
+        "Other rankers, each trained on the same queries for all its rounds; the model is then the mean of "
+        "their scores and the pool's, all standardised within the query.",
+        default=(),
+    )
+    pool_: tuple[WeightedMember, ...] = fitted("The members of the pool, with metric and weight of each.")
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Figure 1 of the paper: boost classifiers, calibrate each in many ways, mix by exponential weights."""
-        self._check_parameters()
         if task.weights is not None:
             raise InputError("CalibratedAdaBoost takes no weights: it weights documents by their labels.")
         if len(np.unique(task.train.labels.y)) == 2:
@@ -258,40 +239,6 @@ class CalibratedAdaBoost(Ranker):
             pools = [[one for one in members if one.n_rounds == n_rounds] for n_rounds in numbers]
         return best_mixture([exponential_mixture(pool, judge, exponents=self.exponents) for pool in pools])
 
-    def _check_parameters(self) -> None:
-        _require_sizes("leaves", self.leaves, least=2)
-        _require_sizes("terms", self.terms, least=1, most=MOST_TERMS)
+    def _check_together(self) -> None:
         if not len(self.leaves) + len(self.terms):
-            raise InputError("leaves and terms must not both be empty: there would be nothing in the pool.")
-        _require_sizes("rounds_tried", self.rounds_tried, least=1)
-        require_one_of("pool_rounds", self.pool_rounds, POOLS)
-        for name, values in (
-            ("rounds_tried", self.rounds_tried),
-            ("calibrations", self.calibrations),
-            ("exponents", self.exponents),
-        ):
-            if not isinstance(values, list | tuple | range | np.ndarray) or not len(values):
-                raise InputError(f"{name} must be a list of at least one, not {values!r}.")
-        for name in self.calibrations:
-            require_one_of("calibrations", name, tuple(CALIBRATIONS))
-        for exponent in self.exponents:
-            require_number("exponents", exponent, least=0.0)
-        require_whole_number("splits", self.splits, least=1)
-        require_one_of("bagging", self.bagging, (True, False))
-        if not isinstance(self.companions, list | tuple) or not all(
-            isinstance(one, Ranker) for one in self.companions
-        ):
-            raise InputError(f"companions must be a list of rankers such as RankSVM(), not {self.companions!r}.")
-        require_share("kept_weight", self.kept_weight)
-        require_number("learning_rate", self.learning_rate, above=0.0)
-        require_one_of("votes", self.votes, VOTES)
-        require_whole_number("seed", self.seed, least=0)
-
-
-def _require_sizes(name: str, sizes: Any, *, least: int, most: int | None = None) -> None:
-    if not isinstance(sizes, list | tuple | range | np.ndarray):
-        raise InputError(f"{name} must be a list of whole numbers, not {sizes!r}.")
-    for size in sizes:
-        require_whole_number(name, size, least=least)
-        if most is not None and size > most:
-            raise InputError(f"{name} must be at most {most}, not {size!r}.")
+            raise InputError("leaves and terms must not both be empty: the pool would have no members.")

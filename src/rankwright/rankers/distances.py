@@ -1,4 +1,4 @@
-"""Directed distances between labels: how far one document should stand above another (Zhu et al. 2009)."""
+"""Directed distances between labels: how far apart the scores of two documents should be (Zhu et al. 2009)."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-LABELS_CHECKED = 300  # of more there are, as many are looked at, evenly spread
+LABELS_CHECKED = 300  # if there are more distinct labels, this many of them, evenly spread
 ROUNDING = 1e-9
 FARTHEST = 1e150  # whose square is finite, and the sum of many
-CLOSE_TO_ONE = (0.5, 1.5)  # where the largest distance should lie: condition 9
+CLOSE_TO_ONE = (0.5, 1.5)  # range of the largest distance: condition 9
 
 
 @dataclass(frozen=True)
 class Distance(ABC):
-    """The impetus of placing a document with one label before a document with another.
+    """How strongly a document with one label should be ranked above a document with another.
 
-    One of your own is a frozen dataclass that derives from this and defines `between`; MPBoost checks on the
-    labels at hand that it is a directed distance.
+    A custom distance is a frozen dataclass that derives from this class and defines `between`; MPBoost checks on
+    the training labels that it is a directed distance.
     """
 
     @abstractmethod
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the distance from the first label to the second, of each of several pairs."""
+        """Return the distance from the first label to the second, for arrays of labels."""
 
     def __str__(self) -> str:
         values = ", ".join(str(getattr(self, one.name)).removesuffix(".0") for one in fields(self))
@@ -40,14 +40,14 @@ class Distance(ABC):
 
 
 class Parametric(Distance):
-    """One of the paper's that have a parameter: a number above 0."""
+    """A distance of the paper with a parameter, which must be positive."""
 
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not number or not 0.0 < float(value) < np.inf:
-                raise InputError(f"{one.name} must be a number above 0, not {value!r}.")
+                raise InputError(f"{one.name} must be a positive number, not {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Logistic(Parametric):
 
 @dataclass(frozen=True)
 class Binary(Distance):
-    """Equation 2: the sign of r_i - r_j, which preserves no magnitude; the paper's baseline."""
+    """Equation 2: the sign of r_i - r_j, which ignores the size of the difference; the paper's baseline."""
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
         """Return the difference's sign."""
@@ -111,7 +111,7 @@ def parse_distance(text: str) -> Distance:
 
 
 def require_distance(distance: Distance, labels: Doubles) -> None:
-    """Refuse what is no directed distance on the labels at hand, or one that is too small or too large to sum."""
+    """Refuse a distance that is not directed on these labels, or too small or too large to be summed."""
     if type(distance) not in KINDS.values():  # those are proven to be directed, what derives from them is not
         require_directed(distance, labels)
     values = np.unique(labels)
@@ -128,10 +128,10 @@ def require_distance(distance: Distance, labels: Doubles) -> None:
 
 
 def require_directed(distance: Distance, labels: Doubles) -> None:
-    """Refuse a distance that is not directed on the labels at hand.
+    """Refuse a distance that is not directed on these labels.
 
-    Its sign must be that of the difference (requirement 3), a greater difference must be farther (requirement 4),
-    and the way back as far as the way there.
+    Its sign must be that of the difference (requirement 3), a larger difference must have a larger distance
+    (requirement 4), and swapping the two labels must change the sign alone.
     """
     values = np.unique(labels)
     if len(values) > LABELS_CHECKED:
@@ -160,7 +160,7 @@ def _require_sign(distance: Distance, first: Doubles, second: Doubles, far: Doub
 
 
 def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
-    """Refuse a distance where any smaller difference is as far as a greater one."""
+    """Refuse a distance that is not larger for a larger difference."""
     order = np.argsort(gaps)
     gaps, far = gaps[order], far[order]
     new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # differences that are equal but for rounding

@@ -1,4 +1,4 @@
-"""Exact line search for the steps of boosting (Wu, Burges, Svore & Gao 2010, sections 4 and 5.6)."""
+"""Exact line search for boosting (Wu, Burges, Svore & Gao, Information Retrieval 2010, sections 4 and 5.6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwright.ensembling.curve import SAME
 from rankwright.errors import InputError
 from rankwright.learners import Weak
 from rankwright.models import TreeEnsemble
-from rankwright.rankers.parameters import require_number, require_one_of
+from rankwright.rankers.checks import Flag, OneOf, Real
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,22 +35,22 @@ LARGEST_SCORE = 1e300
 class ExactStep:
     """Gives each tree the weight that is best for the metric, instead of a learning rate.
 
-    It takes the best weight between two bounds, or a full Newton step (weight 1) where no weight is better. The
-    first tree, whose weight does not change the ranking, always gets the Newton step.
+    The search covers all weights between two bounds. If none is better than the full Newton step, which is 1, the
+    Newton step is taken; so it is for the first tree, which ranks the same with every weight.
 
     Parameters
     ----------
     low, high
-        The bounds. The lower one keeps boosting going where a tree improves the metric hardly or not at all.
+        The bounds. A positive lower bound keeps boosting going if a tree improves the metric hardly at all.
     on
-        The queries that choose: `"training"` or `"validation"`. The validation value is then biased.
+        Queries that choose the weights: `"training"` or `"validation"`; the validation metric is then optimistic.
     shrinkage
-        Factor of the weight.
+        Factor of the weight that the search finds.
     leaves
-        Whether to weight every leaf separately, each in turn, rather than the tree. With `monotone` constraints,
-        the weights keep the order of the leaves' values.
+        Whether to search one weight per leaf, one leaf after the other, instead of one per tree. With `monotone`
+        constraints, the weights keep the order of the leaves' values.
     refit
-        Whether to optimise the weights of all trees again at the end, each in turn until nothing improves.
+        Whether to search the weights of all trees again at the end, one after the other until nothing improves.
     """
 
     low: float = 0.1
@@ -61,10 +61,12 @@ class ExactStep:
     refit: bool = False
 
     def __post_init__(self) -> None:
-        require_number("low", self.low, least=0.0)
-        require_number("high", self.high, above=float(self.low))
-        require_one_of("on", self.on, ("training", "validation"))
-        require_number("shrinkage", self.shrinkage, above=0.0)
+        Real(least=0.0).require("low", self.low)
+        Real(above=float(self.low)).require("high", self.high)
+        OneOf(("training", "validation")).require("on", self.on)
+        Real(above=0.0).require("shrinkage", self.shrinkage)
+        Flag().require("leaves", self.leaves)
+        Flag().require("refit", self.refit)
 
 
 class ExactSteps:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.learners import Gradients
 from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.checks import Integer, Value, read_record
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
-from rankwright.rankers.parameters import require_whole_number
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rankwright.arrays import Doubles
     from rankwright.boosting import Member, Rule
     from rankwright.learners import WeakLearner
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LambdaRule:
-    """Lines 5 to 8 and 14 of the paper's Algorithm 1: each document's lambda, its derivative, the shrinkage."""
+    """Lines 5 to 8 and 14 of the paper's Algorithm 1: the lambda and hessian of each document, the shrinkage."""
 
     remedy: ClassVar[str] = "use a lower learning_rate"
     metric: Metric
@@ -36,14 +35,14 @@ class LambdaRule:
     n_threads: int
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """y_i = lambda_i for the model that boosting starts from."""
+        """y_i = lambda_i of the initial scores."""
         signal = self.signal(scores)
         if not signal.hessian.any():
             raise InputError(f"There is nothing to learn: no swap of documents changes {self.metric}.")
         return signal
 
     def signal(self, scores: Doubles) -> Gradients:
-        """y_i = lambda_i and w_i = its derivative."""
+        """y_i = lambda_i and w_i, its hessian."""
         gradient, hessian = self.lambdas(scores, n_threads=self.n_threads)
         if self.weights is None:
             return Gradients(gradient, hessian)
@@ -55,104 +54,34 @@ class LambdaRule:
 
 
 class LambdaMART(TreeRanker):
-    """Boosts regression trees on lambdas: how far each document's score should move to improve the metric.
+    """Boosted regression trees on lambdas, which move each document's score where it improves the metric.
 
-    Every pair of a query's documents with different labels pushes the two apart, weighted by what the metric
-    would change if they traded ranks. With `fit(..., start=...)` it is LambdaSMART: trees are added to another
-    model, such as one of a larger market. Its `grid` for tuning: the usual trees, tiny and middling ones, with and
-    without columns made within the query.
-
-    Parameters
-    ----------
-    metric
-        What to improve; any metric, also one of your own. Its cut-off counts where rounds are judged, not in the
-        lambdas: a document below it could still rise above it.
-    rounds
-        Most trees to grow; with a validation part the best number of them is kept.
-    learning_rate
-        The shrinkage of every tree; not used where `step` is given.
-    step
-        An `ExactStep` to give each tree the weight that is best for the metric; None shrinks all alike.
-    max_leaves
-        Leaves a tree; None takes 8 for small training sets up to 31 for large ones.
-    min_documents, min_hessian
-        What every leaf must hold at least; None takes 1 document for tiny training sets up to 20.
-    l2
-        Added to the sum of hessians: shrinks the values of small leaves.
-    subsample, subsample_by
-        The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those with large lambdas or derivatives rather than small ones, weighted so that sums stay
-        right. Where levels are `coarse`, they only choose the features to look at closely, and all documents the
-        split. None takes 0.7 for small training sets up to all for large ones.
-    feature_fraction
-        The share of features a round may split on; None takes half for small training sets up to all.
-    truncation
-        Only pairs with a document among so many first ranks count; None takes all.
-    query_features
-        Columns made within the query beside the raw ones: any of `"zscore"`, `"rank"`, `"minmax"`.
-    monotone
-        By feature, as number or name: +1 where the score must not fall as it rises, -1 where it must not rise.
-    max_bins
-        Codes a feature's values are binned to, at most 255.
-    coarse
-        Whether a tree compares features by 16 levels of their values first, and looks at all codes of the best
-        four only. On much data that is far quicker and no worse; None does so from 100,000 documents.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    seed
-        Of all that is drawn; the same seed gives the same model.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Each pair of documents of a query with different labels pushes the two scores apart, weighted by the change in
+    the metric if the two swapped ranks. With `fit(..., start=...)` this is LambdaSMART: trees are added to an
+    existing model, for example one trained on a larger market.
     """
 
     name: ClassVar[str] = "lambdamart"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "max_leaves": (None, 4, 16),
-        "query_features": ((), ("zscore", "rank")),
-    }
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
-        *,
-        rounds: int = 500,
-        learning_rate: float = 0.05,
-        step: ExactStep | None = None,
-        max_leaves: int | None = None,
-        min_documents: int | None = None,
-        min_hessian: float = 1e-3,
-        l2: float = 1.0,
-        subsample: float | None = None,
-        subsample_by: str = "documents",
-        feature_fraction: float | None = None,
-        truncation: int | None = 30,
-        query_features: Sequence[str] = (),
-        monotone: Mapping[int | str, int] | None = None,
-        max_bins: int = 255,
-        coarse: bool | None = None,
-        patience: int | None = 100,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.step = step
-        self.max_leaves = max_leaves
-        self.min_documents = min_documents
-        self.min_hessian = min_hessian
-        self.l2 = l2
-        self.subsample = subsample
-        self.subsample_by = subsample_by
-        self.feature_fraction = feature_fraction
-        self.truncation = truncation
-        self.query_features = query_features
-        self.monotone = monotone
-        self.max_bins = max_bins
-        self.coarse = coarse
-        self.patience = patience
-        self.seed = seed
-        self.n_threads = n_threads
+    metric: Metric = parameter(
+        meaning="Metric to optimise; any metric, also a custom one. Its cut-off applies when rounds are "
+        "evaluated, not in the lambdas: a document below the cut-off could still rise above it.",
+        default=NDCG(k=10),
+        kw_only=False,
+    )
+    learning_rate: float = parameter(
+        meaning="Shrinkage: each tree is multiplied by it. Ignored if `step` is given.", default=0.05
+    )
+    step: ExactStep | None = parameter(
+        Value(ExactStep, "ExactStep(on='validation')", read_record(ExactStep), optional=True),
+        "Line search that gives each tree the weight that is best for the metric. None: `learning_rate` for all.",
+        default=None,
+    )
+    truncation: int | None = parameter(
+        Integer(1, optional=True),
+        "Use only pairs with at least one document among this many top ranks. None: all pairs.",
+        default=30,
+    )
 
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
@@ -169,9 +98,3 @@ class LambdaMART(TreeRanker):
         y, groups = task.train.labels
         lambdas = LambdaGradients(without_cut(self.metric), y, groups, truncation=self.truncation)
         return LambdaRule(self.metric, lambdas, task.weights, self.learning_rate, task.n_threads)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not isinstance(self.step, ExactStep | None):
-            raise InputError(f"step must be None or an ExactStep, not {self.step!r}.")
-        require_whole_number("truncation", self.truncation, least=1, optional=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.network import NetworkRanker
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.metrics.lambdas import Pull
@@ -19,15 +21,21 @@ if TYPE_CHECKING:
 
 
 class LambdaRank(NetworkRanker):
-    """Trains a network on lambdas: how far each document's score should move to improve the metric.
+    """A network trained on lambdas, which move each document's score where it improves the metric.
 
-    The lambdas are those of LambdaMART: RankNet's gradient of every pair, times the change of the metric if the
-    two documents swapped ranks. The metric's cut-off counts where rounds are judged, not in the lambdas. `grid`
-    for tuning: two learning rates, without a hidden layer and with one. See `NetworkRanker` for the parameters.
+    The lambdas are those of LambdaMART: RankNet's gradient of each pair, times the change in the metric if the two
+    documents swapped ranks.
     """
 
     name: ClassVar[str] = "lambdarank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
+
+    metric: Metric = parameter(
+        meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, not in the lambdas.",
+        default=NDCG(k=10),
+        kw_only=False,
+    )
+    learning_rate: float = parameter(default=0.0005, tune=(0.0003, 0.001))
+    hidden: Sequence[int] | int = parameter(default=(), tune=((), (10,)))
 
     def _pull(self, judged: QueryLabels) -> Pull:
         lambdas = LambdaGradients(without_cut(self.metric), *judged)

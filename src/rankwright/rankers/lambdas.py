@@ -1,4 +1,4 @@
-"""What LambdaMART and LambdaRank learn from: metric-weighted pairwise gradients (Wu et al. 2010, section 3)."""
+"""The gradients of LambdaMART and LambdaRank: pairwise, weighted by the metric (Wu et al. 2010, section 3)."""
 
 from __future__ import annotations
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rankwright import _native
 from rankwright.rankers.network import NetworkRanker
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class ListNet(NetworkRanker):
-    """Trains a network so that scores give each document the probability to come first that its label gives it.
+    """A network trained on the cross entropy between the top-one probabilities of scores and of labels.
 
-    The metric only chooses the round. `grid` for tuning: two learning rates and two scalings. See `NetworkRanker`
-    for the parameters.
+    A listwise method; the metric only chooses the round.
     """
 
     name: ClassVar[str] = "listnet"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "learning_rate": (0.0003, 0.001),
-        "scaling": ("query-zscore", "query-minmax"),
-    }
+
+    learning_rate: float = parameter(default=0.0005, tune=(0.0003, 0.001))
+    scaling: str = parameter(default="query-zscore", tune=("query-zscore", "query-minmax"))
 
     def _pull(self, judged: QueryLabels) -> Pull:
         """Return P_y(j) - P_z(j), minus the derivative of the cross entropy -sum P_y(j) log P_z(j) by score j.

@@ -1,4 +1,4 @@
-"""Base of the rankers that solve a margin problem: scaled queries, and the rounds of a solver."""
+"""The base class of margin rankers: scaled queries, and a solver followed until it converges."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 from rankwright.models.scaled import linear_of_columns, over_columns
+from rankwright.rankers.checks import Real
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.scaled import ScaledRanker
 from rankwright.training import QueryLabels
 from rankwright.training.scaling import learned_scaling, scaled_features
@@ -70,9 +72,15 @@ class ScaledQueries:
 
 
 class MarginRanker(ScaledRanker):
-    """A ranker with a linear model of scaled features, regularised by C."""
+    """A linear model of scaled features that separates good rankings from bad ones by a margin."""
 
-    C: float
+    C: float = parameter(
+        Real(above=0.0),
+        "Weight of the loss against the L2 penalty on the weights: smaller values regularise more.",
+        default=10.0,
+        tune=(1.0, 3.0, 10.0, 30.0, 100.0),
+    )
+    scaling: str = parameter(default="query-minmax")
 
     def _watch(self, queries: ScaledQueries, task: FitTask, **options: Any) -> Monitor:
         """Return the monitor of the rounds, and set the number of skipped queries."""

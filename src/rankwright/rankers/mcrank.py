@@ -1,4 +1,4 @@
-"""McRank (Li, Burges & Wu, NIPS 2007): boosted trees classify documents; the expected relevance ranks them."""
+"""McRank (Li, Burges & Wu, NIPS 2007): boosted trees classify documents; expected relevance ranks them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.learners import ClassTreeLearner, Gradients, TreeLearner, TreePerClass
-from rankwright.metrics import NDCG, Gain, Metric
+from rankwright.metrics import Gain
 from rankwright.models import ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.models.class_trees import MOST_CLASSES
-from rankwright.rankers.parameters import require_one_of
+from rankwright.rankers.checks import OneOf
+from rankwright.rankers.parameters import fixed, parameter
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
@@ -27,15 +28,13 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, TrainingSet
 
 LINKS = {one.value: one for one in ClassLink}
-TREES = ("shared", "per_class")
-RELEVANCE = ("labels", "gains")
 
 
 @dataclass(frozen=True)
 class ClassRule:
-    """Algorithm 1 of the paper: how far each class's probability is from the truth, and the shrinkage.
+    """Algorithm 1 of the paper: the residual of each class's probability, and the shrinkage.
 
-    `targets` are 1 where a document is of a class (row), or, for ordinal classes, of that level or a higher one.
+    `targets` has one row per class: 1 if the document has that label, or at least that label if ordinal.
     """
 
     remedy: ClassVar[str] = "use a lower learning_rate"
@@ -49,9 +48,9 @@ class ClassRule:
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:
-        """r_ik = 1 if document i is of class k, less p_ik; each is p_ik (1 - p_ik) steep.
+        """r_ik = (1 if document i is of class k, else 0) - p_ik, with hessian p_ik (1 - p_ik).
 
-        Among K classes that share a total of 1, a leaf moves by (K - 1) / K of the Newton step (Friedman 2001).
+        For K classes whose probabilities sum to 1, a leaf moves by (K - 1) / K of the Newton step (Friedman 2001).
         """
         shares = self.link.probabilities(scores)
         gradient, hessian = self.targets - shares, shares * (1.0 - shares)
@@ -67,100 +66,44 @@ class ClassRule:
 
 
 class McRank(TreeRanker):
-    """Boosts trees that tell classes of relevance apart, and ranks documents by the relevance to be expected.
+    """Boosted trees that classify documents by label; documents are ranked by their expected relevance.
 
-    Every distinct label is a class, and the score is the sum over k of P(label is k) x k. It looks at single
-    documents; the metric only chooses the round. Its `grid` for tuning: both kinds of classes and of trees, with
-    and without columns made within the query.
-
-    Parameters
-    ----------
-    metric
-        What the validation part is judged by.
-    classes
-        `"multiclass"`: the probabilities of all labels, together 1; `"ordinal"`: of each label or a higher one.
-    trees
-        `"shared"`: one tree a round, with a value for each class in every leaf; `"per_class"`: one tree a class
-        and round, as in the paper.
-    relevance
-        What a label is worth in the expectation: `"labels"`, or their `"gains"`, 2^label - 1.
-    rounds
-        Most rounds; with a validation part the best number of them is kept.
-    learning_rate
-        The shrinkage of every tree.
-    max_leaves
-        Leaves a tree; None takes 8 for small training sets up to 31 for large ones.
-    min_documents, min_hessian
-        What every leaf must hold at least; None takes 1 document for tiny training sets up to 20.
-    l2
-        Added to the sum of hessians: shrinks the values of small leaves.
-    subsample, subsample_by
-        The share of documents a round chooses its splits on, drawn by `"documents"`, by whole `"queries"`, or by
-        `"gradient"`: those that are classified badly rather than well, weighted so that sums stay right. None
-        takes 0.7 for small training sets up to all for large ones.
-    feature_fraction
-        The share of features a round may split on; None takes half for small training sets up to all.
-    query_features
-        Columns made within the query beside the raw ones: any of `"zscore"`, `"rank"`, `"minmax"`.
-    max_bins
-        Codes a feature's values are binned to, at most 255.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    seed
-        Of all that is drawn; the same seed gives the same model.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Every distinct label is a class, and the score is the sum over k of P(label = k) times k. A pointwise method:
+    the metric only chooses the round.
     """
 
     name: ClassVar[str] = "mcrank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {
-        "classes": ("multiclass", "ordinal"),
-        "trees": ("shared", "per_class"),
-        "query_features": ((), ("zscore", "rank")),
-    }
-    takes_start: ClassVar[bool] = False  # another model has no scores for classes
-    coarse = False  # trees with several values a leaf look at every code
+    takes_start: ClassVar[bool] = False  # another model has no scores per class
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
-        *,
-        classes: str = "multiclass",
-        trees: str = "shared",
-        relevance: str = "labels",
-        rounds: int = 500,
-        learning_rate: float = 0.05,
-        max_leaves: int | None = None,
-        min_documents: int | None = None,
-        min_hessian: float = 1e-3,
-        l2: float = 1.0,
-        subsample: float | None = None,
-        subsample_by: str = "documents",
-        feature_fraction: float | None = None,
-        query_features: Sequence[str] = (),
-        max_bins: int = 255,
-        patience: int | None = 100,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.classes = classes
-        self.trees = trees
-        self.relevance = relevance
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.max_leaves = max_leaves
-        self.min_documents = min_documents
-        self.min_hessian = min_hessian
-        self.l2 = l2
-        self.subsample = subsample
-        self.subsample_by = subsample_by
-        self.feature_fraction = feature_fraction
-        self.query_features = query_features
-        self.max_bins = max_bins
-        self.patience = patience
-        self.seed = seed
-        self.n_threads = n_threads
+    classes: str = parameter(
+        OneOf(tuple(LINKS)),
+        "'multiclass': probabilities of the labels, which sum to 1. 'ordinal': probabilities that the label is at "
+        "least k.",
+        default="multiclass",
+        tune=("multiclass", "ordinal"),
+    )
+    trees: str = parameter(
+        OneOf(("shared", "per_class")),
+        "'shared': one tree per round, with one value per class in every leaf. 'per_class': one tree per class "
+        "and round, as in the paper.",
+        default="shared",
+        tune=("shared", "per_class"),
+    )
+    relevance: str = parameter(
+        OneOf(("labels", "gains")),
+        "Value of a label in the expectation: the 'labels' themselves, or their 'gains', 2^label - 1.",
+        default="labels",
+    )
+    max_leaves: int | None = parameter(default=None, tune=())
+    subsample: float | None = parameter(
+        meaning="Fraction of documents each round chooses its splits on. None: 0.7 for small training sets, up "
+        "to 1 for large ones.",
+        default=None,
+    )
+    monotone: Mapping[int | str, int] | None = fixed(default=None)
+    coarse: bool | None = fixed(
+        default=False
+    )  # trees with several values per leaf always search at full resolution
 
     def _rule(self, task: FitTask) -> ClassRule:
         levels, place = np.unique(task.train.labels.y, return_inverse=True)
@@ -186,13 +129,13 @@ class McRank(TreeRanker):
         return {"read": lambda scores: link.relevance(scores, levels)}
 
     def _model(self, members: Sequence[Member], train: TrainingSet) -> Scorer:
-        """Return the sums of v times each class's trees, and how to read them."""
+        """Return the weighted trees of each class, with the link that turns their sums into expected relevance."""
         parts = [model for _, model in members if isinstance(model, ClassTrees)]
         classes = ClassTrees.concatenate(parts, [weight for weight, _ in members])
         return ExpectedRelevance(classes, self._levels(train), LINKS[self.classes])
 
     def _levels(self, train: TrainingSet) -> Doubles:
-        """Return what each label is worth."""
+        """Return the value of each label in the expectation."""
         labels = np.unique(train.labels.y) + 0.0  # never -0, whichever zero came first
         if self.relevance == "labels":
             return labels
@@ -205,16 +148,10 @@ class McRank(TreeRanker):
             )
         return gains
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        require_one_of("classes", self.classes, tuple(LINKS))
-        require_one_of("trees", self.trees, TREES)
-        require_one_of("relevance", self.relevance, RELEVANCE)
-
 
 def _require_few(n_labels: int) -> None:
     if n_labels > MOST_CLASSES:
         raise InputError(
-            f"McRank takes every label for a class: {n_labels} different ones are too many, "
-            f"{MOST_CLASSES} at most; MART takes any."
+            f"McRank treats every distinct label as a class: {n_labels} are too many, at most {MOST_CLASSES} are "
+            "allowed; MART takes any number."
         )

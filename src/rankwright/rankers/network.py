@@ -1,4 +1,4 @@
-"""Base of RankNet, LambdaRank and ListNet: a small network trained on one query after another."""
+"""The base class of RankNet, LambdaRank and ListNet: a small network trained on one query after the other."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.learners.network import Network
-from rankwright.metrics import NDCG, Metric
 from rankwright.models.scaled import network_of_columns, over_columns
-from rankwright.rankers.parameters import require_number, require_one_of, require_whole_number
+from rankwright.rankers.checks import Integer, ListOf
+from rankwright.rankers.families import RandomParameters, ShrinkageParameters, StoppingParameters
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.scaled import ScaledRanker
-from rankwright.training.scaling import SCALINGS, learned_scaling, scaled_features
+from rankwright.training.scaling import learned_scaling, scaled_features
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,60 +24,29 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, History, QueryLabels
 
 
-class NetworkRanker(ScaledRanker):
-    """Trains a network by gradient descent, one step per query; a subclass gives the loss.
+class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, ScaledRanker):
+    """Trains a neural network by gradient descent, one step per query; a subclass defines the loss of a query.
 
-    Queries whose documents all have the same label are not informative; they are skipped and counted.
-
-    Parameters
-    ----------
-    metric
-        What judges the rounds.
-    rounds
-        Most times to go through the training queries; with a validation part the best number of them is kept.
-    learning_rate
-        About how far each query's step moves every weight (Adam's rule).
-    hidden
-        The units of each hidden layer, or of the only one; without any, the score is a weighted sum of the scaled
-        features.
-    scaling
-        `"query-zscore"` or `"query-minmax"` (within the query), `"global"` (by the training documents' mean and
-        standard deviation) or `"none"`; it becomes part of the model.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    seed
-        Of all that is drawn; the same seed gives the same model.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Queries whose documents all have the same label are not informative: they are skipped and counted.
     """
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
-        *,
-        rounds: int = 100,
-        learning_rate: float = 0.0005,
-        hidden: Sequence[int] | int = (),
-        scaling: str = "query-zscore",
-        patience: int | None = 30,
-        seed: int = 0,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.rounds = rounds
-        self.learning_rate = learning_rate
-        self.hidden = hidden
-        self.scaling = scaling
-        self.patience = patience
-        self.seed = seed
-        self.n_threads = n_threads
+    rounds: int = parameter(
+        meaning="Maximum number of passes over the training queries. With validation data the best round is kept.",
+        default=100,
+    )
+    learning_rate: float = parameter(meaning="Step size of Adam.", default=0.0005)
+    hidden: Sequence[int] | int = parameter(
+        ListOf(Integer(1), or_one=True),
+        "Number of units of each hidden layer. Empty: the score is a weighted sum of the scaled features.",
+        default=(),
+    )
+    patience: int | None = parameter(default=30)
 
     @abstractmethod
     def _pull(self, judged: QueryLabels) -> Pull:
         """Return the negative derivative of a query's loss by its scores, as `Network.learn` takes it."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        self._check_parameters()
         scaling, judged = learned_scaling(self.scaling, task.train), task.train.labels
         network = self._network(task, scaling)
         queries, pull = np.flatnonzero(judged.varied), self._pull(judged)
@@ -97,15 +67,6 @@ class NetworkRanker(ScaledRanker):
         random = np.random.default_rng(self.seed)
         groups, rate = task.train.labels.groups, self.learning_rate
         return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
-
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_number("learning_rate", self.learning_rate, above=0.0)
-        for units in _layers(self.hidden):
-            require_whole_number("hidden", units, least=1)
-        require_one_of("scaling", self.scaling, SCALINGS)
-        require_whole_number("patience", self.patience, least=1, optional=True)
-        require_whole_number("seed", self.seed, least=0)
 
 
 def _layers(hidden: Any) -> tuple[int, ...]:

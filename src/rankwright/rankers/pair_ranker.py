@@ -1,4 +1,4 @@
-"""What RankBoost and MPBoost share: boosting over pairs of documents under the exponential loss."""
+"""The base class of RankBoost and MPBoost: boosting over pairs of documents under the exponential loss."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from rankwright.boosting import boost, weighted_trees
 from rankwright.errors import InputError
 from rankwright.learners import Pairs
-from rankwright.rankers.parameters import require_one_of, require_whole_number
+from rankwright.rankers.checks import OneOf
+from rankwright.rankers.families import BinningParameters, StoppingParameters
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -23,15 +25,18 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, History
 
 
-class PairRanker(Ranker):
-    """Boosts trees over pairs; a subclass gives strength, rule and learner, and has these parameters."""
+class PairRanker(StoppingParameters, BinningParameters, Ranker):
+    """Boosts trees over pairs of documents; a subclass defines strength, rule and learner."""
 
-    rounds: int
-    pair_weights: str
-    patience: int | None
+    rounds: int = parameter(default=300)
+    pair_weights: str = parameter(
+        OneOf(("uniform", "query")),
+        "Initial weights of pairs: 'uniform' gives every pair the same weight, 'query' every query.",
+        default="uniform",
+        tune=("uniform", "query"),
+    )
 
     def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:
-        self._check_parameters()
         train = task.train
         pairs = Pairs.of(
             train.labels,
@@ -49,17 +54,12 @@ class PairRanker(Ranker):
 
     @abstractmethod
     def _strength(self, labels: NDArray[np.float64]) -> Strength:
-        """Return how strongly documents of two labels are to be kept apart."""
+        """Return how strongly documents of two labels should be separated."""
 
     @abstractmethod
     def _rule(self, pairs: Pairs) -> Rule[PairSignal]:
-        """Return how pairs are weighed and weak rankers added."""
+        """Return the rule that weights pairs and weak rankers."""
 
     @abstractmethod
     def _learner(self, task: FitTask) -> WeakLearner[PairSignal]:
-        """Return what fits weak rankers."""
-
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_one_of("pair_weights", self.pair_weights, ("query", "uniform"))
-        require_whole_number("patience", self.patience, least=1, optional=True)
+        """Return the learner of weak rankers."""

@@ -1,69 +1,173 @@
-"""Checks of hyper-parameters, each a sentence where one is wrong."""
+"""Parameters of rankers, each declared once: default, range, meaning and the values worth trying.
+
+A class that derives from `Parameters` declares a parameter as a field:
+
+    learning_rate: float = parameter(Real(above=0.0), "Factor of each tree.", default=0.05)
+
+`__init__`, its checks, the docstring, the command line, tuning and the documentation all follow from that.
+"""
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+import inspect
+import textwrap
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
 from rankwright.errors import InputError
+from rankwright.metrics.parse import nearest
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator, Mapping
+    from dataclasses import Field
 
-    from rankwright.metrics import Metric
+    from rankwright.rankers.checks import Check
 
-NUMBER = int | float | np.integer | np.floating
-DIRECTIONS = {"up": (1,), "both": (1, -1)}  # which way a feature may rank
-ROUNDING = 1e-9  # how far a metric of at most 1 may come out above it
+T = TypeVar("T")
 
-
-def require_whole_number(name: str, value: Any, *, least: int, optional: bool = False) -> None:
-    """Refuse anything but a whole number from `least`, or None where that is allowed."""
-    if value is None and optional:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        allowed = f"None or a whole number from {least}" if optional else f"a whole number from {least}"
-        raise InputError(f"{name} must be {allowed}, not {value!r}.")
+WIDTH, INDENT = 100, " " * 4  # of generated docstrings
 
 
-def require_one_of(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Refuse a value that is not one of the choices."""
-    if value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
+@dataclass(frozen=True)
+class Parameter:
+    """What is known of one parameter of a ranker.
+
+    Parameters
+    ----------
+    name, default
+        Its name and default value.
+    check
+        The values that it may take; `str(check)` describes them.
+    meaning
+        What it does, in a sentence or two.
+    tune
+        The values that tuning tries; none if tuning leaves the parameter alone.
+    """
+
+    name: str
+    default: Any
+    check: Check
+    meaning: str
+    tune: tuple[Any, ...] = ()
 
 
-def require_number(name: str, value: Any, *, least: float | None = None, above: float | None = None) -> None:
-    """Refuse anything but a finite number from `least`, or above `above`."""
-    number = isinstance(value, NUMBER) and not isinstance(value, bool) and isfinite(value)
-    if not number or (least is not None and value < least) or (above is not None and value <= above):
-        bound = f"from {least:g}" if least is not None else f"above {above:g}"
-        raise InputError(f"{name} must be a number {bound}, not {value!r}.")
+def parameter(
+    check: Check | None = None,
+    meaning: str | None = None,
+    *,
+    default: T,
+    tune: tuple[Any, ...] | None = None,
+    kw_only: bool = True,
+) -> T:
+    """Declare a parameter; a subclass that declares it again inherits what it leaves out."""
+    given = {"check": check, "meaning": meaning, "tune": tune}
+    declared = {name: value for name, value in given.items() if value is not None}
+    declaration: T = field(default=default, kw_only=kw_only, metadata={"parameter": declared})
+    return declaration
 
 
-def require_finite(name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse anything but a finite number, or None where that is allowed."""
-    if value is None and optional:
-        return
-    if isinstance(value, bool) or not isinstance(value, NUMBER) or not isfinite(value):
-        raise InputError(f"{name} must be {'None or ' if optional else ''}a finite number, not {value!r}.")
+def fixed(*, default: T, init: Literal[False] = False) -> T:
+    """Give a shared parameter one value that cannot be changed: this ranker does not have the parameter."""
+    declaration: T = field(default=default, init=init, metadata={"fixed": True})
+    return declaration
 
 
-def require_share(name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse anything but a number above 0 and at most 1, or None where that is allowed."""
-    if value is None and optional:
-        return
-    if isinstance(value, bool) or not isinstance(value, NUMBER) or not 0.0 < value <= 1.0:
-        raise InputError(f"{name} must be {'None or ' if optional else ''}above 0 and at most 1, not {value!r}.")
+def fitted(meaning: str, *, init: Literal[False] = False) -> Any:
+    """Declare an attribute that `fit` sets."""
+    return field(init=init, metadata={"fitted": meaning})
 
 
-def require_metric_range(
-    ranker: str, metric: Metric, worst: NDArray[np.float64], best: NDArray[np.float64], *, least: float
-) -> None:
-    """Refuse a metric that is not between `least` and 1 on the worst and the best ranking of every query."""
-    lowest, highest = worst.min(), best.max()
-    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
-        raise InputError(
-            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
-        )
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter, fixed, fitted))
+class Parameters:
+    """Declares parameters; what derives from it becomes a dataclass with keyword-only parameters.
+
+    Families of parameters that several rankers share are such classes too (`families.py`).
+    """
+
+    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
+    """The values that tuning tries, by parameter."""
+    declared: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __new__(cls, *_: Any, **values: Any) -> Self:
+        require_known(cls, values)
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        summary = inspect.cleandoc(cls.__dict__.get("__doc__") or cls.__name__)
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        cls.declared = {one.name: one for one in _collect(cls)}
+        cls.grid = {name: one.tune for name, one in cls.declared.items() if one.tune}
+        cls.__doc__ = "\n\n".join([summary, *_sections(cls)])
+
+    def check_parameters(self) -> None:
+        """Refuse values out of range, and values that do not go together."""
+        for one in describe(type(self)):
+            one.check.require(one.name, getattr(self, one.name))
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse values that do not go together; by default all do."""
+
+
+def describe(kind: type[Parameters]) -> list[Parameter]:
+    """Return the parameters of a ranker: the metric, its own, those of its families."""
+    return list(kind.declared.values())
+
+
+def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
+    """Refuse a name that is no parameter of this class; say which is nearest."""
+    for name in names:
+        if name not in kind.declared:
+            raise InputError(f"{kind.__name__} has no parameter {name!r}{nearest(name, kind.declared)}")
+
+
+def _collect(cls: type[Parameters]) -> Iterator[Parameter]:
+    """Yield the parameters, the nearest class's first; a positional one comes before all others."""
+    final = _fields(cls)
+    names = [name for kind in cls.__mro__ for name in inspect.get_annotations(kind) if name in final]
+    for name in sorted(dict.fromkeys(names), key=lambda name: bool(final[name].kw_only)):
+        if not final[name].metadata:
+            raise TypeError(f"{cls.__name__}.{name} must be declared by parameter, fixed or fitted.")
+        if "parameter" in final[name].metadata:
+            yield Parameter(name, final[name].default, **_inherited(cls, name))
+
+
+def _inherited(cls: type[Parameters], name: str) -> dict[str, Any]:
+    """Return a parameter's check, meaning and values to try, each from the nearest class that states it."""
+    merged: dict[str, Any] = {}
+    for kind in reversed(cls.__mro__):
+        if name in inspect.get_annotations(kind):
+            merged |= _fields(kind)[name].metadata.get("parameter", {})
+    return merged
+
+
+def _fields(cls: type) -> dict[str, Field[Any]]:
+    return {one.name: one for one in fields(cls)}
+
+
+def _sections(cls: type[Parameters]) -> Iterator[str]:
+    """Yield the numpydoc sections of the parameters and of the attributes that `fit` sets."""
+    parameters = {
+        f"{one.name} : {one.check}, default={_written(one.default)}": one.meaning for one in describe(cls)
+    }
+    declared = {one.name: one.metadata.get("fitted") for one in fields(cls)}  # type: ignore[arg-type]
+    attributes = {name: meaning for name, meaning in declared.items() if meaning}
+    for title, entries in {"Parameters": parameters, "Attributes": attributes}.items():
+        if entries:
+            lines = [f"{head}\n{_indented(meaning)}" for head, meaning in entries.items()]
+            yield "\n".join([title, "-" * len(title), *lines])
+
+
+def _written(value: Any) -> str:
+    """Return a default value as Python code writes it; a dataclass without the fields that have their defaults."""
+    if not is_dataclass(value):
+        return repr(value)
+    changed = {
+        one.name: getattr(value, one.name) for one in fields(value) if getattr(value, one.name) != one.default
+    }
+    return f"{type(value).__name__}({', '.join(f'{name}={given!r}' for name, given in changed.items())})"
+
+
+def _indented(text: str) -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)

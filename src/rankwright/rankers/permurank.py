@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -11,18 +11,15 @@ from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
 from rankwright.metrics import NDCG, Metric
+from rankwright.rankers.checks import Flag, require_metric_range
+from rankwright.rankers.families import MarginLossParameters, StoppingParameters
 from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import (
-    require_metric_range,
-    require_number,
-    require_one_of,
-    require_whole_number,
-)
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.permutations import Permutations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -82,58 +79,33 @@ class WorkingSets:
         return MarginPairs(self._features, self._perfect.astype(np.float64), groups, weights, factors, n_threads)
 
 
-class PermuRank(MarginRanker):
-    """Learns to score a perfect ranking of every query above imperfect ones, in proportion to their metric loss.
+class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
+    """A linear model that scores perfect rankings of a query above imperfect ones, by how much metric those lose.
 
-    Each round separates two working sets, of perfect and imperfect permutations, by a margin, and adds the most
-    violated permutations to them (figure 7 of Xu et al. 2010). `grid` for tuning: C.
-
-    Parameters
-    ----------
-    metric
-        The measure E to maximise, in [0, 1].
-    rounds
-        Most rounds; it stops earlier where no permutation is new.
-    C
-        What violated margins cost against large weights.
-    loss
-        The loss of a pair of permutations: `"squared_hinge"`, or `"hinge"` as in the paper.
-    average
-        Whether the model is the mean of all rounds' weights, each of length 1, or the last round's, which swings.
-    scaling
-        How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
-    patience
-        Rounds without a better validation value before stopping; None goes on.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Each round adds the most violated perfect and imperfect permutations to working sets, and separates the sets by
+    a margin.
     """
 
     name: ClassVar[str] = "permurank"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (0.3, 1.0, 3.0, 10.0)}
 
-    def __init__(
-        self,
-        metric: Metric = NDCG(),  # noqa: B008  # a frozen value
-        *,
-        rounds: int = 30,
-        C: float = 1.0,
-        loss: str = "squared_hinge",
-        average: bool = True,
-        scaling: str = "query-zscore",
-        patience: int | None = None,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.rounds = rounds
-        self.C = C
-        self.loss = loss
-        self.average = average
-        self.scaling = scaling
-        self.patience = patience
-        self.n_threads = n_threads
+    metric: Metric = parameter(
+        meaning="Metric E to maximise, with values in [0, 1].", default=NDCG(), kw_only=False
+    )
+    rounds: int = parameter(
+        meaning="Maximum number of rounds; training stops early if no permutation is new. With validation data "
+        "the best round is kept.",
+        default=30,
+    )
+    C: float = parameter(default=1.0, tune=(0.3, 1.0, 3.0, 10.0))
+    average: bool = parameter(
+        Flag(),
+        "Whether the model is the mean of the normalised weights of all rounds, or those of the last round, which "
+        "oscillate.",
+        default=True,
+    )
+    scaling: str = parameter(default="query-zscore")
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        self._check_parameters()
         if task.weights is not None:
             raise InputError("PermuRank takes no weights: every query counts the same.")
         queries = ScaledQueries.of(task.train, self.scaling, informative=self._informative)
@@ -197,11 +169,3 @@ class PermuRank(MarginRanker):
             self.metric.per_query(judged.y, Ranking.of(keys, judged.groups)) for keys in (judged.y, -judged.y)
         )
         return np.asarray(best > worst + CLOSE)
-
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_number("C", self.C, above=0.0)
-        require_one_of("loss", self.loss, ("hinge", "squared_hinge"))
-        if not isinstance(self.average, bool):
-            raise InputError(f"average must be True or False, not {self.average!r}.")
-        require_whole_number("patience", self.patience, least=1, optional=True)

@@ -11,42 +11,55 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rankwright.errors import InputError
-from rankwright.metrics import Metric
+from rankwright.metrics import NDCG, Metric, parse
+from rankwright.rankers.checks import Jobs, Value
+from rankwright.rankers.parameters import Parameters, fitted, parameter, require_known
 from rankwright.threads import resolve_threads
-from rankwright.training import FitTask, checked_start
-from rankwright.training.checks import checked_train, checked_validation, checked_weights
+from rankwright.training import FitTask, TrainingSet, checked_start
+from rankwright.training.checks import as_training_set, checked_train, checked_validation, checked_weights
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.models import Scorer
-    from rankwright.training import History, Round, TrainingSet
+    from rankwright.training import History, Round
 
 
-class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
-    """Hyper-parameters and `fit`.
+class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+    """A scikit-learn estimator that learns to rank the documents of queries.
 
-    After `fit`, `model_` is the scorer it learned and `history_` the rounds it took, with the best of them.
-    A subclass names itself for the command line, says in `grid` which few values of which parameters are worth
-    trying on data of one's own, and defines `_fit`.
+    A subclass gives its `name` on the command line, declares its parameters and defines `_fit`.
     """
 
     name: ClassVar[str]
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     takes_start: ClassVar[bool] = False
-    metric: Metric
-    n_threads: int | None
-    model_: Scorer
-    history_: History
 
-    # scikit-learn's metadata routing: both methods ask for the query of each row.
+    metric: Metric = parameter(
+        Value(Metric, "NDCG(k=10)", parse),
+        "Metric that chooses the best round on the validation data.",
+        default=NDCG(k=10),
+        kw_only=False,
+    )
+    n_threads: int | None = parameter(
+        Jobs(),
+        "Number of threads. None or -1: all that this process may use. The model does not depend on it.",
+        default=None,
+    )
+    model_: Scorer = fitted("The scorer that `fit` learned.")
+    history_: History = fitted("The rounds of training, with the best of them.")
+    n_features_in_: int = fitted("Number of features.")
+    feature_names_in_: NDArray[np.object_] = fitted("Names of the features, if the training data have names.")
+
+    # Metadata routing of scikit-learn: these methods request the query id of each row.
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
-    __metadata_request__score: ClassVar[dict[str, bool]] = {"qid": True}
+    __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
+    # A pipeline hands its sample_weight, even None, to the score of its last step.
+    __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}
 
     def fit(
         self,
@@ -81,18 +94,25 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         on_round
             Called with each round as it ends, to show progress.
         """
-        if not isinstance(self.metric, Metric):
-            raise InputError(f"metric must be a Metric such as NDCG(k=10), not {self.metric!r}.")
+        self.check_parameters()
         train = checked_train(X, y, qid)
         valid = None if validation is None else checked_validation(validation, train.data)
         weights = checked_weights(train.data, document_weights, query_weights)
         task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_threads))
         task = self._started(task, start, validation_start)
         model, history = self._fit(task)
-        self.n_features_in_ = train.n_features
+        self._remember_features(train.data)
         self.history_ = history
         self.model_ = model.described(feature_names=train.data.feature_names, about=self._about(task, history))
         return self
+
+    def _remember_features(self, train: RankingData) -> None:
+        """Set the attributes by which scikit-learn knows the training features."""
+        self.n_features_in_ = train.n_features
+        if train.feature_names is not None:
+            self.feature_names_in_ = np.array(train.feature_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_  # of an earlier fit
 
     def _started(self, task: FitTask, start: Any, validation_start: Any) -> FitTask:
         """Return the task with the scores that boosting starts from, if any."""
@@ -121,20 +141,38 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         scores that it does not hold (a `ResidualModel`) needs the scores of these documents as `init_score`.
         """
         threads = self.n_threads if n_threads is None else n_threads
-        return self._fitted().predict(X, qid, n_threads=threads, **self._needed(init_score))
+        return self._fitted().predict(_documents(X), qid, n_threads=threads, **self._needed(init_score))
 
     def rank(
         self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
-        return self._fitted().rank(X, qid, n_threads=self.n_threads, **self._needed(init_score))
+        return self._fitted().rank(_documents(X), qid, n_threads=self.n_threads, **self._needed(init_score))
 
-    def score(self, X: Any, y: ArrayLike, qid: ArrayLike) -> float:
-        """Return the mean of the ranker's metric over queries."""
-        return self.metric(y, self.predict(X, qid), qid)
+    def score(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> float:
+        """Return the mean of the metric over queries; takes what `fit` takes."""
+        self._fitted()
+        data = as_training_set(X, y, qid, "score").data
+        return self.metric(data.y, self.predict(data), data.qid)
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        require_known(type(self), parameters)
+        ranker: Self = super().set_params(**parameters)
+        return ranker
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
 
     def _fitted(self) -> Scorer:
-        if not hasattr(self, "model_"):
+        if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 
@@ -147,7 +185,7 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         return {}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
-        """Return the facts that travel with the model; it owes nothing to the number of threads."""
+        """Return the facts that are saved with the model, which does not depend on the number of threads."""
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
         del parameters["n_threads"]
         return {
@@ -161,8 +199,12 @@ class Ranker(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no t
         }
 
 
+def _documents(X: Any) -> Any:
+    return X.data if isinstance(X, TrainingSet) else X
+
+
 def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it."""
+    """Return a parameter's value as plain JSON."""
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)

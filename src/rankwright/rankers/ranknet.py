@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rankwright.learners.pairs import count_pairs
 from rankwright.rankers.lambdas import LambdaGradients
 from rankwright.rankers.network import NetworkRanker
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 
 
 class RankNet(NetworkRanker):
-    """Trains a network so that the better document of every pair gets the higher score.
+    """A network trained on pairs, so that the better document of each pair gets the higher score.
 
-    The metric only chooses the round. `grid` for tuning: two learning rates, without a hidden layer and with one.
-    See `NetworkRanker` for the parameters.
+    A pairwise method; the metric only chooses the round.
     """
 
     name: ClassVar[str] = "ranknet"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"learning_rate": (0.0003, 0.001), "hidden": ((), (10,))}
+
+    learning_rate: float = parameter(default=0.0005, tune=(0.0003, 0.001))
+    hidden: Sequence[int] | int = parameter(default=(), tune=((), (10,)))
 
     def _pull(self, judged: QueryLabels) -> Pull:
         """Return minus the derivative of the loss by each score.

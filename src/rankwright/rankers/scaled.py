@@ -1,9 +1,11 @@
-"""What the rankers of scaled features share: watching rounds, and counting the queries that they skip."""
+"""The base class of rankers of scaled features, which count the queries that they skip."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankwright.rankers.families import ScalingParameters
+from rankwright.rankers.parameters import fitted
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -11,14 +13,10 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, History, Monitor, QueryLabels
 
 
-class ScaledRanker(Ranker):
-    """A ranker of scaled features.
+class ScaledRanker(ScalingParameters, Ranker):
+    """A ranker of scaled features."""
 
-    After `fit`, `skipped_queries_` is the number of queries that taught it nothing.
-    """
-
-    scaling: str
-    skipped_queries_: int
+    skipped_queries_: int = fitted("Number of training queries that were not informative and were skipped.")
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         return super()._about(task, history) | {"skipped_queries": self.skipped_queries_}

@@ -1,4 +1,4 @@
-"""SVMmap (Yue, Finley, Radlinski & Joachims, SIGIR 2007): a margin that grows with the average precision lost."""
+"""SVMmap (Yue, Finley, Radlinski & Joachims, SIGIR 2007): a structural SVM for mean average precision."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from rankwright.errors import InputError
 from rankwright.margins import Plane, cutting_planes
 from rankwright.margins.solution import finite
 from rankwright.metrics import AP, Metric
+from rankwright.rankers.checks import Real
+from rankwright.rankers.families import SolverParameters
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import require_finite, require_number, require_whole_number
+from rankwright.rankers.parameters import parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
@@ -51,55 +51,29 @@ class PrecisionRisk:
         return Plane(pull @ self.X / len(self.groups), float(lost.mean()))
 
 
-class SVMmap(MarginRanker):
-    """Learns a weighted sum of features for mean average precision, margins as large as the precision at stake.
+class SVMmap(SolverParameters, MarginRanker):
+    """A linear model for mean average precision, with margins proportional to the precision at stake.
 
-    Minimises half |w|^2 + C times the mean over queries of the largest violation of a margin, by cutting planes,
-    to a proved gap. Its `grid` for tuning: C.
-
-    Parameters
-    ----------
-    metric
-        What `score`, and a validation part that chooses C, judge by; training always maximises average precision.
-    C
-        What violated margins cost against large weights.
-    threshold
-        The label from which a document is relevant; None takes all labels above the lowest of the training data.
-        The model's facts say which it was, as `relevant_from`.
-    scaling
-        How features are made comparable: `"query-minmax"`, `"query-zscore"`, `"global"` or `"none"`.
-    tolerance
-        How far the objective may be above its optimum, as a share of it.
-    max_iterations
-        Where to stop, with a warning, if that is not reached.
-    n_threads
-        Threads to use, None for all that this process may; the model does not depend on it.
+    Minimises |w|^2 / 2 + C times the mean over queries of the largest violation of a margin, by cutting planes,
+    to a proved gap.
     """
 
     name: ClassVar[str] = "svmmap"
-    grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {"C": (1.0, 3.0, 10.0, 30.0, 100.0)}
 
-    def __init__(
-        self,
-        metric: Metric = AP(),  # noqa: B008  # a frozen value
-        *,
-        C: float = 10.0,
-        threshold: float | None = None,
-        scaling: str = "query-minmax",
-        tolerance: float = 1e-3,
-        max_iterations: int = 1000,
-        n_threads: int | None = None,
-    ) -> None:
-        self.metric = metric
-        self.C = C
-        self.threshold = threshold
-        self.scaling = scaling
-        self.tolerance = tolerance
-        self.max_iterations = max_iterations
-        self.n_threads = n_threads
+    metric: Metric = parameter(
+        meaning="Metric of `score`, and of tuning `C` on validation data; training always optimises average "
+        "precision.",
+        default=AP(),
+        kw_only=False,
+    )
+    threshold: float | None = parameter(
+        Real(optional=True),
+        "Lowest label of a relevant document; the model's facts report it as `relevant_from`. None: the second "
+        "lowest label of the training data.",
+        default=None,
+    )
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        self._check_parameters()
         if task.weights is not None:
             raise InputError("SVMmap takes no weights: every query counts the same.")
         threshold = self._threshold(task.train)
@@ -119,12 +93,6 @@ class SVMmap(MarginRanker):
 
     def _threshold(self, train: TrainingSet) -> float:
         return float(np.unique(train.labels.y)[1]) if self.threshold is None else float(self.threshold)
-
-    def _check_parameters(self) -> None:
-        require_number("C", self.C, above=0.0)
-        require_finite("threshold", self.threshold, optional=True)
-        require_number("tolerance", self.tolerance, above=0.0)
-        require_whole_number("max_iterations", self.max_iterations, least=1)
 
 
 def _both_kinds(judged: QueryLabels, threshold: float) -> NDArray[np.bool_]:

@@ -1,19 +1,27 @@
-"""What rankers that boost trees share: what trees see, how far they grow, what they start from."""
+"""The base class of rankers that boost trees: their parameters, defaults by data size and the boosting itself."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.boosting import boost, weighted_trees
-from rankwright.data.query_features import checked_query_features
+from rankwright.data.query_features import QueryFeature, checked_query_features
 from rankwright.errors import InputError
 from rankwright.learners import TreeLearner, TreeLimits, TreeSampling
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
-from rankwright.rankers.parameters import require_number, require_one_of, require_share, require_whole_number
+from rankwright.rankers.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
+from rankwright.rankers.families import (
+    BinningParameters,
+    RandomParameters,
+    ShrinkageParameters,
+    StoppingParameters,
+)
+from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
 
 if TYPE_CHECKING:
@@ -28,39 +36,98 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
     from rankwright.training import FitTask, History, Monitor, TrainingSet
 
-# On more training documents the metric is measured only if somebody watches: it takes as long as the lambdas.
+# With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
 
-# On fewer documents, splits that coarse levels miss cost more than the time they save.
+# With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
 
 
-class TreeRanker(Ranker):
-    """Boosts regression trees; a subclass gives the rule, and has these parameters."""
+@dataclass(frozen=True)
+class Directions(Check):
+    """Monotone constraints: -1, 0 or 1 by feature number or name; spelled as a JSON object."""
+
+    @property
+    def range(self) -> str:
+        return "a mapping from feature numbers or names to -1, 0 or 1"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, Mapping) and all(one in (-1, 0, 1) for one in value.values())
+
+    def read(self, text: str) -> Any:
+        value = read_json(text)
+        if not isinstance(value, dict):
+            return text
+        return {int(name) if name.isdigit() else name: direction for name, direction in value.items()}
+
+
+class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, RandomParameters, Ranker):
+    """Boosts regression trees; a subclass defines the rule that gives each round its gradients."""
 
     takes_start: ClassVar[bool] = True
-    rounds: int
-    learning_rate: float
-    max_leaves: int | None
-    min_documents: int | None
-    min_hessian: float
-    l2: float
-    subsample: float | None
-    subsample_by: str
-    feature_fraction: float | None
-    query_features: Sequence[str]
-    monotone: Mapping[int | str, int] | None = None
-    max_bins: int
-    coarse: bool | None = None
-    patience: int | None
-    seed: int
+
+    rounds: int = parameter(default=500)
+    learning_rate: float = parameter(default=0.05)
+    max_leaves: int | None = parameter(
+        Integer(2, optional=True),
+        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones.",
+        default=None,
+        tune=(None, 4, 16),
+    )
+    min_documents: int | None = parameter(
+        Integer(1, optional=True),
+        "Minimum number of documents per leaf. None: 1 for tiny training sets, up to 20.",
+        default=None,
+    )
+    min_hessian: float = parameter(Real(least=0.0), "Minimum sum of hessians per leaf.", default=1e-3)
+    l2: float = parameter(
+        Real(least=0.0),
+        "L2 regularisation: added to the sum of hessians of each leaf, which shrinks the values of small leaves.",
+        default=1.0,
+    )
+    subsample: float | None = parameter(
+        Fraction(optional=True),
+        "Fraction of documents each round chooses its splits on. With two-stage split search (`coarse`) they only "
+        "choose the features to search at full resolution, and all documents choose the split. "
+        "None: 0.7 for small training sets, up to 1 for large ones.",
+        default=None,
+    )
+    subsample_by: str = parameter(
+        OneOf(("documents", "queries", "gradient")),
+        "How the subsample is drawn: single 'documents', whole 'queries', or by 'gradient', which prefers "
+        "documents with large gradients or hessians and weights them so that sums stay unbiased.",
+        default="documents",
+    )
+    feature_fraction: float | None = parameter(
+        Fraction(optional=True),
+        "Fraction of features each round may split on. None: 0.5 for small training sets, up to 1 for large ones.",
+        default=None,
+    )
+    query_features: Sequence[str] = parameter(
+        ListOf(OneOf(tuple(kind.value for kind in QueryFeature)), distinct=True),
+        "Columns computed within each query and added to the features: 'zscore', 'rank', 'minmax'.",
+        default=(),
+        tune=((), ("zscore", "rank")),
+    )
+    monotone: Mapping[int | str, int] | None = parameter(
+        Directions(optional=True),
+        "Monotone constraints by feature: +1 if the score must not decrease as the feature increases, "
+        "-1 if it must not increase, 0 for no constraint.",
+        default=None,
+    )
+    coarse: bool | None = parameter(
+        Flag(optional=True),
+        "Two-stage split search: compare features on 16 coarse bins first, then search the best four at full "
+        f"resolution. Much faster on large data. None: from {COARSE_DOCUMENTS:,} documents on.",
+        default=None,
+    )
+    patience: int | None = parameter(default=100)
 
     @abstractmethod
     def _rule(self, task: FitTask) -> Rule[Gradients]:
         """Return the rule for documents in canonical order."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        self._check_parameters()
         columns = checked_query_features(self.query_features)
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
         task = task.with_query_features(columns)
@@ -96,7 +163,7 @@ class TreeRanker(Ranker):
 
     def _tree_learner(self, kind: type[TreeLearner], task: FitTask, monotone: NDArray[np.int8]) -> TreeLearner:
         train = task.train
-        # No tree has more leaves than documents, and no leaf more than all: larger numbers say the same.
+        # A tree has at most as many leaves as documents, so larger limits mean the same.
         leaves = min(self.max_leaves or leaves_for(len(train)), max(2, len(train)))
         documents = min(self.min_documents or min_documents_for(len(train)), len(train) + 1)
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
@@ -119,38 +186,24 @@ class TreeRanker(Ranker):
         # Where nothing was better than the start, there are none.
         return weighted_trees(members) if members else TreeEnsemble.empty(train.n_features)
 
-    def _check_parameters(self) -> None:
-        require_whole_number("rounds", self.rounds, least=1)
-        require_number("learning_rate", self.learning_rate, above=0.0)
-        require_whole_number("max_leaves", self.max_leaves, least=2, optional=True)
-        require_whole_number("min_documents", self.min_documents, least=1, optional=True)
-        require_number("min_hessian", self.min_hessian, least=0.0)
-        require_number("l2", self.l2, least=0.0)
-        require_share("subsample", self.subsample, optional=True)
-        require_one_of("subsample_by", self.subsample_by, ("documents", "queries", "gradient"))
-        require_share("feature_fraction", self.feature_fraction, optional=True)
-        require_one_of("coarse", self.coarse, (None, True, False))
-        require_whole_number("patience", self.patience, least=1, optional=True)
-        require_whole_number("seed", self.seed, least=0)
-
 
 def leaves_for(n_documents: int) -> int:
-    """Return the leaves of a tree that so many documents bear: 8 up to 20,000, 31 from 200,000."""
+    """Return the default number of leaves per tree: 8 up to 20,000 documents, 31 from 200,000."""
     return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
 
 
 def subsample_for(n_documents: int) -> float:
-    """Return the share of documents that a round should look at: 0.7 up to 20,000, all from 200,000."""
+    """Return the default fraction of documents per round: 0.7 up to 20,000 documents, 1 from 200,000."""
     return float(np.clip(0.7 * (n_documents / 20_000) ** 0.155, 0.7, 1.0))
 
 
 def feature_fraction_for(n_documents: int) -> float:
-    """Return the share of features that a round should look at: 0.5 up to 20,000, all from 200,000."""
+    """Return the default fraction of features per round: 0.5 up to 20,000 documents, 1 from 200,000."""
     return float(np.clip(0.5 * (n_documents / 20_000) ** 0.302, 0.5, 1.0))
 
 
 def min_documents_for(n_documents: int) -> int:
-    """Return the documents every leaf should hold: a five-hundredth of all, from 1 to 20."""
+    """Return the default minimum number of documents per leaf: 1 in 500, between 1 and 20."""
     return int(np.clip(n_documents // 500, 1, 20))
 
 
@@ -158,12 +211,8 @@ def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, *,
     """Return +1, 0 or -1 for every column: the features, and each kind of columns made from them."""
     if monotone is None:
         return np.zeros(0, dtype=np.int8)
-    if not isinstance(monotone, Mapping):
-        raise InputError(f"monotone must be None or give -1, 0 or 1 by feature, not {monotone!r}.")
     directions = np.zeros(train.n_features, dtype=np.int8)
     for feature, direction in monotone.items():
-        if direction not in (-1, 0, 1):
-            raise InputError(f"monotone takes -1, 0 or 1 for a feature, not {direction!r}.")
         directions[_feature_number(feature, train)] = direction
     return np.tile(directions, n_kinds)
 

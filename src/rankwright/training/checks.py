@@ -25,7 +25,7 @@ WEIGHTS = (1e-100, 1e100)
 
 def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
     """Return what `fit` was given as a training set that something can be learned from."""
-    train = _training_set(X, y, qid)
+    train = as_training_set(X, y, qid, "fit")
     if len(train) == 0:
         raise InputError("There are no documents to learn from.")
     if train.n_features == 0:
@@ -39,13 +39,17 @@ def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> Trainin
     return train
 
 
-def _training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
+def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: str) -> TrainingSet:
+    """Return the judged documents that a method was given, as three arrays or as one object."""
     if isinstance(X, RankingData | TrainingSet) and y is None and qid is None:
         return TrainingSet.of(X)
     if isinstance(X, Documents | TrainingSet):
-        raise InputError("fit takes RankingData alone; documents get labels by with_labels(y).")
+        raise InputError(f"{method} takes RankingData alone; documents get labels by with_labels(y).")
     if y is None or qid is None:
-        raise InputError("fit takes features, labels and query ids: fit(X, y, qid), or RankingData alone.")
+        raise InputError(
+            f"{method} needs labels and query ids: {method}(X, y, qid) or {method}(data); within scikit-learn "
+            "call sklearn.set_config(enable_metadata_routing=True) and pass params={'qid': qid}."
+        )
     return TrainingSet(RankingData(X, y, qid))
 
 

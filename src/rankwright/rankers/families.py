@@ -1,0 +1,110 @@
+"""Families of parameters that several rankers share."""
+
+from __future__ import annotations
+
+from rankwright.rankers.checks import Integer, OneOf, Real
+from rankwright.rankers.parameters import Parameters, parameter
+from rankwright.training.binning import MOST_BINS
+from rankwright.training.scaling import SCALINGS
+
+DIRECTIONS = {"up": (1,), "both": (1, -1)}  # the signs with which a feature may rank documents
+
+
+class StoppingParameters(Parameters):
+    """How long training goes on."""
+
+    rounds: int = parameter(
+        Integer(1), "Maximum number of rounds. With validation data the best round is kept.", default=100
+    )
+    patience: int | None = parameter(
+        Integer(1, optional=True),
+        "Stop after this many rounds without a better value on the validation data. None: run all rounds.",
+        default=None,
+    )
+
+
+class ShrinkageParameters(Parameters):
+    """How far one round moves the model."""
+
+    learning_rate: float = parameter(
+        Real(above=0.0), "Shrinkage: the contribution of each round is multiplied by it.", default=0.1
+    )
+
+
+class BinningParameters(Parameters):
+    """How finely features are binned."""
+
+    max_bins: int = parameter(
+        Integer(2, MOST_BINS),
+        f"Maximum number of bins per feature, at most {MOST_BINS}; thresholds lie between bins.",
+        default=MOST_BINS,
+    )
+
+
+class RandomParameters(Parameters):
+    """What is drawn at random."""
+
+    seed: int = parameter(
+        Integer(0), "Seed of the random numbers. The same value on the same data gives the same model.", default=0
+    )
+
+
+class DirectionParameters(Parameters):
+    """With which sign a feature may rank."""
+
+    directions: str = parameter(
+        OneOf(tuple(DIRECTIONS)),
+        "Sign with which a feature may rank documents: 'up' if higher values are better, as in LETOR, or 'both'.",
+        default="up",
+    )
+
+
+class ScalingParameters(Parameters):
+    """How features are scaled."""
+
+    scaling: str = parameter(
+        OneOf(SCALINGS),
+        "How features are scaled: 'query-zscore' or 'query-minmax' within each query, 'global' by mean and "
+        "standard deviation of the training documents, or 'none'. The scaling is part of the model.",
+        default="query-zscore",
+    )
+
+
+class MarginLossParameters(Parameters):
+    """Which loss the violation of a margin has."""
+
+    loss: str = parameter(
+        OneOf(("squared_hinge", "hinge")),
+        "Loss of a violated margin: 'squared_hinge', minimised by Newton's method, or 'hinge', minimised by "
+        "cutting planes and slower.",
+        default="squared_hinge",
+    )
+
+
+class SolverParameters(Parameters):
+    """When a solver stops."""
+
+    tolerance: float = parameter(
+        Real(above=0.0),
+        "Stop once the objective is proved to be within this fraction of its optimum.",
+        default=1e-3,
+    )
+    max_iterations: int = parameter(
+        Integer(1), "Maximum number of iterations; a warning reports a gap above the tolerance.", default=1000
+    )
+
+
+class ClassBoostingParameters(ShrinkageParameters, BinningParameters):
+    """How AdaBoost.MH boosts classifiers of labels."""
+
+    learning_rate: float = parameter(
+        meaning="Factor that the step of each round is multiplied by. The paper uses 1, which overfits small "
+        "sets.",
+        default=0.1,
+    )
+    votes: str | None = parameter(
+        OneOf(("opposite", "free"), optional=True),
+        "How the two sides of a split vote on a class: 'opposite', or 'free' to let both vote alike. "
+        "None: 'opposite' for trees, 'free' for products.",
+        default=None,
+    )
