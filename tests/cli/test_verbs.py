@@ -416,7 +416,7 @@ def test_info_of_data(run, tmp_path):
     (tmp_path / "data.txt").write_text("2 qid:1 1:1 2:5 3:NULL\n0 qid:1 1:2 2:5 3:NULL\n0 qid:2 1:3 2:5 3:NULL\n")
     found = run("info", tmp_path / "data.txt", "--json").json
     assert (found["documents"], found["queries"], found["features"]) == (3, 2, 3)
-    assert found["documents_a_query"] == {"least": 1, "median": 1.5, "most": 2}
+    assert found["documents_per_query"] == {"minimum": 1, "median": 1.5, "maximum": 2}
     assert (found["missing_values"], found["constant_features"], found["queries_with_one_label"]) == (3, 2, 1)
     assert found["labels"] == {"0": 2, "2": 1}
     assert "missing values          3\n" in run("info", tmp_path / "data.txt").out
@@ -425,7 +425,7 @@ def test_info_of_data(run, tmp_path):
 def test_info_of_many_labels(run, tmp_path):
     (tmp_path / "data.txt").write_text("".join(f"{label / 4} qid:1 1:1\n" for label in range(30)))
     found = run("info", tmp_path / "data.txt", "--json").json
-    assert found["labels"] == {"least": 0.0, "most": 7.25, "different": 30}
+    assert found["labels"] == {"minimum": 0.0, "maximum": 7.25, "distinct": 30}
 
 
 @pytest.mark.parametrize("kind", ["polynomial", "gaussian"])
