@@ -222,7 +222,7 @@ def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):
     ("option", "value", "sentence"),
     [
         ("--metrics", "ndgc@10", "There is no metric 'ndgc'; did you mean 'ndcg'?"),
-        ("--metrics", "ndcg@ten", "A metric's cut-off must be a whole number from 1, not 'ten'."),
+        ("--metrics", "ndcg@ten", "A metric's cut-off must be a positive integer, not 'ten'."),
         ("--metrics", "p", "The metric p needs a cut-off, as in 'p@10'."),
         ("--metrics", ",", "Name at least one metric, as in 'ndcg@10,map'."),
         ("--metrics", "map(treshold=2)", "The metric map has no option 'treshold'; did you mean 'threshold'?"),
