@@ -9,8 +9,8 @@ A file holds, in this order and with all numbers little-endian:
 - the SHA-256 of everything before it.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
-claim without holding it is bounded too: the depth of scorers here, the number of features in `state.py`, the columns
-made of each feature in `query_features.py`, the depth of facts in `about.py`.
+claim without holding it is bounded too: the depth of scorers here, the number of features in `state.py`, the
+columns made of each feature in `query_features.py`, the depth of facts in `about.py`.
 """
 
 from __future__ import annotations
