@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwright import AdaRank
@@ -242,6 +243,33 @@ def test_rank(run, fold, model, tmp_path):
     assert {line.split()[-1] for line in out.splitlines()} == {"mine"}
     assert run("rank", model, "--data", fold / "test.txt", "--out", tmp_path / "run.txt").code == 0
     assert len(read_run(tmp_path / "run.txt").scores) == 96
+
+
+@pytest.mark.parametrize("verb", ["predict", "rank"])
+@pytest.mark.parametrize("name", ["unjudged.txt", "unjudged.csv", "judged.csv"])
+def test_documents_need_no_labels(run, fold, model, tmp_path, verb, name):
+    judged = read_letor(fold / "test.txt")
+    expected = run(verb, model, "--data", fold / "test.txt").out
+    if name == "unjudged.txt":
+        lines = (fold / "test.txt").read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(line.split(" ", 1)[1] for line in lines))
+    else:
+        table = pd.DataFrame(judged.X.astype(np.float64), columns=[f"f{number}" for number in range(6)])
+        table.insert(0, "qid", judged.qid)
+        if name == "judged.csv":
+            table.insert(0, "label", judged.y)
+        table.to_csv(tmp_path / name, index=False)
+    code, out, err = run(verb, model, "--data", tmp_path / name)
+    assert (code, err) == (0, "")
+    assert out == expected
+
+
+def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
+    lines = (fold / "test.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "unjudged.txt").write_text("".join(line.split(" ", 1)[1] for line in lines))
+    assert "unjudged.txt" in refuse("evaluate", model, "--data", tmp_path / "unjudged.txt")
+    words = ("adarank", "--train", tmp_path / "unjudged.txt", "--model", tmp_path / "m.rw")
+    assert "unjudged.txt" in refuse("train", *words)
 
 
 def test_crossval(run, folder):
