@@ -6,6 +6,7 @@ import dataclasses
 import gzip
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwright import AdaRank
@@ -244,6 +245,33 @@ def test_rank(run, fold, model, tmp_path):
     assert len(read_run(tmp_path / "run.txt").scores) == 96
 
 
+@pytest.mark.parametrize("verb", ["predict", "rank"])
+@pytest.mark.parametrize("name", ["unjudged.txt", "unjudged.csv", "judged.csv"])
+def test_documents_need_no_labels(run, fold, model, tmp_path, verb, name):
+    judged = read_letor(fold / "test.txt")
+    expected = run(verb, model, "--data", fold / "test.txt").out
+    if name == "unjudged.txt":
+        lines = (fold / "test.txt").read_text().splitlines(keepends=True)
+        (tmp_path / name).write_text("".join(line.split(" ", 1)[1] for line in lines))
+    else:
+        table = pd.DataFrame(judged.X.astype(np.float64), columns=[f"f{number}" for number in range(6)])
+        table.insert(0, "qid", judged.qid)
+        if name == "judged.csv":
+            table.insert(0, "label", judged.y)
+        table.to_csv(tmp_path / name, index=False)
+    code, out, err = run(verb, model, "--data", tmp_path / name)
+    assert (code, err) == (0, "")
+    assert out == expected
+
+
+def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
+    lines = (fold / "test.txt").read_text().splitlines(keepends=True)
+    (tmp_path / "unjudged.txt").write_text("".join(line.split(" ", 1)[1] for line in lines))
+    assert "unjudged.txt" in refuse("evaluate", model, "--data", tmp_path / "unjudged.txt")
+    words = ("adarank", "--train", tmp_path / "unjudged.txt", "--model", tmp_path / "m.rw")
+    assert "unjudged.txt" in refuse("train", *words)
+
+
 def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
@@ -416,7 +444,7 @@ def test_info_of_data(run, tmp_path):
     (tmp_path / "data.txt").write_text("2 qid:1 1:1 2:5 3:NULL\n0 qid:1 1:2 2:5 3:NULL\n0 qid:2 1:3 2:5 3:NULL\n")
     found = run("info", tmp_path / "data.txt", "--json").json
     assert (found["documents"], found["queries"], found["features"]) == (3, 2, 3)
-    assert found["documents_a_query"] == {"least": 1, "median": 1.5, "most": 2}
+    assert found["documents_per_query"] == {"minimum": 1, "median": 1.5, "maximum": 2}
     assert (found["missing_values"], found["constant_features"], found["queries_with_one_label"]) == (3, 2, 1)
     assert found["labels"] == {"0": 2, "2": 1}
     assert "missing values          3\n" in run("info", tmp_path / "data.txt").out
@@ -425,7 +453,7 @@ def test_info_of_data(run, tmp_path):
 def test_info_of_many_labels(run, tmp_path):
     (tmp_path / "data.txt").write_text("".join(f"{label / 4} qid:1 1:1\n" for label in range(30)))
     found = run("info", tmp_path / "data.txt", "--json").json
-    assert found["labels"] == {"least": 0.0, "most": 7.25, "different": 30}
+    assert found["labels"] == {"minimum": 0.0, "maximum": 7.25, "distinct": 30}
 
 
 @pytest.mark.parametrize("kind", ["polynomial", "gaussian"])

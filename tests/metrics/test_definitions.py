@@ -164,7 +164,7 @@ def test_the_order_of_tied_documents_with_equal_labels_is_not_tried():
 
 @pytest.mark.parametrize("k", [0, -1, 2.5, True, "3", 2**31])
 def test_a_cut_off_is_a_rank(k):
-    with pytest.raises(InputError, match="whole number from 1"):
+    with pytest.raises(InputError, match="an integer from 1"):
         NDCG(k=k)
 
 
@@ -184,7 +184,7 @@ def test_a_cut_off_may_lie_far_beyond_the_last_document(metric):
         (lambda: WTA(empty=np.nan), "empty must be None or a finite number, not nan"),
         (lambda: NDCG(fewer_than_k=np.inf), "fewer_than_k must be None or a finite number, not inf"),
         (lambda: AP(threshold=None), "threshold must be a finite number, not None"),
-        (lambda: Precision(k=None), "k must be a whole number from 1"),
+        (lambda: Precision(k=None), "k must be an integer from 1"),
         (lambda: ERR(max_label=0), "max_label must be above 0 and at most 50, not 0"),
         (lambda: ERR(max_label=2000), "max_label must be above 0 and at most 50, not 2000"),
     ],

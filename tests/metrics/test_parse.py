@@ -63,8 +63,8 @@ def test_names():
     ("text", "sentence"),
     [
         ("ndgc@10", "There is no metric 'ndgc'; did you mean 'ndcg'?"),
-        ("ndcg@ten", "must be a whole number from 1, not 'ten'"),
-        ("ndcg@0", "must be a whole number from 1 to 2147483647, not 0"),
+        ("ndcg@ten", "must be a positive integer, not 'ten'"),
+        ("ndcg@0", "must be an integer from 1 to 2147483647, not 0"),
         ("ndcg 10", "is not a metric"),
         ("ndcg(gian=linear)", "has no option 'gian'; did you mean 'gain'?"),
         ("ndcg(gain=log)", "'log' is no gain"),

@@ -203,10 +203,10 @@ def test_depth_is_cut_off():
     for _ in range(MAX_DEPTH - 1):
         node = combination_node(node)
     decode(resigned(header_of(node), bytes(8 * (MAX_DEPTH - 1))), "deep.rw")
-    refused(resigned(header_of(combination_node(node)), bytes(8 * MAX_DEPTH)), "more than 16 scorers deep")
+    refused(resigned(header_of(combination_node(node)), bytes(8 * MAX_DEPTH)), "nests more than 16 scorers")
     for _ in range(80):
         node = combination_node(node)
-    refused(resigned(header_of(node), bytes(8 * 200)), "more than 16 scorers deep")
+    refused(resigned(header_of(node), bytes(8 * 200)), "nests more than 16 scorers")
 
 
 @pytest.mark.parametrize("header_size", [len(CONTENT), 17 << 20, 2**63, 2**64 - 1])

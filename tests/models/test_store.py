@@ -56,7 +56,7 @@ def nested(depth):
 def test_depth_is_limited(path):
     save(nested(16), path)
     assert load(path).depth == 16
-    with pytest.raises(InputError, match="17 scorers deep; at most 16"):
+    with pytest.raises(InputError, match="nests 17 scorers; at most 16"):
         save(nested(17), path)
 
 

@@ -326,13 +326,13 @@ def test_a_hostile_state_is_refused_or_scores(seed, n_changes):
         ({"splits": np.array([0, 3])}, "offsets must run"),
         ({"feature": np.array([1, 3], dtype=np.int32)}, "a feature is out of range"),
         ({"threshold": np.array([1, np.nan], dtype=np.float32)}, "a threshold is not finite"),
-        ({"threshold": np.array([1], dtype=np.float32)}, "one value a split"),
+        ({"threshold": np.array([1], dtype=np.float32)}, "one value per split"),
         ({"missing_left": np.array([1, 2], dtype=np.uint8)}, "missing_left must be 0 or 1"),
         ({"left": np.array([0, -1], dtype=np.int32)}, "a child is out of range"),
         ({"right": np.array([-4, -1], dtype=np.int32)}, "a child is out of range"),
         ({"left": np.array([1, -1], dtype=np.int32), "right": np.array([1, -2], dtype=np.int32)}, "two parents"),
         ({"left": np.array([1, -1], dtype=np.int32), "right": np.array([-1, -2], dtype=np.int32)}, "two parents"),
-        ({"leaf_value": np.zeros(3)}, "one value a leaf"),
+        ({"leaf_value": np.zeros(3)}, "one value per leaf"),
     ],
 )
 def test_the_core_trusts_nobody(changes, sentence):

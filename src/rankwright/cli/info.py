@@ -109,10 +109,10 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
         "documents": len(judged),
         "queries": len(judged.groups),
         "features": judged.n_features,
-        "documents_a_query": {
-            "least": int(sizes.min()),
+        "documents_per_query": {
+            "minimum": int(sizes.min()),
             "median": float(np.median(sizes)),
-            "most": int(sizes.max()),
+            "maximum": int(sizes.max()),
         },
         "missing_values": int(np.isnan(judged.X).sum()),
         "constant_features": _constant_features(judged),
@@ -121,7 +121,7 @@ def _data_facts(judged: RankingData) -> dict[str, Any]:
     if len(labels) <= 20:
         facts["labels"] = {f"{label:g}": int(count) for label, count in zip(labels, counts, strict=True)}
     else:
-        facts["labels"] = {"least": float(labels[0]), "most": float(labels[-1]), "different": len(labels)}
+        facts["labels"] = {"minimum": float(labels[0]), "maximum": float(labels[-1]), "distinct": len(labels)}
     return facts
 
 

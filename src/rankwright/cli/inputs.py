@@ -15,7 +15,7 @@ from rankwright.metrics.parse import METRICS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankwright.data import RankingData
+    from rankwright.data import Documents, RankingData
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
 
@@ -69,9 +69,9 @@ SetOption = Annotated[
 
 def read_data(path: Path, *, n_features: int | None = None, n_threads: int | None = None) -> RankingData:
     """Read judged documents: LETOR text, .csv (either may end with .gz too) or .parquet."""
-    reader = READERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    reader = _table_reader(path)
     if reader is not None:
-        table: RankingData = getattr(data, reader)(path)
+        table: RankingData = reader(path)
         return table
     return data.read_letor(path, n_features=n_features, n_threads=n_threads)
 
@@ -79,8 +79,31 @@ def read_data(path: Path, *, n_features: int | None = None, n_threads: int | Non
 def read_data_for(
     scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_threads: int | None
 ) -> RankingData:
-    """Read documents and check that they have the features that each scorer was trained on."""
-    documents = read_data(path, n_features=n_features, n_threads=n_threads)
+    """Read judged documents and check that they have the features that each scorer was trained on."""
+    judged = read_data(path, n_features=n_features, n_threads=n_threads)
+    _require_features(judged, scorers, path)
+    return judged
+
+
+def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_threads: int | None) -> Documents:
+    """Read documents to score; labels, if the file has any, are ignored."""
+    reader = _table_reader(path)
+    documents: Documents
+    if reader is not None:
+        documents = reader(path, label=None)
+    else:
+        documents = data.read_letor(path, judged=False, n_features=n_features, n_threads=n_threads)
+    _require_features(documents, [scorer], path)
+    return documents
+
+
+def _table_reader(path: Path) -> Any:
+    """Return the function that reads such a table; None for LETOR text."""
+    name = READERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    return None if name is None else getattr(data, name)
+
+
+def _require_features(documents: Documents, scorers: Iterable[Scorer], path: Path) -> None:
     for scorer in scorers:
         if documents.n_features != scorer.n_features:
             hint = f"; if the file never mentions the last ones, add --features {scorer.n_features}"
@@ -88,7 +111,6 @@ def read_data_for(
                 f"{path} has {documents.n_features} features, the model was trained on {scorer.n_features}"
                 f"{hint if documents.n_features < scorer.n_features else ''}."
             )
-    return documents
 
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import FeaturesOption, JsonFlag, ThreadsOption, checked_output, read_data_for
+from rankwright.cli.inputs import FeaturesOption, JsonFlag, ThreadsOption, checked_output, read_documents_for
 from rankwright.cli.output import note, show_text
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
@@ -16,7 +16,10 @@ from rankwright.models import load
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
 DataOption = Annotated[
-    Path, typer.Option("--data", metavar="FILE", help="Documents to score (LETOR, .csv, .parquet).")
+    Path,
+    typer.Option(
+        "--data", metavar="FILE", help="Documents to score, with or without labels (LETOR, .csv, .parquet)."
+    ),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="File to write; by default standard output.")
@@ -39,7 +42,7 @@ def predict(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_data_for([scorer], data, n_features=features, n_threads=threads)
+    documents = read_documents_for(scorer, data, n_features=features, n_threads=threads)
     scores = scorer.predict(documents, n_threads=threads)
     text = _json({"scores": scores.tolist()}) if json else "".join(f"{score!r}\n" for score in scores.tolist())
     _write(text, out, f"{len(scores):,} scores")
@@ -64,7 +67,7 @@ def rank(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_data_for([scorer], data, n_features=features, n_threads=threads)
+    documents = read_documents_for(scorer, data, n_features=features, n_threads=threads)
     scores = scorer.predict(documents, n_threads=threads)
     numbered = [f"row{row}" for row in range(1, len(documents) + 1)]
     run = Run.of(

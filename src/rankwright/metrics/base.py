@@ -124,7 +124,7 @@ class Metric(ABC):
         try:
             return self._evaluate(y, ranking, threads)
         except ValueError:
-            checked_labels(y, len(y))  # the core refuses what is not finite; this tells where it is
+            checked_labels(y, len(y))  # the core refuses values that are not finite; this names the row
             raise
 
     def count_empty(self, values: Doubles) -> Doubles:
@@ -232,7 +232,7 @@ def checked_cut(k: int | None, *, optional: bool = True) -> None:
     if k is None and optional:
         return
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST_RANKS:
-        raise InputError(f"A metric's cut-off k must be a whole number from 1 to {MOST_RANKS}, not {k!r}.")
+        raise InputError(f"A metric's cut-off k must be an integer from 1 to {MOST_RANKS}, not {k!r}.")
 
 
 def require_kind(name: str, value: Any, kind: type) -> None:

@@ -34,7 +34,7 @@ def parse(text: str) -> Metric:
         raise InputError(f"There is no metric {name!r}{nearest(name, METRICS)}")
     values = dict(_option(text, option, METRICS[name]) for option in (options or "").split(",") if option)
     if cut is not None:
-        values["k"] = _whole_number(cut)
+        values["k"] = _integer(cut)
     try:
         return METRICS[name](**values)
     except TypeError:
@@ -68,11 +68,11 @@ def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:
         raise InputError(f"{value!r} is no {name} in the metric {text!r}.") from None
 
 
-def _whole_number(text: str) -> int:
+def _integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise InputError(f"A metric's cut-off must be a whole number from 1, not {text!r}.") from None
+        raise InputError(f"A metric's cut-off must be a positive integer, not {text!r}.") from None
 
 
 def _gain(text: str) -> Gain:

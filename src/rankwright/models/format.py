@@ -1,14 +1,16 @@
 """The bytes of a model file.
 
-A file holds, one after another and all numbers little-endian:
+A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the size of the whole file and of the header (uint64 each);
 - the header, JSON in UTF-8: feature names, facts, and the scorer as a tree of kinds, fields and arrays;
-- the arrays' bytes without gaps, in the order in which the header mentions them;
-- the SHA-256 of all that.
+- the bytes of the arrays without gaps, in the order in which the header mentions them;
+- the SHA-256 of everything before it.
 
-Every byte belongs to one array only, so that no file can ask for more memory than a few times its size.
+Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
+claim without holding it is bounded too: the depth of scorers here, the number of features in `state.py`, the
+columns made of each feature in `query_features.py`, the depth of facts in `about.py`.
 """
 
 from __future__ import annotations
@@ -31,13 +33,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FORMAT_VERSION = 1
-MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: no longer matches once line ends were converted on the way
+MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it
 VERSION = struct.Struct("<I")
 SIZES = struct.Struct("<QQ")
 HEADER_START = len(MAGIC) + VERSION.size + SIZES.size
 CHECKSUM_SIZE = hashlib.sha256().digest_size
 
-# What a file may ask for: far above any real model, low enough to be harmless.
+# Limits of a file: far above any real model, low enough to be harmless.
 MAX_HEADER_SIZE = 16 << 20
 MAX_DEPTH = 16
 MAX_DIMENSIONS = 3
@@ -47,7 +49,7 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint16", "uint32")
 def encode(scorer: Scorer) -> bytes:
     """Return a scorer as the bytes of a model file."""
     if scorer.depth > MAX_DEPTH:
-        raise InputError(f"The model is {scorer.depth} scorers deep; at most {MAX_DEPTH} can be saved.")
+        raise InputError(f"The model nests {scorer.depth} scorers; at most {MAX_DEPTH} levels can be saved.")
     description = {"feature_names": scorer.feature_names, "about": scorer.about, "scorer": _node_of(scorer)}
     header = json.dumps(description, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MAX_HEADER_SIZE:
@@ -56,14 +58,14 @@ def encode(scorer: Scorer) -> bytes:
 
 
 def sealed(header: bytes, payload: bytes, version: int = FORMAT_VERSION) -> bytes:
-    """Return header and arrays as a whole file, with its sizes and checksum."""
+    """Return a complete file from header and arrays, with sizes and checksum."""
     size = HEADER_START + len(header) + len(payload) + CHECKSUM_SIZE
     signed = MAGIC + VERSION.pack(version) + SIZES.pack(size, len(header)) + header + payload
     return signed + hashlib.sha256(signed).digest()
 
 
 def decode(content: bytes, source: str) -> Scorer:
-    """Return the scorer in the bytes of a model file; errors name the source."""
+    """Return the scorer in the bytes of a model file; error messages name the source."""
     header, payload = _opened(content, source)
     try:
         return _described_scorer(_parsed(header), _Payload(payload))
@@ -82,7 +84,7 @@ def _node_of(scorer: Scorer) -> dict[str, Any]:
 
 
 def _arrays_of(scorer: Scorer) -> Iterator[NDArray[Any]]:
-    """Yield every array in the order of the header: a scorer's own, then those of the scorers inside it."""
+    """Yield every array in the order of the header: a scorer's own, then those of the scorers it contains."""
     state = scorer.state()
     yield from state.arrays.values()
     for child in state.children.values():
@@ -96,7 +98,7 @@ def _bytes_of(array: NDArray[Any]) -> bytes:
 
 
 def _opened(content: bytes, source: str) -> tuple[bytes, memoryview]:
-    """Return header and arrays of a file whose version, sizes and checksum are right."""
+    """Return header and arrays after checking version, sizes and checksum."""
     if not content.startswith(MAGIC):
         raise InputError(f"{source} is not a rankwright model.")
     if len(content) < HEADER_START + CHECKSUM_SIZE:
@@ -142,7 +144,7 @@ def _described_scorer(header: Any, payload: _Payload) -> Scorer:
 
 def _scorer_from(node: Any, payload: _Payload, depth: int) -> Scorer:
     if depth > MAX_DEPTH:
-        raise InputError(f"it is more than {MAX_DEPTH} scorers deep.")
+        raise InputError(f"it nests more than {MAX_DEPTH} scorers.")
     kind, *named = _parts(node, "kind", "fields", "arrays", "scorers")
     if not all(isinstance(part, dict) for part in named):
         raise InputError("fields, arrays and scorers must be objects.")
@@ -161,14 +163,14 @@ def _scorer_of_state(cls: type[Scorer], state: State) -> Scorer:
 
 
 def _parts(value: Any, *names: str) -> list[Any]:
-    """Return the values of a JSON object that must have exactly these names."""
+    """Return the values of a JSON object, which must have exactly these names."""
     if not isinstance(value, dict) or value.keys() != set(names):
         raise InputError(f"{shown(value)} must be an object of {', '.join(names)}.")
     return [value[name] for name in names]
 
 
 class _Payload:
-    """The arrays' bytes, taken from front to back."""
+    """The bytes of the arrays, taken from front to back."""
 
     def __init__(self, content: memoryview) -> None:
         self._rest = content
@@ -182,7 +184,7 @@ class _Payload:
         mine, self._rest = self._rest[:size], self._rest[size:]
         try:
             values = np.frombuffer(mine, dtype.newbyteorder("<")).reshape(shape)
-        except ValueError:  # an empty array whose other sides are beyond numpy
+        except ValueError:  # an empty array with other dimensions too large for numpy
             raise InputError(f"an array cannot have shape {shown(shape)}.") from None
         return values.astype(dtype)
 
@@ -192,7 +194,7 @@ class _Payload:
 
 
 def _checked_spec(spec: Any) -> tuple[np.dtype[Any], list[int]]:
-    """Return type and shape of an array as the header gives them."""
+    """Return the type and shape of an array from its entry in the header."""
     match spec:
         case [str(name), [*shape]] if name in DTYPES and len(shape) <= MAX_DIMENSIONS:
             if all(type(side) is int and side >= 0 for side in shape):
