@@ -126,7 +126,11 @@ def _catboost(**options: Any) -> Fit:
         import catboost
 
         learn = train if options else _both(train, valid)
-        stop = {"iterations": SMALL_ROUNDS, "early_stopping_rounds": PATIENCE, "eval_metric": "NDCG:top=10;type=Exp"}
+        stop = {
+            "iterations": SMALL_ROUNDS,
+            "early_stopping_rounds": PATIENCE,
+            "eval_metric": "NDCG:top=10;type=Exp",
+        }
         settings = {"loss_function": "YetiRank", "verbose": False, "allow_writing_files": False}
         model = catboost.CatBoostRanker(**settings, **(stop | options if options else {}))
         model.fit(_pool(learn), eval_set=_pool(valid) if options else None)

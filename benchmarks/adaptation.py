@@ -41,8 +41,7 @@ SETTINGS: tuple[dict[str, Any], ...] = ({}, {"learning_rate": 0.1, "max_leaves":
 def fitted(train: RankingData, valid: RankingData, start: Any, threads: int | None) -> rw.LambdaMART:
     """Return LambdaMART as it comes, or with larger trees and steps: whichever validation queries prefer."""
     each = [
-        rw.LambdaMART(n_threads=threads, **setting).fit(train, validation=valid, start=start)
-        for setting in SETTINGS
+        rw.LambdaMART(n_jobs=threads, **setting).fit(train, validation=valid, start=start) for setting in SETTINGS
     ]
     return max(each, key=lambda one: one.history_.validation.max())
 
@@ -68,7 +67,7 @@ def run(background: str = "rankwright", seed: int = SEED, threads: int | None = 
             "in-domain": in_domain.predict(test),
             "background": scores(test),
         }
-        found[size] = rw.evaluate(systems, test, metrics=[METRIC], n_threads=threads)
+        found[size] = rw.evaluate(systems, test, metrics=[METRIC], n_jobs=threads)
     return found
 
 
@@ -81,7 +80,7 @@ def _best_alpha(one: NDArray[np.float64], other: NDArray[np.float64], valid: Ran
 
 def _rankwright(data: RankingData, threads: int | None) -> tuple[Any, Scores]:
     plain = {"subsample": 1.0, "feature_fraction": 1.0, "l2": 0.0, "min_documents": 20}  # as LightGBM's
-    model = rw.LambdaMART(rounds=300, learning_rate=0.1, max_leaves=16, n_threads=threads, **plain).fit(data)
+    model = rw.LambdaMART(rounds=300, learning_rate=0.1, max_leaves=16, n_jobs=threads, **plain).fit(data)
     return model, model.predict
 
 

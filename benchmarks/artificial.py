@@ -43,11 +43,11 @@ def run(queries: int = N_QUERIES, rounds: tuple[int, ...] = SHOWN, threads: int 
     train = truth.sample(queries, seed=1, n_documents=N_DOCUMENTS)
     test = truth.sample(N_TEST_QUERIES, seed=3, n_documents=N_DOCUMENTS)
     fitted = {}
-    for name, ranker in rankers(max(rounds), n_threads=threads).items():
+    for name, ranker in rankers(max(rounds), n_jobs=threads).items():
         started = time.process_time()
         fitted[name] = ranker.fit(train)
         print(f"({name}: {time.process_time() - started:.1f} s of processor time)", file=sys.stderr)
-    return rw.evaluate_rounds(fitted, test, rounds, metrics=METRICS, n_threads=threads)
+    return rw.evaluate_rounds(fitted, test, rounds, metrics=METRICS, n_jobs=threads)
 
 
 def main() -> None:

@@ -68,14 +68,14 @@ def _is_there(name: str) -> bool:
     return False
 
 
-def _rankwright(labels: Any, scores: Any, n_threads: int | None = None) -> Callable[[], list[float]]:
+def _rankwright(labels: Any, scores: Any, n_jobs: int | None = None) -> Callable[[], list[float]]:
     """From plain arrays to means, counted as trec_eval does."""
     qid = np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
     metrics = [find_convention("trec").apply(metric) for metric in (NDCG(k=10), AP(), RR())]
 
     def evaluate() -> list[float]:
-        ranking = Ranking.of(scores, QueryGroups.of(qid), n_threads=n_threads)
-        return [mean_over_queries(one.per_query(labels, ranking, n_threads=n_threads)) for one in metrics]
+        ranking = Ranking.of(scores, QueryGroups.of(qid), n_jobs=n_jobs)
+        return [mean_over_queries(one.per_query(labels, ranking, n_jobs=n_jobs)) for one in metrics]
 
     return evaluate
 

@@ -61,7 +61,7 @@ def rankers(threads: int | None) -> dict[str, Ranker]:
         "MPBoost": rw.MPBoost,
         "RankSVM": rw.RankSVM,
     }
-    return {name: kind(METRIC, n_threads=threads) for name, kind in kinds.items()}
+    return {name: kind(METRIC, n_jobs=threads) for name, kind in kinds.items()}
 
 
 def flipped(data: RankingData, share: float, seed: int) -> RankingData:

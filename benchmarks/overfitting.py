@@ -47,7 +47,7 @@ def parts(seed: int) -> tuple[RankingData, RankingData, RankingData]:
 def test_curve(choices: tuple[Distance, ...], seed: int) -> np.ndarray:
     """Return NDCG@5 on the test part after every so many rounds, of the choice that validation prefers."""
     train, valid, test = parts(seed)
-    fits = [rw.MPBoost(NDCG(k=5), distance=one, rounds=ROUNDS, learning_rate=1.0, n_threads=1) for one in choices]
+    fits = [rw.MPBoost(NDCG(k=5), distance=one, rounds=ROUNDS, learning_rate=1.0, n_jobs=1) for one in choices]
     best = max((one.fit(train) for one in fits), key=lambda one: one.score(*valid))
     counts = range(EVERY, best.model_.n_trees + 1, EVERY)
     return np.array([NDCG(k=5)(test.y, best.model_.first(n).predict(test), test.qid) for n in counts])

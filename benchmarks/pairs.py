@@ -31,9 +31,9 @@ N_QUERIES, N_FEATURES, N_LABELS = 60, 45, 3
 DOCUMENTS = (160, 320, 640, 1280)
 REPEATS = 7
 RANKERS = {
-    "AdaRank": lambda threads: rw.AdaRank(n_threads=threads),
-    "RankBoost, 300 rounds": lambda threads: rw.RankBoost(rounds=300, n_threads=threads),
-    "MPBoost, 300 rounds": lambda threads: rw.MPBoost(rounds=300, n_threads=threads),
+    "AdaRank": lambda threads: rw.AdaRank(n_jobs=threads),
+    "RankBoost, 300 rounds": lambda threads: rw.RankBoost(rounds=300, n_jobs=threads),
+    "MPBoost, 300 rounds": lambda threads: rw.MPBoost(rounds=300, n_jobs=threads),
 }
 
 

@@ -35,7 +35,7 @@ def main() -> None:
         exponents=(0, 10, 50, 100, 200),
         learning_rate=1.0,
         votes="opposite",
-        n_threads=options.threads,
+        n_jobs=options.threads,
     )
     clock, processor = time.perf_counter(), time.process_time()
     ranker.fit(train, validation=valid)

@@ -64,7 +64,7 @@ def _fit(name: str, n_queries: int, length: int) -> dict[str, float]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_queries * length, N_FEATURES)).astype(np.float32)
     y = (X[:, 0] + rng.normal(size=len(X)) > 0).astype(np.float64)
-    ranker = getattr(rw, name)(**FITS[name], n_threads=1)
+    ranker = getattr(rw, name)(**FITS[name], n_jobs=1)
     started = time.process_time()
     ranker.fit(X, y, np.repeat(np.arange(n_queries), length))
     seconds = time.process_time() - started

@@ -35,8 +35,8 @@ print(json.dumps({{"seconds": seconds, "peak_bytes": peak() - before}}))
 """
 
 READERS = {
-    "rankwright, 1 thread": ("from rankwright.data import read_letor", "read_letor(path, n_threads=1)"),
-    "rankwright, 2 threads": ("from rankwright.data import read_letor", "read_letor(path, n_threads=2)"),
+    "rankwright, 1 thread": ("from rankwright.data import read_letor", "read_letor(path, n_jobs=1)"),
+    "rankwright, 2 threads": ("from rankwright.data import read_letor", "read_letor(path, n_jobs=2)"),
     "XGBoost": ("import xgboost", "xgboost.DMatrix(path + '?format=libsvm')"),
     "scikit-learn": (
         "from sklearn.datasets import load_svmlight_file",

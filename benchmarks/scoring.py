@@ -116,7 +116,7 @@ def _tools(X: Any, y: Any, folder: Path) -> dict[str, Callable[[Any], Any]]:
     ensemble = from_lightgbm(booster)
     np.testing.assert_allclose(ensemble.predict(X), booster.predict(X), rtol=1e-6, atol=1e-6)
     tools: dict[str, Callable[[Any], Any]] = {
-        "rankwright": lambda rows: ensemble.predict(rows, n_threads=1),
+        "rankwright": lambda rows: ensemble.predict(rows, n_jobs=1),
         "LightGBM": lambda rows: booster.predict(rows, num_threads=1),
     }
     if importlib.util.find_spec("xgboost"):

@@ -48,7 +48,7 @@ def _rankwright(part: RankingData, threads: int) -> None:
         subsample=1.0,
         feature_fraction=1.0,
         l2=0.0,
-        n_threads=threads,
+        n_jobs=threads,
     ).fit(part.X, part.y, part.qid)
 
 

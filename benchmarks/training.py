@@ -164,8 +164,8 @@ def _rankwright(
         subsample_by="gradient",
         feature_fraction=1.0,
         l2=0.0,
-        seed=0,
-        n_threads=threads,
+        random_state=0,
+        n_jobs=threads,
     ).fit(data)
     return ranker.predict, dataset_seconds
 

@@ -32,14 +32,14 @@ def judged(seed):
 def rankers():
     return {
         "adarank": rw.AdaRank(rounds=2),
-        "lambdamart": rw.LambdaMART(rounds=3, n_threads=2, query_features=("rank",)),
-        "lambdamart, all bins": rw.LambdaMART(rounds=3, n_threads=1, coarse=True),
+        "lambdamart": rw.LambdaMART(rounds=3, n_jobs=2, query_features=("rank",)),
+        "lambdamart, all bins": rw.LambdaMART(rounds=3, n_jobs=1, coarse=True),
         "listnet": rw.ListNet(rounds=1),
-        "mart": rw.MART(rounds=3, n_threads=2),
-        "mcrank": rw.McRank(rounds=2, n_threads=1),
-        "pool": rw.CalibratedAdaBoost(leaves=(3,), rounds_tried=(3,), splits=2, n_threads=2),
-        "rankboost": rw.RankBoost(rounds=3, n_threads=2),
-        "ranksvm": rw.RankSVM(n_threads=2),
+        "mart": rw.MART(rounds=3, n_jobs=2),
+        "mcrank": rw.McRank(rounds=2, n_jobs=1),
+        "pool": rw.CalibratedAdaBoost(leaves=(3,), rounds_tried=(3,), splits=2, n_jobs=2),
+        "rankboost": rw.RankBoost(rounds=3, n_jobs=2),
+        "ranksvm": rw.RankSVM(n_jobs=2),
     }
 
 

@@ -9,9 +9,13 @@ from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 
 
-@pytest.mark.parametrize("n_threads", [1, 7, np.int32(7)])
-def test_a_given_number_is_kept(n_threads):
-    assert threads.resolve_threads(n_threads) == int(n_threads)
+@pytest.mark.parametrize("n_jobs", [1, 7, np.int32(7)])
+def test_a_given_number_is_kept(n_jobs):
+    assert threads.resolve_threads(n_jobs) == int(n_jobs)
+
+
+def test_none_and_minus_one_are_all_that_this_process_may_use():
+    assert threads.resolve_threads(-1) == threads.resolve_threads(None) == threads.available_threads()
 
 
 def test_none_means_what_the_machine_allows():
@@ -19,13 +23,13 @@ def test_none_means_what_the_machine_allows():
 
 
 def test_more_than_the_core_ever_starts_is_no_mistake():
-    assert Ranking.of([1, 2], QueryGroups.of([7, 7]), n_threads=2**40).ranks().tolist() == [2, 1]
+    assert Ranking.of([1, 2], QueryGroups.of([7, 7]), n_jobs=2**40).ranks().tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("n_threads", [0, -1, 2.0, "2", True], ids=repr)
-def test_other_numbers_are_refused(n_threads):
-    with pytest.raises(InputError, match="n_threads must be None or a whole number from 1, not "):
-        threads.resolve_threads(n_threads)
+@pytest.mark.parametrize("n_jobs", [0, -2, 2.0, "2", True], ids=repr)
+def test_other_numbers_are_refused(n_jobs):
+    with pytest.raises(InputError, match="n_jobs must be None, -1 or a positive integer, not "):
+        threads.resolve_threads(n_jobs)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +60,10 @@ def test_quota_cuts_the_cores(monkeypatch):
     assert threads.available_threads.__wrapped__() == 1
 
 
-def rank_many_queries(seed: int, n_threads: int) -> bytes:
+def rank_many_queries(seed: int, n_jobs: int) -> bytes:
     rng = np.random.default_rng(seed)
     groups = QueryGroups.of_sizes(np.full(2000, 20))
-    return Ranking.of(rng.integers(9, size=groups.n_rows), groups, n_threads=n_threads).order.tobytes()
+    return Ranking.of(rng.integers(9, size=groups.n_rows), groups, n_jobs=n_jobs).order.tobytes()
 
 
 def test_several_callers_share_the_pool():

@@ -28,7 +28,7 @@ def parts() -> list[rw.RankingData]:
 def reliability_diagram() -> str:
     """Return how often test documents have a label, by how likely one classifier calls it."""
     learn, calibrate, test = parts()
-    model = rw.AdaBoostMH(rounds=100, n_threads=1).fit(learn).model_
+    model = rw.AdaBoostMH(rounds=100, n_jobs=1).fit(learn).model_
     classes = LabelClasses.of(learn.y)
     scores, test_scores = (np.ascontiguousarray(model.classes.outputs(part).T) for part in (calibrate, test))
     task = CalibrationTask(scores, model.calibration.total, calibrate.y, calibrate.groups, classes)
@@ -48,7 +48,7 @@ def pool_weights() -> str:
         splits=3,
         bagging=False,
         exponents=(EXPONENT,),
-        n_threads=1,
+        n_jobs=1,
     )
     members = pool.fit(train, validation=valid).pool_
     learners = list(dict.fromkeys(one.learner for one in members))

@@ -183,7 +183,7 @@ class _Query:
 
     def value(self, weights: Doubles) -> float:
         """Return E of the ranking by w."""
-        ranking = Ranking.of(self._X @ weights, QueryGroups.of_one(len(self._X)), n_threads=1)
+        ranking = Ranking.of(self._X @ weights, QueryGroups.of_one(len(self._X)), n_jobs=1)
         return float(self._metric.of_ranking(self._relevant[ranking.order].astype(np.float64)))
 
     def worst_pairs(self, weights: Doubles) -> _Pairs:

@@ -16,16 +16,18 @@ if TYPE_CHECKING:
 MOST_THREADS = 1024  # more than the core ever starts
 
 
-def resolve_threads(n_threads: SupportsIndex | None) -> int:
-    """Return `n_threads`, or for None as many as the machine allows this process."""
-    if n_threads is None:
+def resolve_threads(n_jobs: SupportsIndex | None) -> int:
+    """Return the number of threads to use: `n_jobs`, or all that this process may use for None and -1."""
+    if n_jobs is None:
         return available_threads()
-    try:  # isinstance(n_threads, SupportsIndex) takes as long as scoring a document
-        count = 0 if isinstance(n_threads, bool) else index(n_threads)
+    try:  # isinstance(n_jobs, SupportsIndex) takes as long as scoring a document
+        count = 0 if isinstance(n_jobs, bool) else index(n_jobs)
     except TypeError:
         count = 0
+    if count == -1:
+        return available_threads()
     if count < 1:
-        raise InputError(f"n_threads must be None or a whole number from 1, not {n_threads!r}.")
+        raise InputError(f"n_jobs must be None, -1 or a positive integer, not {n_jobs!r}.")
     return min(count, MOST_THREADS)
 
 

@@ -213,7 +213,7 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
             ["lambdamart", "--set", "step=exact"],
             "step must be None or an ExactStep such as ExactStep(on='validation'), not 'exact'.",
         ),
-        (["adarank", "--set", "n_threads=0"], "n_threads must be None, -1 or a positive integer, not 0."),
+        (["adarank", "--set", "n_jobs=0"], "n_jobs must be None, -1 or a positive integer, not 0."),
     ],
 )
 def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):

@@ -154,7 +154,7 @@ def test_evaluate_for_machines(run, fold, model):
 
 def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path):
     large, adapted, plot = (tmp_path / name for name in ("large.rw", "adapted.rw", "curve.svg"))
-    options = ("--train", fold / "train.txt", "--threads", 1, "--set", "rounds=4")
+    options = ("--train", fold / "train.txt", "--jobs", 1, "--set", "rounds=4")
     run("train", "lambdamart", *options, "--model", large)
     found = run("train", "lambdamart", *options, "--model", adapted, "--start", large)
     assert (found.code, load(adapted).n_trees) == (0, 8)
@@ -197,8 +197,8 @@ def test_several_values_have_commas_between(text, columns):
 def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):
     large, adapted = tmp_path / "large.rw", tmp_path / "adapted.rw"
     parts = ("--train", fold / "test.txt", "--valid", fold / "test.txt")
-    run("train", "lambdamart", *parts[:2], "--model", large, "--set", "rounds=300", "--threads", 1)
-    options = ("--start", large, "--model", adapted, "--set", "rounds=2", "--threads", 1)
+    run("train", "lambdamart", *parts[:2], "--model", large, "--set", "rounds=300", "--jobs", 1)
+    options = ("--start", large, "--model", adapted, "--set", "rounds=2", "--jobs", 1)
     found = run("train", "lambdamart", "--train", fold / "train.txt", *parts[2:], *options)
     assert found.out == "ndcg@10: none of 2 rounds was better on validation than the start\n"
 

@@ -440,7 +440,7 @@ def peak():
 few, many = sys.argv[1:]
 read_letor(few)  # what is imported and started only once does not count
 before = peak()
-data = read_letor(many, n_threads=2)
+data = read_letor(many, n_jobs=2)
 print((peak() - before) / data.X.nbytes)
 """
 

@@ -162,9 +162,9 @@ def test_a_metric_that_is_constant_says_so(form):
 
 
 def test_the_order_of_rows_and_threads_do_not_matter():
-    mix = rw.blend(ONE, OTHER, on=DATA, n_threads=1)
+    mix = rw.blend(ONE, OTHER, on=DATA, n_jobs=1)
     shuffled = DATA.take(np.random.default_rng(3).permutation(len(DATA)))
-    again = rw.blend(ONE, OTHER, on=shuffled, n_threads=2)
+    again = rw.blend(ONE, OTHER, on=shuffled, n_jobs=2)
     assert (again.alpha, again.value) == (mix.alpha, mix.value)
     assert again.curve.edges.tobytes() == mix.curve.edges.tobytes()
     assert again.curve.values.tobytes() == mix.curve.values.tobytes()

@@ -79,7 +79,7 @@ def test_queries_that_do_not_count_cannot_judge():
 
 def test_fitted_rankers_are_mixed_as_their_scorers_are():
     data = judged()
-    rankers = [rw.RankSVM(C=C, n_threads=1).fit(*data) for C in (0.01, 1.0)]
+    rankers = [rw.RankSVM(C=C, n_jobs=1).fit(*data) for C in (0.01, 1.0)]
     mixtures = (mix_exponentially(pool, data) for pool in (rankers, [one.model_ for one in rankers]))
     by_rankers, by_scorers = (one.predict(data).tolist() for one in mixtures)
     assert by_rankers == by_scorers

@@ -127,7 +127,7 @@ def test_a_pool_can_be_filled_again_and_hold_given_members():
 
 
 def test_the_ranker_that_joins_stays_as_it_was():
-    ranker = rw.LambdaMART(rounds=2, n_threads=1)
+    ranker = rw.LambdaMART(rounds=2, n_jobs=1)
     pool = Pool()
     pool.fill([ranker_candidate(ranker, TRAIN)], n_threads=2)
     assert not hasattr(ranker, "model_")

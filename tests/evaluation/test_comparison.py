@@ -57,8 +57,8 @@ def test_a_plain_difference_is_as_sure_as_the_samples_allow():
 
 def test_the_same_seed_gives_the_same_answer():
     one, other = np.random.default_rng(0).random((2, 30))
-    assert compare(one, other, seed=3) == compare(one, other, seed=3)
-    assert compare(one, other, seed=3) != compare(one, other, seed=4)
+    assert compare(one, other, random_state=3) == compare(one, other, random_state=3)
+    assert compare(one, other, random_state=3) != compare(one, other, random_state=4)
 
 
 def test_queries_left_out_of_either_are_passed_over():
@@ -83,14 +83,16 @@ def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
     random = np.random.default_rng(7)
     held = 0
     for trial in range(300):
-        low, high = mean_interval(random.beta(2, 3, size=60), samples=500, seed=trial)
+        low, high = mean_interval(random.beta(2, 3, size=60), samples=500, random_state=trial)
         held += low <= 0.4 <= high
     assert 0.90 <= held / 300 <= 0.985
 
 
 def test_chance_alone_is_seldom_significant():
     random = np.random.default_rng(8)
-    small = sum(compare(*random.random((2, 40)), samples=500, seed=trial).p_value < 0.05 for trial in range(300))
+    small = sum(
+        compare(*random.random((2, 40)), samples=500, random_state=trial).p_value < 0.05 for trial in range(300)
+    )
     assert 0.02 <= small / 300 <= 0.09
 
 

@@ -67,7 +67,9 @@ def test_anything_that_predicts_will_do():
 
 def test_the_same_seed_gives_the_same_drops():
     runs = [
-        permutation_importance(linear(1.0, weight, 0.1), judged(), metric="ndcg", seed=seed, n_threads=n).drops
+        permutation_importance(
+            linear(1.0, weight, 0.1), judged(), metric="ndcg", random_state=seed, n_jobs=n
+        ).drops
         for weight, seed, n in ((0.5, 3, 1), (0.5, 3, 2), (0.5, 4, 1))
     ]
     assert runs[0].tobytes() == runs[1].tobytes()
@@ -81,7 +83,7 @@ def test_the_data_are_left_alone():
     assert data.X.tobytes() == before.tobytes()
 
 
-@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"repeats": 1.5}, {"repeats": True}, {"seed": -1}])
+@pytest.mark.parametrize("wrong", [{"repeats": 0}, {"repeats": 1.5}, {"repeats": True}, {"random_state": -1}])
 def test_wrong_numbers_are_refused(wrong):
     with pytest.raises(InputError, match="must be a whole number from"):
         permutation_importance(linear(1.0, 1.0, 1.0), judged(2), metric="ndcg", **wrong)

@@ -27,7 +27,7 @@ def test_values_are_those_of_the_metrics():
 
 def test_a_scorer_is_its_scores():
     scorer = FeatureScorer(0, n_features=1, missing=0.0)
-    report = evaluate({"scorer": scorer, "scores": SCORES}, DATA, n_threads=1)
+    report = evaluate({"scorer": scorer, "scores": SCORES}, DATA, n_jobs=1)
     for metric in report.metrics:
         np.testing.assert_array_equal(report.per_query("scorer", metric), report.per_query("scores", metric))
 

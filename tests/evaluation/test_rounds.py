@@ -10,15 +10,15 @@ from rankwright.errors import InputError
 from rankwright.models import Combination
 
 TRAIN, TEST = judged(), judged(seed=2)
-LAMBDA = rw.LambdaMART(rounds=6, n_threads=1).fit(TRAIN)
-CLASSES = rw.McRank(rounds=5, n_threads=1, trees="per_class", query_features=["rank"]).fit(TRAIN)
-LINEAR = rw.AdaRank(n_threads=1).fit(TRAIN)
+LAMBDA = rw.LambdaMART(rounds=6, n_jobs=1).fit(TRAIN)
+CLASSES = rw.McRank(rounds=5, n_jobs=1, trees="per_class", query_features=["rank"]).fit(TRAIN)
+LINEAR = rw.AdaRank(n_jobs=1).fit(TRAIN)
 
 
 def test_every_cut_is_measured_as_a_model_of_its_own():
     found = rw.evaluate_rounds({"a": LAMBDA, "b": CLASSES.model_}, TEST, [5, 1, 3, 3], metrics=["ndcg@5", "map"])
     assert (found.systems, found.rounds) == (("a", "b"), (1, 3, 5))
-    cut = rw.LambdaMART(rounds=3, n_threads=1).fit(TRAIN)
+    cut = rw.LambdaMART(rounds=3, n_jobs=1).fit(TRAIN)
     assert found.mean("a", 3, "map") == rw.evaluate({"a": cut}, TEST, metrics=["map"]).mean("a", "map")
     whole = rw.evaluate({"b": CLASSES}, TEST, metrics=["ndcg@5"]).mean("b", "ndcg@5")
     assert found.curve("b", "ndcg@5")[-1] == (5, whole)

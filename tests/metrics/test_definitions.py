@@ -72,7 +72,7 @@ def by_brute_force(metric, labels, scores):
 def test_ties_count_as_the_mean_over_all_their_orders(metric, queries, n_threads):
     labels, scores = np.array([pair for query in queries for pair in query], dtype=float).T
     groups = QueryGroups.of_sizes([len(query) for query in queries])
-    found = metric.per_query(labels, Ranking.of(scores, groups), n_threads=n_threads)
+    found = metric.per_query(labels, Ranking.of(scores, groups), n_jobs=n_threads)
     wanted = [by_brute_force(metric, labels[rows], scores[rows]) for rows in groups]
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
 

@@ -67,7 +67,7 @@ def test_a_saved_calibrated_scorer_is_the_same():
 def test_a_row_alone_scores_as_among_others():
     scorer = Calibrated(class_trees(), calibrations())
     assert [scorer.predict(documents()[[row]])[0] for row in range(50)] == scorer.predict(documents()).tolist()
-    assert scorer.predict(documents(), n_threads=3).tolist() == scorer.predict(documents(), n_threads=1).tolist()
+    assert scorer.predict(documents(), n_jobs=3).tolist() == scorer.predict(documents(), n_jobs=1).tolist()
 
 
 def test_the_first_rounds_alone():

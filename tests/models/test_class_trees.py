@@ -115,8 +115,8 @@ def test_scores_are_the_expectation_of_the_probabilities(classes, link, levels):
     probabilities = model.probabilities(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert probabilities.min() >= 0
-    with pytest.raises(InputError, match="n_threads must be None or a whole number from 1, not 0"):
-        model.probabilities(X, n_threads=0)
+    with pytest.raises(InputError, match="n_jobs must be None, -1 or a positive integer, not 0"):
+        model.probabilities(X, n_jobs=0)
     if link is ClassLink.MULTICLASS:
         np.testing.assert_allclose(probabilities @ model.levels, model.predict(X))
 

@@ -104,8 +104,8 @@ def test_they_sum_to_the_scores_of_larger_models(n_features, n_splits):
 def test_neither_threads_nor_neighbours_matter():
     model = forest(4, n_features=20, n_splits=[30] * 8)
     X = documents(4, 333, 20)
-    found = model.contributions(X, n_threads=1)
-    assert model.contributions(X, n_threads=5).tobytes() == found.tobytes()
+    found = model.contributions(X, n_jobs=1)
+    assert model.contributions(X, n_jobs=5).tobytes() == found.tobytes()
     assert model.contributions(X[7:9]).tobytes() == found[7:9].tobytes()
 
 

@@ -379,7 +379,7 @@ for path in sys.argv[1:]:
         info(Path(path))
         info(Path(path), json=True)
         if scorer.n_features < 100:
-            scorer.predict(np.ones((4, scorer.n_features)), 1, n_threads=1)
+            scorer.predict(np.ones((4, scorer.n_features)), 1, n_jobs=1)
     except InputError as error:
         print(error)
 """

@@ -59,8 +59,8 @@ def test_slopes_equal_the_slow_twin_and_finite_differences(widths, n_rows, seed)
 
 def test_neither_threads_nor_neighbours_matter():
     scorer, X = drawn([7, 10, 3, 1]), documents(3000, 7)
-    whole = scorer.predict(X, n_threads=1)
-    assert scorer.predict(X, n_threads=3).tobytes() == whole.tobytes()
+    whole = scorer.predict(X, n_jobs=1)
+    assert scorer.predict(X, n_jobs=3).tobytes() == whole.tobytes()
     for rows in (slice(0, 1), slice(5, 22), slice(2999, 3000), slice(None, None, -1)):
         assert scorer.predict(X[rows]).tobytes() == whole[rows].tobytes()
 

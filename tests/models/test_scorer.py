@@ -56,8 +56,8 @@ def test_a_score_does_not_depend_on_the_batch(scorer, X, data):
 @given(scorers, features)
 def test_a_score_does_not_depend_on_threads_nor_on_the_layout(scorer, X):
     expected = scorer.predict(X).tobytes()
-    assert scorer.predict(X, n_threads=1).tobytes() == expected
-    assert scorer.predict(X, n_threads=3).tobytes() == expected
+    assert scorer.predict(X, n_jobs=1).tobytes() == expected
+    assert scorer.predict(X, n_jobs=3).tobytes() == expected
     assert scorer.predict(np.asfortranarray(X)).tobytes() == expected
     assert scorer.predict(X.tolist() if len(X) else X).tobytes() == expected
 
@@ -161,8 +161,8 @@ def test_wrong_input_is_refused(X, qid, sentence):
 
 
 def test_threads_are_checked():
-    with pytest.raises(InputError, match="n_threads"):
-        example().predict(X_EXAMPLE, n_threads=0)
+    with pytest.raises(InputError, match="n_jobs"):
+        example().predict(X_EXAMPLE, n_jobs=0)
 
 
 def test_no_document_no_score():

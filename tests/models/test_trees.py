@@ -111,10 +111,10 @@ def large():
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_threads_and_batches_change_no_bit(large, n_threads):
     ensemble, X = large
-    expected = ensemble.predict(X, n_threads=1)
-    assert ensemble.predict(X, n_threads=n_threads).tobytes() == expected.tobytes()
+    expected = ensemble.predict(X, n_jobs=1)
+    assert ensemble.predict(X, n_jobs=n_threads).tobytes() == expected.tobytes()
     for size in SIZES:
-        assert ensemble.predict(X[-size:], n_threads=n_threads).tobytes() == expected[-size:].tobytes()
+        assert ensemble.predict(X[-size:], n_jobs=n_threads).tobytes() == expected[-size:].tobytes()
     assert expected[:20].tobytes() == reference.scores(ensemble, X[:20]).tobytes()
 
 
@@ -156,7 +156,7 @@ def test_compressed_rows(large, dtype, index):
     rows = sparse.csr_array(X)
     rows.indptr, rows.indices = rows.indptr.astype(index), rows.indices.astype(index)
     for n_threads in (1, 2):
-        assert ensemble.predict(rows, n_threads=n_threads).tobytes() == expected
+        assert ensemble.predict(rows, n_jobs=n_threads).tobytes() == expected
     for path in PATHS:
         found = native(ensemble).score_sparse(rows.indptr, rows.indices, rows.data, 1, path)
         assert found.tobytes() == expected

@@ -99,11 +99,11 @@ def test_labels_need_not_be_consecutive_nor_whole(labels):
     assert rw.AdaBoostMH(rounds=30).fit(*train).score(*test) > by_chance + 0.05
 
 
-def test_document_weights_count_as_copies():
+def test_sample_weight_count_as_copies():
     train = judged(n_queries=8)
     weights = np.ones(len(train))
     weights[:10] = 2.0
-    ranker = rw.AdaBoostMH(rounds=4, max_leaves=4).fit(*train, document_weights=weights)
+    ranker = rw.AdaBoostMH(rounds=4, max_leaves=4).fit(*train, sample_weight=weights)
     twice = train.take(np.concatenate([np.arange(len(train)), np.arange(10)]))
     copied = rw.AdaBoostMH(rounds=4, max_leaves=4).fit(*twice)
     np.testing.assert_allclose(ranker.predict(train), copied.predict(train), rtol=1e-9)
@@ -151,7 +151,7 @@ def test_threads_and_the_order_of_rows_change_nothing_of_a_product():
     train = judged()
     rows = np.random.default_rng(1).permutation(len(train))
     models = [
-        rw.AdaBoostMH(rounds=8, learner="product", n_threads=n).fit(*data).model_
+        rw.AdaBoostMH(rounds=8, learner="product", n_jobs=n).fit(*data).model_
         for n, data in ((1, train), (2, train.take(rows)))
     ]
     assert encode(models[0]) == encode(models[1])

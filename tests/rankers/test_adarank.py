@@ -72,7 +72,7 @@ def differ(rows):
 def test_fits_as_the_slow_twin(choose, directions, data, metric):
     assume(can_be_learned(*data, metric, directions))
     options = {"rounds": 4, "choose": choose, "directions": directions}
-    ranker = AdaRank(metric, n_threads=1, **options)
+    ranker = AdaRank(metric, n_jobs=1, **options)
     members = fit_with_members(ranker, *data)
     wanted = slow.adarank(*data, metric, **options, between_equals=[weak for weak, _ in members])
     # A feature that is taken back leaves scores of nothing but rounding, and those rank as they please.
@@ -192,7 +192,7 @@ def test_a_metric_may_round_to_more_than_one():
         ({"stop": "early"}, "stop must be 'loss', 'measure' or 'rounds', not 'early'."),
         ({"weak": "net"}, "weak must be 'feature', 'stump' or 'tree', not 'net'."),
         ({"max_leaves": 1}, "max_leaves must be an integer of at least 2, not 1."),
-        ({"seed": -1}, "seed must be a non-negative integer, not -1."),
+        ({"random_state": -1}, "random_state must be a non-negative integer, not -1."),
     ],
 )
 def test_wrong_parameters_are_told(parameters, sentence):
@@ -326,14 +326,14 @@ class TestWeakLearnersOnDrawnQueries:
 
     def test_the_seed_decides_what_is_drawn(self, weak):
         data = noisy()
-        models = [AdaRank(weak=weak, seed=seed, **self.options).fit(*data).model_ for seed in (1, 1, 2)]
+        models = [AdaRank(weak=weak, random_state=seed, **self.options).fit(*data).model_ for seed in (1, 1, 2)]
         assert models[0].threshold.tolist() == models[1].threshold.tolist() != models[2].threshold.tolist()
 
     def test_neither_the_order_of_rows_nor_threads_matter(self, weak):
         X, y, qid = noisy()
         rows = np.random.default_rng(3).permutation(len(y))
-        one = AdaRank(weak=weak, n_threads=1, **self.options).fit(X, y, qid)
-        other = AdaRank(weak=weak, n_threads=2, **self.options).fit(X[rows], y[rows], qid[rows])
+        one = AdaRank(weak=weak, n_jobs=1, **self.options).fit(X, y, qid)
+        other = AdaRank(weak=weak, n_jobs=2, **self.options).fit(X[rows], y[rows], qid[rows])
         assert one.predict(X).tobytes() == other.predict(X).tobytes()
         assert one.history_ == other.history_
 

@@ -215,10 +215,10 @@ def test_companions_are_mixed_with_the_pool_on_the_scale_of_the_query():
 
 
 def test_companions_stay_as_they_were():
-    companion = rw.RankSVM(n_threads=1)
+    companion = rw.RankSVM(n_jobs=1)
     CalibratedAdaBoost(**SMALL, companions=[companion]).fit(judged())
     assert not hasattr(companion, "model_")
-    assert companion.n_threads == 1
+    assert companion.n_jobs == 1
 
 
 def test_ctrl_c_in_a_companion_ends_the_fit(monkeypatch):
@@ -246,7 +246,7 @@ def test_ctrl_c_keeps_the_learners_so_far():
 
 
 def test_the_seed_draws_the_splits():
-    models = [encode(CalibratedAdaBoost(**SMALL, seed=seed).fit(*judged()).model_) for seed in (0, 0, 1)]
+    models = [encode(CalibratedAdaBoost(**SMALL, random_state=seed).fit(*judged()).model_) for seed in (0, 0, 1)]
     assert models[0] == models[1]
     assert models[0] != models[2]
 
@@ -280,10 +280,10 @@ def test_a_wrong_parameter_is_told_in_a_sentence(parameters, sentence):
         CalibratedAdaBoost(**parameters).fit(*judged())
 
 
-def test_document_weights_are_refused():
+def test_sample_weight_are_refused():
     train = judged()
     with pytest.raises(InputError, match="CalibratedAdaBoost takes no weights"):
-        CalibratedAdaBoost(**SMALL).fit(*train, document_weights=np.ones(len(train)))
+        CalibratedAdaBoost(**SMALL).fit(*train, sample_weight=np.ones(len(train)))
 
 
 def test_a_saved_pool_scores_alike_and_cut_pools_too(tmp_path):

@@ -66,7 +66,7 @@ def bits(scores):
 
 @every_ranker
 def test_repr_makes_the_same_ranker_again(ranker_class):
-    for ranker in (ranker_class(), small(ranker_class, metric=AP(k=3), n_threads=2)):
+    for ranker in (ranker_class(), small(ranker_class, metric=AP(k=3), n_jobs=2)):
         again = eval(repr(ranker), vars(metrics) | {one.__name__: one for one in CLASSES})
         assert type(again) is ranker_class
         assert again.get_params() == ranker.get_params()
@@ -84,8 +84,8 @@ def test_clone_copies_the_parameters_and_nothing_else(ranker_class):
 def test_parameters_can_be_read_and_set(ranker_class):
     ranker = ranker_class()
     assert list(ranker.get_params()) == sorted(inspect.signature(ranker_class).parameters)
-    assert ranker.set_params(metric=AP(), n_threads=2) is ranker
-    assert (ranker.metric, ranker.n_threads) == (AP(), 2)
+    assert ranker.set_params(metric=AP(), n_jobs=2) is ranker
+    assert (ranker.metric, ranker.n_jobs) == (AP(), 2)
     with pytest.raises(ValueError, match="has no parameter 'round'"):
         ranker.set_params(round=3)
 
@@ -156,7 +156,7 @@ def test_ranks_are_1_to_n_a_query_and_follow_the_scores(ranker_class):
 def test_grid_search_passes_the_queries_on(ranker_class):
     X, y, qid = judged()
     # numpy's numbers, as they come out of np.arange
-    grid = {"rounds": np.array([1, 3])} if ranker_class in WITH_ROUNDS else {"n_threads": np.array([1])}
+    grid = {"rounds": np.array([1, 3])} if ranker_class in WITH_ROUNDS else {"n_jobs": np.array([1])}
     with config_context(enable_metadata_routing=True):
         search = GridSearchCV(small(ranker_class), grid, cv=GroupKFold(3)).fit(X, y, qid=qid, groups=qid)
         assert search.score(X, y, qid=qid) == search.best_estimator_.score(X, y, qid)
@@ -220,12 +220,12 @@ def test_any_layout_and_type_of_features_will_do(ranker_class):
 def test_the_number_of_threads_changes_nothing(ranker_class):
     train, valid = judged(100), judged(100, seed=2)
     searched = SEARCHED.get(ranker_class, {})
-    fits = [small(ranker_class, n_threads=n, **searched).fit(*train, validation=valid) for n in (1, 2)]
+    fits = [small(ranker_class, n_jobs=n, **searched).fit(*train, validation=valid) for n in (1, 2)]
     assert encode(fits[0].model_) == encode(fits[1].model_)
     assert fits[0].history_ == fits[1].history_
-    assert bits(fits[0].predict(valid)) == bits(fits[0].predict(valid, n_threads=3))
-    with pytest.raises(InputError, match="n_threads must be None or a positive integer, not 0"):
-        fits[0].predict(valid, n_threads=0)
+    assert bits(fits[0].predict(valid)) == bits(fits[0].predict(valid, n_jobs=3))
+    with pytest.raises(InputError, match="n_jobs must be None, -1 or a positive integer, not 0"):
+        fits[0].predict(valid, n_jobs=0)
 
 
 @every_ranker
@@ -248,7 +248,7 @@ def joblib_copy(value):
     ids=["pickle", "deepcopy", "joblib"],
 )
 def test_rankers_and_scorers_can_be_copied_fitted_or_not(ranker_class, copied):
-    data, ranker = judged(), small(ranker_class, n_threads=1)
+    data, ranker = judged(), small(ranker_class, n_jobs=1)
     twin = copied(ranker)
     assert twin.get_params() == ranker.get_params()
     expected = bits(ranker.fit(data).predict(data))
@@ -438,7 +438,7 @@ def test_a_mistake_in_the_validation_part_is_told_in_a_sentence(ranker_class, va
     ("parameters", "sentence"),
     [
         ({"metric": "ndcg@10"}, "metric must be a Metric such as .*, not 'ndcg@10'."),
-        ({"n_threads": 0}, "n_threads must be None, -1 or a positive integer, not 0."),
+        ({"n_jobs": 0}, "n_jobs must be None, -1 or a positive integer, not 0."),
         ({"rounds": 0}, "rounds must be a positive integer, not 0."),
         ({"rounds": 2.5}, "rounds must be a positive integer, not 2.5."),
         ({"rounds": True}, "rounds must be a positive integer, not True."),

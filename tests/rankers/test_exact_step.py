@@ -23,7 +23,7 @@ TRAIN, VALID, TEST = judged(), judged(seed=2), judged(seed=3)
 
 
 def fitted(step, *, train=TRAIN, validation=None, **parameters):
-    few = {"metric": NDCG(k=5), "rounds": 6, "n_threads": 1, "patience": None}
+    few = {"metric": NDCG(k=5), "rounds": 6, "n_jobs": 1, "patience": None}
     return LambdaMART(**few | parameters, step=step).fit(train, validation=validation)
 
 
@@ -140,7 +140,7 @@ def test_ctrl_c_while_weights_are_refitted_keeps_the_trees(monkeypatch):
 def test_the_same_bytes_on_any_threads_and_in_any_order():
     step = ExactStep(leaves=True, refit=True)
     shuffled = TRAIN.take(np.random.default_rng(1).permutation(len(TRAIN)))
-    models = [fitted(step), fitted(step, train=shuffled, n_threads=2)]
+    models = [fitted(step), fitted(step, train=shuffled, n_jobs=2)]
     assert encode(models[0].model_) == encode(models[1].model_)
 
 

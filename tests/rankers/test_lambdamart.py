@@ -25,10 +25,10 @@ def judged(n_queries=30, n_documents=12, n_features=5, *, seed=1):
 TRAIN, TEST = judged(), judged(seed=2)
 
 
-def fitted(data=TRAIN, *, validation=None, document_weights=None, query_weights=None, **parameters):
-    few = {"rounds": 8, "learning_rate": 0.2, "n_threads": 1}
+def fitted(data=TRAIN, *, validation=None, sample_weight=None, query_weight=None, **parameters):
+    few = {"rounds": 8, "learning_rate": 0.2, "n_jobs": 1}
     return LambdaMART(**few | parameters).fit(
-        data, validation=validation, document_weights=document_weights, query_weights=query_weights
+        data, validation=validation, sample_weight=sample_weight, query_weight=query_weight
     )
 
 
@@ -150,7 +150,7 @@ def test_a_metric_that_no_swap_changes_is_told(metric):
         {"query_features": ["rank"]},
         {"monotone": {2: -1}},
         {"max_bins": 4},
-        {"seed": 1},
+        {"random_state": 1},
         {"metric": AP()},
     ],
     ids=str,
@@ -257,8 +257,8 @@ def test_numbers_of_numpy_will_do():
         ({"max_bins": 1}, "max_bins must be an integer from 2 to 255, not 1."),
         ({"max_bins": 256}, "max_bins must be an integer from 2 to 255, not 256."),
         ({"max_bins": 63.5}, "max_bins must be an integer from 2 to 255, not 63.5."),
-        ({"seed": -1}, "seed must be a non-negative integer, not -1."),
-        ({"seed": None}, "seed must be a non-negative integer, not None."),
+        ({"random_state": -1}, "random_state must be a non-negative integer, not -1."),
+        ({"random_state": None}, "random_state must be a non-negative integer, not None."),
     ],
     ids=lambda one: str(one) if isinstance(one, dict) else "",
 )
@@ -341,25 +341,25 @@ def test_missing_values_can_tell_documents_apart():
 
 def test_weights_of_one_change_nothing():
     plain = fitted().predict(TEST).tobytes()
-    assert fitted(document_weights=np.ones(len(TRAIN))).predict(TEST).tobytes() == plain
-    assert fitted(query_weights=np.ones(30)).predict(TEST).tobytes() == plain
+    assert fitted(sample_weight=np.ones(len(TRAIN))).predict(TEST).tobytes() == plain
+    assert fitted(query_weight=np.ones(30)).predict(TEST).tobytes() == plain
 
 
 def test_a_query_weight_is_that_of_its_documents():
     weights = np.random.default_rng(3).random(30)
-    by_query = fitted(query_weights=weights)
-    by_document = fitted(document_weights=weights[TRAIN.groups.query_of_row])
-    both = fitted(query_weights=np.sqrt(weights), document_weights=np.sqrt(weights)[TRAIN.groups.query_of_row])
+    by_query = fitted(query_weight=weights)
+    by_document = fitted(sample_weight=weights[TRAIN.groups.query_of_row])
+    both = fitted(query_weight=np.sqrt(weights), sample_weight=np.sqrt(weights)[TRAIN.groups.query_of_row])
     assert by_query.predict(TEST).tobytes() == by_document.predict(TEST).tobytes()
     np.testing.assert_allclose(both.predict(TEST), by_query.predict(TEST), rtol=1e-9, atol=1e-12)
 
 
 def test_only_the_ratio_of_weights_matters_without_regularisation():
     weights = np.random.default_rng(3).random(30)
-    one, four = (fitted(query_weights=factor * weights, **EVERYTHING) for factor in (1, 4))
+    one, four = (fitted(query_weight=factor * weights, **EVERYTHING) for factor in (1, 4))
     assert four.predict(TEST).tobytes() == one.predict(TEST).tobytes()
-    scaled = fitted(query_weights=4 * weights, **EVERYTHING | {"l2": 8.0, "min_hessian": 4.0})
-    plain = fitted(query_weights=weights, **EVERYTHING | {"l2": 2.0, "min_hessian": 1.0})
+    scaled = fitted(query_weight=4 * weights, **EVERYTHING | {"l2": 8.0, "min_hessian": 4.0})
+    plain = fitted(query_weight=weights, **EVERYTHING | {"l2": 2.0, "min_hessian": 1.0})
     assert scaled.predict(TEST).tobytes() == plain.predict(TEST).tobytes()
 
 
@@ -375,7 +375,7 @@ def test_a_query_of_weight_0_might_as_well_not_be_there():
     data = few_valued(20)
     limits = {"min_documents": 1, "max_leaves": 6, **EVERYTHING}
     without = fitted(data.take_queries(range(12)), **limits)
-    weighted = fitted(data, query_weights=np.arange(20) < 12, **limits)
+    weighted = fitted(data, query_weight=np.arange(20) < 12, **limits)
     assert weighted.predict(data).tobytes() == without.predict(data).tobytes()
 
 
@@ -384,7 +384,7 @@ def test_a_query_of_weight_2_counts_as_two_like_it():
     limits = {"min_documents": 1, "max_leaves": 2, "rounds": 1, **EVERYTHING}
     X, y, qid = data
     twice = RankingData(np.vstack([X, X[:90]]), np.append(y, y[:90]), np.append(qid, qid[:90] + 100))
-    weighted = fitted(data, query_weights=np.where(np.arange(12) < 6, 2.0, 1.0), **limits)
+    weighted = fitted(data, query_weight=np.where(np.arange(12) < 6, 2.0, 1.0), **limits)
     np.testing.assert_allclose(weighted.predict(data), fitted(twice, **limits).predict(data), rtol=1e-9)
 
 
@@ -393,8 +393,8 @@ def test_weights_turn_the_model_to_what_they_favour():
     rng = np.random.default_rng(8)
     X, qid = rng.normal(size=(400, 1)), np.repeat(np.arange(40), 10)
     y = (np.where(qid < 20, 1, -1) * X[:, 0] > 0).astype(float)
-    likes = fitted(RankingData(X, y, qid), query_weights=np.where(np.arange(40) < 20, 1.0, 0.1))
-    dislikes = fitted(RankingData(X, y, qid), query_weights=np.where(np.arange(40) < 20, 0.1, 1.0))
+    likes = fitted(RankingData(X, y, qid), query_weight=np.where(np.arange(40) < 20, 1.0, 0.1))
+    dislikes = fitted(RankingData(X, y, qid), query_weight=np.where(np.arange(40) < 20, 0.1, 1.0))
     low, high = [[-1.0]], [[1.0]]
     assert likes.predict(high) > likes.predict(low)
     assert dislikes.predict(high) < dislikes.predict(low)
@@ -403,23 +403,23 @@ def test_weights_turn_the_model_to_what_they_favour():
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ({"document_weights": [1.0]}, r"document_weights must have 360 numbers, not shape \(1,\)."),
-        ({"query_weights": np.ones(29)}, r"query_weights must have 30 numbers, not shape \(29,\)."),
-        ({"query_weights": np.full(30, -1.0)}, "query_weights must be finite and from 0 up, not all of them 0."),
-        ({"document_weights": np.zeros(360)}, "document_weights must be finite and from 0 up, not all"),
-        ({"document_weights": np.full(360, np.nan)}, "document_weights must be finite and from 0 up"),
-        ({"query_weights": ["heavy"] * 30}, "query_weights must be numbers."),
+        ({"sample_weight": [1.0]}, r"sample_weight must have 360 numbers, not shape \(1,\)."),
+        ({"query_weight": np.ones(29)}, r"query_weight must have 30 numbers, not shape \(29,\)."),
+        ({"query_weight": np.full(30, -1.0)}, "query_weight must be finite and from 0 up, not all of them 0."),
+        ({"sample_weight": np.zeros(360)}, "sample_weight must be finite and from 0 up, not all"),
+        ({"sample_weight": np.full(360, np.nan)}, "sample_weight must be finite and from 0 up"),
+        ({"query_weight": ["heavy"] * 30}, "query_weight must be numbers."),
         (
-            {"document_weights": np.full(360, 1e308)},
-            r"document_weights times query_weights .* not 1e\+308",
+            {"sample_weight": np.full(360, 1e308)},
+            r"sample_weight times query_weight .* not 1e\+308",
         ),
         (
-            {"document_weights": np.full(360, 1e200), "query_weights": np.full(30, 1e200)},
-            "The largest of document_weights times query_weights must be from 1e-100 to 1e.100, not inf.",
+            {"sample_weight": np.full(360, 1e200), "query_weight": np.full(30, 1e200)},
+            "The largest of sample_weight times query_weight must be from 1e-100 to 1e.100, not inf.",
         ),
         (
-            {"document_weights": np.arange(360) < 12, "query_weights": np.arange(30) > 0},
-            "The largest of document_weights times query_weights must be from 1e-100 to 1e.100, not 0.",
+            {"sample_weight": np.arange(360) < 12, "query_weight": np.arange(30) > 0},
+            "The largest of sample_weight times query_weight must be from 1e-100 to 1e.100, not 0.",
         ),
     ],
     ids=lambda one: "" if isinstance(one, str) else next(iter(one)),
@@ -452,7 +452,7 @@ def test_ctrl_c_keeps_the_best_round_so_far():
         if this.number == 6:
             raise KeyboardInterrupt
 
-    ranker = LambdaMART(rounds=50, learning_rate=0.9, n_threads=1)
+    ranker = LambdaMART(rounds=50, learning_rate=0.9, n_jobs=1)
     with pytest.warns(UserWarning, match="Interrupted after round 6; the model is that of round"):
         ranker.fit(TRAIN, validation=TEST, on_round=stop)
     assert ranker.history_.interrupted
@@ -464,7 +464,7 @@ def test_ctrl_c_keeps_the_best_round_so_far():
 @pytest.mark.parametrize("by", ["documents", "queries", "gradient"])
 def test_a_seed_reproduces_every_kind_of_draw(by):
     options = {"subsample": 0.4, "subsample_by": by, "rounds": 15}
-    one, again, other = (fitted(**options, seed=seed) for seed in (3, 3, 4))
+    one, again, other = (fitted(**options, random_state=seed) for seed in (3, 3, 4))
     assert encode(one.model_) == encode(again.model_)
     assert one.predict(TEST).tobytes() != other.predict(TEST).tobytes()
     assert one.score(*TEST) > NDCG(k=10)(TEST.y, np.zeros(len(TEST)), TEST.qid) + 0.05
@@ -494,8 +494,8 @@ def test_rows_in_any_order_make_one_model_with_every_option():
     rows = np.random.default_rng(9).permutation(len(TRAIN))
     weights = np.random.default_rng(3).random(len(TRAIN))
     options = {"query_features": ["rank", "minmax", "zscore"], "subsample_by": "gradient", "monotone": {1: 1}}
-    one = fitted(**options, document_weights=weights)
-    other = fitted(TRAIN.take(rows), **options, document_weights=weights[rows])
+    one = fitted(**options, sample_weight=weights)
+    other = fitted(TRAIN.take(rows), **options, sample_weight=weights[rows])
     assert encode(one.model_) == encode(other.model_)
 
 

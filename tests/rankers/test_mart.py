@@ -13,9 +13,9 @@ TRAIN, TEST = judged(), judged(seed=2)
 EVERYTHING = {"subsample": 1.0, "feature_fraction": 1.0, "l2": 0.0}
 
 
-def fitted(data=TRAIN, *, document_weights=None, **parameters):
-    few = {"rounds": 8, "learning_rate": 0.2, "n_threads": 1}
-    return MART(**few | parameters).fit(data, document_weights=document_weights)
+def fitted(data=TRAIN, *, sample_weight=None, **parameters):
+    few = {"rounds": 8, "learning_rate": 0.2, "n_jobs": 1}
+    return MART(**few | parameters).fit(data, sample_weight=sample_weight)
 
 
 def test_a_full_step_of_a_stump_is_the_mean_of_each_side():
@@ -53,8 +53,7 @@ def test_a_document_of_no_weight_counts_for_nothing():
     wild = np.where(weights == 0, 3.0 - y, y)
     plain = {"subsample": 1.0, "min_documents": 5}
     models = [
-        fitted(RankingData(X, labels, qid), document_weights=weights, **plain).predict(TEST)
-        for labels in (y, wild)
+        fitted(RankingData(X, labels, qid), sample_weight=weights, **plain).predict(TEST) for labels in (y, wild)
     ]
     # Rows lie in another order, so that sums may differ by rounding.
     np.testing.assert_allclose(models[0], models[1], rtol=1e-9, atol=1e-12)

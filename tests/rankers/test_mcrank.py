@@ -15,9 +15,9 @@ every_kind = pytest.mark.parametrize("classes", ["multiclass", "ordinal"])
 all_trees = pytest.mark.parametrize("trees", ["shared", "per_class"])
 
 
-def fitted(data=TRAIN, *, validation=None, document_weights=None, **parameters):
-    few = {"rounds": 8, "learning_rate": 0.2, "n_threads": 1}
-    return McRank(**few | parameters).fit(data, validation=validation, document_weights=document_weights)
+def fitted(data=TRAIN, *, validation=None, sample_weight=None, **parameters):
+    few = {"rounds": 8, "learning_rate": 0.2, "n_jobs": 1}
+    return McRank(**few | parameters).fit(data, validation=validation, sample_weight=sample_weight)
 
 
 # The rule
@@ -116,7 +116,7 @@ def test_gains_change_only_how_classes_are_read():
 def test_the_order_of_rows_and_threads_change_nothing(classes, trees):
     rows = np.random.default_rng(4).permutation(len(TRAIN))
     kind = {"classes": classes, "trees": trees}
-    fits = [fitted(**kind), fitted(TRAIN.take(rows), **kind), fitted(**kind, n_threads=2)]
+    fits = [fitted(**kind), fitted(TRAIN.take(rows), **kind), fitted(**kind, n_jobs=2)]
     assert len({encode(one.model_) for one in fits}) == 1
 
 
@@ -131,7 +131,7 @@ def test_a_weighted_document_counts_as_many():
     X, y, qid = TRAIN
     doubled = np.repeat(np.arange(len(y)), np.where(y > 1, 2, 1))
     plain = {"subsample": 1.0, "feature_fraction": 1.0, "rounds": 1, "min_documents": 1, "max_leaves": 2}
-    weighted = fitted(document_weights=np.where(y > 1, 2.0, 1.0), **plain)
+    weighted = fitted(sample_weight=np.where(y > 1, 2.0, 1.0), **plain)
     repeated = fitted(RankingData(X[doubled], y[doubled], qid[doubled]), **plain)
     np.testing.assert_allclose(weighted.predict(TEST), repeated.predict(TEST), rtol=1e-9)
 

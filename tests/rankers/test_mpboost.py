@@ -39,7 +39,7 @@ def test_every_round_takes_the_stump_of_brute_force(state, distance, by_query, n
         pair_weights="query" if by_query else "uniform",
         newton=newton,
         learning_rate=learning_rate,
-        n_threads=1,
+        n_jobs=1,
     )
     pairs = slow.pairs_of(y.tolist(), qid.tolist(), distance.between, by_query=by_query)
     try:
@@ -106,7 +106,7 @@ def test_the_weight_of_a_query_counts(pair_weights, distance):
     X, y, qid = noisy()
     ranker = MPBoost(distance=distance, pair_weights=pair_weights, rounds=20)
     alike = clone(ranker).fit(X, y, qid).predict(X)
-    double = clone(ranker).fit(X, y, qid, query_weights=np.where(np.arange(30) == 0, 2.0, 1.0)).predict(X)
+    double = clone(ranker).fit(X, y, qid, query_weight=np.where(np.arange(30) == 0, 2.0, 1.0)).predict(X)
     assert np.abs(double - alike).max() > 1e-6
 
 

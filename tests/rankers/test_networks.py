@@ -114,7 +114,7 @@ class TopLabel(Metric):
 def test_the_lambdas_of_one_query_are_those_of_all(metric, weighted):
     scores = RNG.choice([0.0, 0.5, 0.25, 2.0], len(JUDGED.y))  # with ties
     weights = np.array([0.5, 2.0, 3.0]) if weighted else None
-    lambdas = LambdaGradients(metric, *JUDGED, query_weights=weights)
+    lambdas = LambdaGradients(metric, *JUDGED, query_weight=weights)
     wanted, pull = lambdas(scores)[0], lambdas.pull()
     for query, rows in enumerate(JUDGED.groups):
         assert pull(query, scores[rows]).tobytes() == wanted[rows].tobytes()
@@ -129,7 +129,7 @@ def test_a_custom_metric_trains_lambdarank():
 @pytest.mark.parametrize("name", ["linear", "expected_reciprocal_rank"])
 def test_the_bindings_of_pulls_check_their_arrays(name):
     given = {
-        "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weights": None, "truncation": None,
+        "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weight": None, "truncation": None,
         "normalise": False, "sigma": 1.0, "gains": np.zeros(2, dtype=np.float32), "discounts": np.ones(2),
         "query_factors": np.ones(1), "stop_probability": np.zeros(2), "depth": None,
     }  # fmt: skip
@@ -137,14 +137,14 @@ def test_the_bindings_of_pulls_check_their_arrays(name):
         "linear": ("gains", "discounts", "query_factors"),
         "expected_reciprocal_rank": ("stop_probability", "depth"),
     }
-    common = ("offsets", "labels", "query_weights", "truncation", "normalise", "sigma")
+    common = ("offsets", "labels", "query_weight", "truncation", "normalise", "sigma")
     arguments = {one: given[one] for one in (*common, *own[name])}
     make = getattr(_native, f"{name}_pull")
     assert make(**arguments)(0, np.zeros(2)).shape == (2,)
     wrong = {
         "offsets": np.array([0, 3]),
         "labels": np.array([0, np.nan]),
-        "query_weights": np.ones(2),
+        "query_weight": np.ones(2),
         "sigma": 0.0,
     }
     for one, value in wrong.items():
@@ -184,7 +184,7 @@ def test_every_scaling_learns_and_the_order_of_rows_changes_nothing(ranker_class
 
 @every_class
 def test_seeds_differ(ranker_class):
-    models = [ranker_class(rounds=2, hidden=(3,), seed=seed).fit(judged()).model_ for seed in (0, 0, 1)]
+    models = [ranker_class(rounds=2, hidden=(3,), random_state=seed).fit(judged()).model_ for seed in (0, 0, 1)]
     assert encode(models[0]) == encode(models[1])
     assert models[0].inner.parameters.tolist() != models[2].inner.parameters.tolist()
 
@@ -204,12 +204,12 @@ def test_queries_of_one_label_teach_nothing_and_are_counted(ranker_class):
 def test_a_document_without_weight_does_not_pull(ranker_class):
     train = judged()
     plain = ranker_class(rounds=2).fit(train).model_.inner.weights
-    ones = ranker_class(rounds=2).fit(train, document_weights=np.ones(len(train))).model_.inner.weights
+    ones = ranker_class(rounds=2).fit(train, sample_weight=np.ones(len(train))).model_.inner.weights
     assert ones.tolist() == plain.tolist()
     labels = np.append(train.y[:10], 3 - train.y[:10])  # of a query, and of its copy that wants the opposite
     both = RankingData(np.tile(train.X[:10], (2, 1)), labels, np.repeat(["a", "b"], 10))
     first, second = (
-        ranker_class(rounds=1).fit(both, query_weights=given).model_.rank(train.X[:10], 1)
+        ranker_class(rounds=1).fit(both, query_weight=given).model_.rank(train.X[:10], 1)
         for given in ([1, 0], [0, 1])
     )
     assert np.corrcoef(first, second)[0, 1] < -0.3
@@ -229,7 +229,7 @@ def test_a_document_without_weight_does_not_pull(ranker_class):
             {"scaling": "zscore"},
             "scaling must be 'none', 'query-minmax', 'query-zscore' or 'global', not 'zs",
         ),
-        ({"seed": -1}, "seed must be a non-negative integer, not -1."),
+        ({"random_state": -1}, "random_state must be a non-negative integer, not -1."),
     ],
     ids=str,
 )

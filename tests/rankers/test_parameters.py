@@ -190,7 +190,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
 def test_every_parameter_of_every_ranker_is_declared_in_full(kind):
     declared = describe(kind)
     assert declared[0].name == "metric"
-    assert declared[-1].name == "n_threads"
+    assert declared[-1].name == "n_jobs"
     assert sorted(one.name for one in declared) == sorted(inspect.signature(kind).parameters)
     for one in declared:
         assert re.fullmatch(r".*[.]", one.meaning)

@@ -186,4 +186,4 @@ def test_wrong_parameters_are_told(parameters, sentence):
 
 def test_weights_are_refused():
     with pytest.raises(InputError, match=r"PermuRank takes no weights: every query counts the same\."):
-        PermuRank().fit(noisy(), query_weights=np.ones(30))
+        PermuRank().fit(noisy(), query_weight=np.ones(30))

@@ -35,7 +35,7 @@ def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_quer
     ways = (1, -1) if directions == "both" else (1,)
     assume(slow.largest_agreement(pairs, X, ways) > slow.CLOSE)
     ranker = RankBoost(
-        KendallTau(), rounds=4, pair_weights="query" if by_query else "uniform", directions=directions, n_threads=1
+        KendallTau(), rounds=4, pair_weights="query" if by_query else "uniform", directions=directions, n_jobs=1
     ).fit(X, y, qid)
     before = np.zeros(len(y))
     for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):
@@ -84,8 +84,8 @@ def test_weights_count(pair_weights):
     X, y, qid = np.array([[2, 1], [1, 2], [1, 2], [2, 1]]), [1, 0, 1, 0], [1, 1, 2, 2]
     for weights, feature in (([3, 1], 0), ([1, 3], 1)):
         ranker = RankBoost(rounds=1, pair_weights=pair_weights)
-        by_query = clone(ranker).fit(X, y, qid, query_weights=weights)
-        by_document = clone(ranker).fit(X, y, qid, document_weights=np.repeat(weights, 2))
+        by_query = clone(ranker).fit(X, y, qid, query_weight=weights)
+        by_document = clone(ranker).fit(X, y, qid, sample_weight=np.repeat(weights, 2))
         assert by_query.model_.used_features.tolist() == by_document.model_.used_features.tolist() == [feature]
 
 

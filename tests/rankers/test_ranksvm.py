@@ -63,7 +63,7 @@ def test_a_pair_counts_the_geometric_mean_of_its_documents(loss):
     weights = np.random.default_rng(2).random(len(data)) + 0.1
     ranker = RankSVM(C=10.0, loss=loss, scaling="none", tolerance=1e-9, max_iterations=5000)
     expected = by_brute_force(*listed_pairs(data, "queries", weights), 10.0, loss)
-    found = ranker.fit(data, document_weights=weights).model_.weights
+    found = ranker.fit(data, sample_weight=weights).model_.weights
     np.testing.assert_allclose(found, expected, atol=2e-3 if loss == "hinge" else 1e-5)
 
 
@@ -77,7 +77,7 @@ def test_a_query_that_counts_double_counts_as_two():
         np.concatenate([data.qid, np.full(len(rows), 99)]),
     )
     taught = 12 - RankSVM().fit(data).skipped_queries_  # what the mean is over; there it is one more
-    heavy = RankSVM(C=taught, scaling="none", tolerance=1e-10).fit(data, query_weights=twice)
+    heavy = RankSVM(C=taught, scaling="none", tolerance=1e-10).fit(data, query_weight=twice)
     copied = RankSVM(C=taught + 1, scaling="none", tolerance=1e-10).fit(more)
     np.testing.assert_allclose(heavy.model_.weights, copied.model_.weights, atol=1e-5)
 

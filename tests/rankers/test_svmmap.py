@@ -204,4 +204,4 @@ def test_wrong_parameters_are_told(parameters, sentence):
 def test_weights_are_refused():
     data = noisy()
     with pytest.raises(InputError, match=r"SVMmap takes no weights: every query counts the same\."):
-        SVMmap().fit(data, query_weights=np.ones(20))
+        SVMmap().fit(data, query_weight=np.ones(20))

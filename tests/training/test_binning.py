@@ -145,7 +145,7 @@ def test_any_number_of_threads_gives_the_same_bytes(n_rows):
     X = np.random.default_rng(n_rows).normal(size=(n_rows, 35)).astype(np.float32)
     X[::7, 3] = np.nan
     rows = np.random.default_rng(1).permutation(n_rows)
-    one, *others = (BinnedFeatures.of(X, rows, n_threads=n_threads).matrix for n_threads in (1, 2, 3))
+    one, *others = (BinnedFeatures.of(X, rows, n_jobs=n_threads).matrix for n_threads in (1, 2, 3))
     for other in others:
         assert other.edges == one.edges
         assert other.codes().tobytes() == one.codes().tobytes()

@@ -17,7 +17,7 @@ LARGE = judged(100, seed=4)
 
 
 def ranker(**parameters):
-    return LambdaMART(**{"rounds": 8, "learning_rate": 0.2, "n_threads": 1} | parameters)
+    return LambdaMART(**{"rounds": 8, "learning_rate": 0.2, "n_jobs": 1} | parameters)
 
 
 BACKGROUND = ranker(rounds=20).fit(LARGE)
@@ -29,8 +29,8 @@ def foreign(predict=lambda X: BACKGROUND.predict(X)):
 
 
 def test_the_level_of_a_start_changes_no_tree_of_mart():
-    start = AdaRank(n_threads=1).fit(TRAIN).predict(TRAIN)
-    few = MART(rounds=8, learning_rate=0.2, n_threads=1)
+    start = AdaRank(n_jobs=1).fit(TRAIN).predict(TRAIN)
+    few = MART(rounds=8, learning_rate=0.2, n_jobs=1)
     here, there = (
         few.fit(TRAIN, start=start + level).predict(TEST, init_score=np.zeros(len(TEST))) for level in (0.0, 64.0)
     )
@@ -66,7 +66,7 @@ def test_any_way_to_give_the_same_start_learns_the_same_trees():
 
 
 def test_a_start_of_another_kind_is_kept_beside_the_trees():
-    start = AdaRank(n_threads=1).fit(TRAIN)
+    start = AdaRank(n_jobs=1).fit(TRAIN)
     adapted = ranker().fit(TRAIN, start=start)
     assert isinstance(adapted.model_, Combination)
     assert adapted.model_.members[0].kind == "linear"
@@ -141,7 +141,7 @@ def test_the_order_of_rows_and_threads_change_nothing():
     fits = [
         ranker().fit(TRAIN, start=BACKGROUND),
         ranker().fit(TRAIN.take(rows), start=BACKGROUND),
-        ranker(n_threads=2).fit(TRAIN, start=BACKGROUND),
+        ranker(n_jobs=2).fit(TRAIN, start=BACKGROUND),
     ]
     assert len({encode(one.model_) for one in fits}) == 1
     columns = [(TRAIN, BACKGROUND.predict(TRAIN)), (TRAIN.take(rows), BACKGROUND.predict(TRAIN)[rows])]
@@ -149,8 +149,8 @@ def test_the_order_of_rows_and_threads_change_nothing():
 
 
 def test_mart_takes_a_start_too():
-    start = MART(rounds=10, n_threads=1).fit(LARGE)
-    adapted = MART(rounds=10, n_threads=1).fit(TRAIN, start=start)
+    start = MART(rounds=10, n_jobs=1).fit(LARGE)
+    adapted = MART(rounds=10, n_jobs=1).fit(TRAIN, start=start)
     assert adapted.model_.n_trees == 20
 
 

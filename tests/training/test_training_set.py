@@ -58,7 +58,7 @@ def test_queries_with_their_labels_exchanged_are_told_apart():
 
 def test_data_are_binned_once_for_all_fits():
     train = TrainingSet(judged())
-    assert train.binned(255) is train.binned(255, n_threads=2)
+    assert train.binned(255) is train.binned(255, n_jobs=2)
     assert train.binned(7) is not train.binned(255)
     assert train.binned(7) is not train.binned(7, coarse=True)
     codes, edges = train.binned(7).matrix.codes(), train.binned(7).matrix.edges

@@ -10,8 +10,8 @@ import typer
 
 from rankwright.cli.inputs import (
     FeaturesOption,
+    JobsOption,
     JsonFlag,
-    ThreadsOption,
     checked_output,
     read_data_for,
 )
@@ -56,7 +56,7 @@ def combine(
         ),
     ] = None,
     features: FeaturesOption = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Find the best combination of models for a metric and save it as one model.
@@ -69,8 +69,8 @@ def combine(
     """
     _check(models, model, plot, data)
     scorers = [load(path) for path in models]
-    judged = read_data_for(scorers, data, n_features=features, n_threads=threads)
-    mix = _blend(scorers, judged, metric=parse(metric), form=form, low=low, high=high, n_threads=threads)
+    judged = read_data_for(scorers, data, n_features=features, n_jobs=jobs)
+    mix = _blend(scorers, judged, metric=parse(metric), form=form, low=low, high=high, n_jobs=jobs)
     assert mix.model_ is not None
     save(mix.model_, model)
     if plot is not None:

@@ -9,11 +9,11 @@ import typer
 
 from rankwright.cli.inputs import (
     ConventionOption,
+    JobsOption,
     JsonFlag,
     MetricsOption,
     RankerArgument,
     SetOption,
-    ThreadsOption,
     make_ranker,
 )
 from rankwright.cli.output import note, progress, show_json, show_table, spelled
@@ -59,7 +59,7 @@ def crossval(
             "--workers", min=1, metavar="N", help="Number of parallel fits for --tune; by default one per thread."
         ),
     ] = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Train and test a ranker on every fold; the validation part of a fold chooses the number of rounds.
@@ -71,7 +71,7 @@ def crossval(
     if choose is not None and not tune:
         raise InputError("--choose has no effect without --tune; add --tune or leave it out.")
     protocol = (choose or "validation") if tune else None
-    chosen = make_ranker(ranker, settings or [], threads)
+    chosen = make_ranker(ranker, settings or [], jobs)
     fits = len(find_folds(data)) * count_fits(chosen, tune=protocol)
     with progress(f"cross-validating {ranker}", fits) as step:
         result = cross_validate(

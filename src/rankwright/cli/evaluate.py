@@ -10,9 +10,9 @@ import typer
 from rankwright.cli.inputs import (
     ConventionOption,
     FeaturesOption,
+    JobsOption,
     JsonFlag,
     MetricsOption,
-    ThreadsOption,
     checked_output,
     read_data_for,
 )
@@ -51,7 +51,7 @@ def evaluate(
         bool, typer.Option("--per-query", help="With --json: print the value of every query too.")
     ] = False,
     features: FeaturesOption = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Evaluate models on judged documents.
@@ -69,14 +69,14 @@ def evaluate(
     systems = {str(path): load(path) for path in models}
     if len(systems) < len(models):
         raise InputError(f"The model {_repeated(models)} is given twice.")
-    judged = read_data_for(systems.values(), data, n_features=features, n_threads=threads)
+    judged = read_data_for(systems.values(), data, n_features=features, n_jobs=jobs)
     asked = parse_metrics(metrics)
     if rounds is not None:
         cuts = _numbers(rounds)
-        found = evaluate_rounds(systems, judged, cuts, metrics=asked, convention=convention, n_threads=threads)
+        found = evaluate_rounds(systems, judged, cuts, metrics=asked, convention=convention, n_jobs=jobs)
         _show_rounds(found, plot, json)
         return
-    report = measure(systems, judged, metrics=asked, convention=convention, n_threads=threads)
+    report = measure(systems, judged, metrics=asked, convention=convention, n_jobs=jobs)
     if json:
         show_json(report.to_dict() | ({"per_query": _per_query(report)} if per_query else {}))
         return

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-ThreadsOption = Annotated[
+JobsOption = Annotated[
     int | None,
     typer.Option(
-        "--threads", min=1, metavar="N", help="Number of threads; by default all that this process may use."
+        "--jobs", min=1, metavar="N", help="Number of threads; by default all that this process may use."
     ),
 ]
 MetricsOption = Annotated[
@@ -67,32 +67,32 @@ SetOption = Annotated[
 ]
 
 
-def read_data(path: Path, *, n_features: int | None = None, n_threads: int | None = None) -> RankingData:
+def read_data(path: Path, *, n_features: int | None = None, n_jobs: int | None = None) -> RankingData:
     """Read judged documents: LETOR text, .csv (either may end with .gz too) or .parquet."""
     reader = _table_reader(path)
     if reader is not None:
         table: RankingData = reader(path)
         return table
-    return data.read_letor(path, n_features=n_features, n_threads=n_threads)
+    return data.read_letor(path, n_features=n_features, n_jobs=n_jobs)
 
 
 def read_data_for(
-    scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_threads: int | None
+    scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_jobs: int | None
 ) -> RankingData:
     """Read judged documents and check that they have the features that each scorer was trained on."""
-    judged = read_data(path, n_features=n_features, n_threads=n_threads)
+    judged = read_data(path, n_features=n_features, n_jobs=n_jobs)
     _require_features(judged, scorers, path)
     return judged
 
 
-def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_threads: int | None) -> Documents:
+def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_jobs: int | None) -> Documents:
     """Read documents to score; labels, if the file has any, are ignored."""
     reader = _table_reader(path)
     documents: Documents
     if reader is not None:
         documents = reader(path, label=None)
     else:
-        documents = data.read_letor(path, judged=False, n_features=n_features, n_threads=n_threads)
+        documents = data.read_letor(path, judged=False, n_features=n_features, n_jobs=n_jobs)
     _require_features(documents, [scorer], path)
     return documents
 
@@ -124,12 +124,12 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     return path
 
 
-def make_ranker(name: str, settings: Sequence[str], n_threads: int | None) -> Ranker:
+def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:
     """Return the ranker of that name with its parameters set, each as `name=value`."""
     from rankwright.rankers import catalogue  # imports scikit-learn, which other commands do without
 
     ranker = catalogue.make_ranker(name, dict(map(_setting, settings)))
-    return ranker if n_threads is None else ranker.set_params(n_threads=n_threads)
+    return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import FeaturesOption, JsonFlag, ThreadsOption, checked_output, read_documents_for
+from rankwright.cli.inputs import FeaturesOption, JobsOption, JsonFlag, checked_output, read_documents_for
 from rankwright.cli.output import note, show_text
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
@@ -31,7 +31,7 @@ def predict(
     data: DataOption,
     out: OutOption = None,
     features: FeaturesOption = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Score documents: one score per line, in the order of the file.
@@ -42,8 +42,8 @@ def predict(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_documents_for(scorer, data, n_features=features, n_threads=threads)
-    scores = scorer.predict(documents, n_threads=threads)
+    documents = read_documents_for(scorer, data, n_features=features, n_jobs=jobs)
+    scores = scorer.predict(documents, n_jobs=jobs)
     text = _json({"scores": scores.tolist()}) if json else "".join(f"{score!r}\n" for score in scores.tolist())
     _write(text, out, f"{len(scores):,} scores")
 
@@ -56,7 +56,7 @@ def rank(
         str, typer.Option("--tag", metavar="NAME", help="Name of the run, its last column.")
     ] = "rankwright",
     features: FeaturesOption = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Rank the documents of each query, best first, as a TREC run.
@@ -67,8 +67,8 @@ def rank(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_documents_for(scorer, data, n_features=features, n_threads=threads)
-    scores = scorer.predict(documents, n_threads=threads)
+    documents = read_documents_for(scorer, data, n_features=features, n_jobs=jobs)
+    scores = scorer.predict(documents, n_jobs=jobs)
     numbered = [f"row{row}" for row in range(1, len(documents) + 1)]
     run = Run.of(
         documents.qid, numbered if documents.document_ids is None else documents.document_ids, scores, tag=tag

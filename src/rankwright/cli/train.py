@@ -11,10 +11,10 @@ import typer
 
 from rankwright.cli.inputs import (
     FeaturesOption,
+    JobsOption,
     JsonFlag,
     RankerArgument,
     SetOption,
-    ThreadsOption,
     checked_output,
     make_ranker,
     read_data,
@@ -55,7 +55,7 @@ def train(
     ] = None,
     settings: SetOption = None,
     features: FeaturesOption = None,
-    threads: ThreadsOption = None,
+    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
     """Train a ranker on judged documents and save it as a model file.
@@ -66,12 +66,12 @@ def train(
 
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
     """
-    chosen = make_ranker(ranker, settings or [], threads)
+    chosen = make_ranker(ranker, settings or [], jobs)
     checked_output(model, inputs=(train, valid, start))
     submodel = None if start is None else load(start)
     submodels = [] if submodel is None else [submodel]
-    judged = read_data_for(submodels, train, n_features=features, n_threads=threads)
-    validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_threads=threads)
+    judged = read_data_for(submodels, train, n_features=features, n_jobs=jobs)
+    validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_jobs=jobs)
     started = time.perf_counter()
     fit_with_progress(chosen, judged, validation, submodel)
     seconds = time.perf_counter() - started

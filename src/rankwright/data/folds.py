@@ -36,14 +36,14 @@ def read_fold(
     *,
     n_features: int | None = None,
     absent: float = 0.0,
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Fold:
     """Read train.txt, vali.txt and test.txt of a fold, or their names in other collections, plain or .gz.
 
     The options are those of `read_letor`. All parts get the number of features of the widest.
     """
     paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
-    parts = [read_letor(path, n_features=n_features, absent=absent, n_threads=n_threads) for path in paths]
+    parts = [read_letor(path, n_features=n_features, absent=absent, n_jobs=n_jobs) for path in paths]
     widest = max(part.n_features for part in parts)
     return Fold(*(_widened(part, widest, absent) for part in parts))
 

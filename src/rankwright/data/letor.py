@@ -50,7 +50,7 @@ def read_letor(
     judged: Literal[True] = ...,
     n_features: int | None = ...,
     absent: float = ...,
-    n_threads: int | None = ...,
+    n_jobs: int | None = ...,
 ) -> RankingData: ...
 @overload
 def read_letor(
@@ -59,7 +59,7 @@ def read_letor(
     judged: bool,
     n_features: int | None = ...,
     absent: float = ...,
-    n_threads: int | None = ...,
+    n_jobs: int | None = ...,
 ) -> Documents: ...
 def read_letor(
     path: AnyPath,
@@ -67,7 +67,7 @@ def read_letor(
     judged: bool = True,
     n_features: int | None = None,
     absent: float = 0.0,
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Documents:
     """Read a LETOR file, decompressed if its name ends with .gz.
 
@@ -86,7 +86,7 @@ def read_letor(
         The value of a feature that a line does not name: 0 as in SVMlight, or NaN for missing.
     """
     _check_options(n_features, absent)
-    parser = _native.LetorParser(judged, MAX_FEATURES, MAX_LINE_BYTES, MAX_QUERY_ID, resolve_threads(n_threads))
+    parser = _native.LetorParser(judged, MAX_FEATURES, MAX_LINE_BYTES, MAX_QUERY_ID, resolve_threads(n_jobs))
     name = os.fspath(path)
     for block in read_blocks(name):
         if error := parser.feed(block):

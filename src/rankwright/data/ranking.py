@@ -38,12 +38,12 @@ class Ranking:
         groups: QueryGroups,
         *,
         tie_break: ArrayLike | None = None,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> Ranking:
         """Rank the documents of every query by their scores."""
         values = checked_scores(scores, groups.n_rows)
         second = None if tie_break is None else checked_scores(tie_break, groups.n_rows, "tie_break")
-        threads = resolve_threads(n_threads)
+        threads = resolve_threads(n_jobs)
         sorted_queries = _native.sort_within_queries(groups.offsets, groups.rows, values, second, threads)
         return cls(groups, values, sorted_queries)
 

@@ -70,14 +70,14 @@ class Blend:
         alone = ", ".join(f"{value:.4f}" for value in self.alone)
         return f"Blend(weights {weights}: {self.metric} {self.value:.4f}; alone {alone})"
 
-    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
+    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return one score per document, like `Scorer.predict`."""
         if self.model_ is None:
             raise InputError(
                 "This blend has no model, because columns of scores or models of other libraries were combined: "
                 "apply blend.weights to the scores of new documents."
             )
-        return self.model_.predict(X, qid, n_threads=n_threads)
+        return self.model_.predict(X, qid, n_jobs=n_jobs)
 
     def plot(self) -> str:
         """Return the metric against alpha as SVG text."""
@@ -97,7 +97,7 @@ def blend(
     form: str = "convex",
     low: float | None = None,
     high: float | None = None,
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
     on_step: Callable[[float], None] | None = None,
 ) -> Blend:
     """Return the combination of rankers with the highest metric.
@@ -120,7 +120,7 @@ def blend(
         the others.
     low, high
         The range of alpha: by default 0 to 1 for `"convex"`, 0 to infinity for `"sum"`.
-    n_threads
+    n_jobs
         Number of threads, None for all that are available; the result does not depend on it.
     on_step
         Called with the metric after each step of a search over more than two rankers.
@@ -133,7 +133,7 @@ def blend(
     if not isinstance(measured, Metric):
         raise InputError(f"metric must be a Metric such as NDCG(k=10) or its name, not {metric!r}.")
     limits = _checked_range(form, low, high, len(rankers))
-    threads = resolve_threads(n_threads)
+    threads = resolve_threads(n_jobs)
     columns = [_scores_of(one, number, on, threads) for number, one in enumerate(rankers, start=1)]
     search = LineSearch(measured, on.y, on.groups, n_threads=threads)
     found = _blend_two if len(rankers) == 2 else _blend_many

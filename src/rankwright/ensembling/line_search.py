@@ -28,7 +28,7 @@ class LineSearch:
 
     def value(self, scores: Doubles) -> float:
         """Return the mean of the metric over queries."""
-        return self.metric.mean(self._labels, scores, self._groups, n_threads=self._n_threads)
+        return self.metric.mean(self._labels, scores, self._groups, n_jobs=self._n_threads)
 
     def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
         """Return the mean of the metric of s + alpha t over queries, for every alpha from `low` to `high`."""

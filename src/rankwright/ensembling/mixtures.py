@@ -122,7 +122,7 @@ def mix_exponentially(
     metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
     exponents: Sequence[float] = EXPONENTS,
     kept_weight: float = KEPT_WEIGHT,
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Combination:
     """Return the exponentially weighted mixture of fitted rankers or scorers whose scores share one scale.
 
@@ -141,7 +141,7 @@ def mix_exponentially(
         The values of c to try; the one with the best mixture is taken.
     kept_weight
         Fraction of the total weight that the members kept must have.
-    n_threads
+    n_jobs
         Number of threads, None for all that are available; the mixture does not depend on it.
     """
     scorers = checked_scorers(rankers)
@@ -149,7 +149,7 @@ def mix_exponentially(
         raise InputError(f"exponents must be a list of non-negative numbers, not {exponents!r}.")
     if not 0.0 < kept_weight <= 1.0:
         raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
-    judge = Judge(on, metric, resolve_threads(n_threads))
+    judge = Judge(on, metric, resolve_threads(n_jobs))
     members = [Member.judged(f"ranker {number}", one, judge) for number, one in enumerate(scorers, start=1)]
     mixture = exponential_mixture(members, judge, exponents=exponents)
     about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(metric), "value": mixture.value}

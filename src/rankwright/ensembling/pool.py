@@ -40,7 +40,7 @@ class Judge:
         The documents; `QueryLabels` (labels and queries without features) if the scores are known already.
     metric
         The metric.
-    n_threads
+    n_jobs
         Number of threads; the value does not depend on it.
     """
 
@@ -50,7 +50,7 @@ class Judge:
 
     def __call__(self, scores: Doubles) -> float:
         """Return the mean of the metric over queries."""
-        return self.metric.mean(self.data.y, scores, self.data.groups, n_threads=self.n_threads)
+        return self.metric.mean(self.data.y, scores, self.data.groups, n_jobs=self.n_threads)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +77,7 @@ class Member:
     @classmethod
     def judged(cls, name: str, scorer: Scorer, judge: Judge) -> Member:
         """Score the judge's documents and value the scores."""
-        scores = scorer.predict(judge.data, n_threads=judge.n_threads)
+        scores = scorer.predict(judge.data, n_jobs=judge.n_threads)
         return cls(name=name, scorer=scorer, scores=scores, value=judge(scores))
 
 
@@ -119,7 +119,7 @@ def ranker_candidate(
     def fit(n_threads: int, on_round: OnRound) -> list[Member]:
         from sklearn.base import clone  # slow to import
 
-        fitted = clone(ranker).set_params(n_threads=n_threads).fit(train, on_round=on_round)
+        fitted = clone(ranker).set_params(n_jobs=n_threads).fit(train, on_round=on_round)
         if fitted.history_.interrupted:
             raise KeyboardInterrupt
         scorer = scale(*checked_scorers([fitted]))
@@ -163,7 +163,7 @@ class Pool(Generic[M]):
         ----------
         candidates
             The candidates.
-        n_threads
+        n_jobs
             Number of threads, shared among the fits.
         on_joined
             Called after the members of each candidate have joined.

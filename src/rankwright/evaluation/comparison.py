@@ -32,7 +32,7 @@ class Comparison:
     equal: int
 
 
-def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, seed: int = 0) -> Comparison:
+def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, random_state: int = 0) -> Comparison:
     """Compare two systems' values on the same queries; queries left out of either are passed over."""
     if one.shape != other.shape:
         raise InputError(f"One system has {len(one)} queries, the other {len(other)}.")
@@ -41,8 +41,8 @@ def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, seed: int =
         raise InputError("There is no query that both systems have a value for.")
     return Comparison(
         float(differences.mean()),
-        mean_interval(differences, samples=samples, seed=seed),
-        _sign_flip_test(differences, samples, np.random.default_rng(seed)),
+        mean_interval(differences, samples=samples, random_state=random_state),
+        _sign_flip_test(differences, samples, np.random.default_rng(random_state)),
         int((differences > 0).sum()),
         int((differences < 0).sum()),
         int((differences == 0).sum()),
@@ -50,13 +50,13 @@ def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, seed: int =
 
 
 def mean_interval(
-    values: Doubles, *, level: float = 0.95, samples: int = SAMPLES, seed: int = 0
+    values: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> tuple[float, float]:
     """Return the bootstrap interval of the mean."""
     kept = values[~np.isnan(values)]
     if len(kept) == 0:
         return float("nan"), float("nan")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(random_state)
     means = [
         kept[random.integers(0, len(kept), (min(BLOCK, samples - done), len(kept)))].mean(axis=1)
         for done in range(0, samples, BLOCK)

@@ -59,7 +59,7 @@ def dcg_loss(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: 
 
 def _ranks(scores: Doubles) -> NDArray[np.int64]:
     """Return the rank of each document of one query, from 0."""
-    return Ranking.of(scores, QueryGroups.of_one(len(scores)), n_threads=1).ranks() - 1
+    return Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1).ranks() - 1
 
 
 def _norm(values: Doubles, power: float) -> float:

@@ -53,8 +53,8 @@ def permutation_importance(
     *,
     metric: Metric | str,
     repeats: int = 5,
-    seed: int = 0,
-    n_threads: int | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> PermutationImportance:
     """Shuffle one feature's values over all documents, and measure how far the metric's mean falls.
 
@@ -70,22 +70,22 @@ def permutation_importance(
         What to measure, by value or by name.
     repeats
         How often each feature is shuffled.
-    seed
+    random_state
         Of the shuffling; each feature draws from a stream of its own.
     """
     _require_whole("repeats", repeats, 1)
-    _require_whole("seed", seed, 0)
+    _require_whole("random_state", random_state, 0)
     asked = parse(metric) if isinstance(metric, str) else metric
 
     def mean_with(X: NDArray[np.float32]) -> float:
-        scores = scorer.predict(X, data.qid, n_threads=n_threads)
-        return evaluate({"": scores}, data, metrics=[asked], n_threads=n_threads).mean("", str(asked))
+        scores = scorer.predict(X, data.qid, n_jobs=n_jobs)
+        return evaluate({"": scores}, data, metrics=[asked], n_jobs=n_jobs).mean("", str(asked))
 
     value = mean_with(data.X)
     drops = np.zeros((data.n_features, repeats))
     shuffled = data.X.copy()
     for feature in _used_features(scorer, data):
-        generator = np.random.default_rng([seed, int(feature)])
+        generator = np.random.default_rng([random_state, int(feature)])
         for repeat in range(repeats):
             shuffled[:, feature] = generator.permutation(data.X[:, feature])
             drops[feature, repeat] = value - mean_with(shuffled)

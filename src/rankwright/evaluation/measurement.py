@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Predicts(Protocol):
     """A scorer, a fitted ranker, or anything that scores like one."""
 
-    def predict(self, X: Any, qid: Any = None, *, n_threads: int | None = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, qid: Any = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return a score for each document."""
 
 
@@ -31,7 +31,7 @@ def evaluate(
     *,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> Report:
     """Measure systems on judged documents, query by query.
 
@@ -51,11 +51,11 @@ def evaluate(
         raise InputError("There is nothing to evaluate: give at least one system.")
     asked = checked_metrics(metrics, counting)
     values, empty = {}, {}
-    for system, scores in ((name, _scores(one, data, n_threads)) for name, one in systems.items()):
-        ranking = counting.rank(scores, data.groups, data.document_ids, n_threads=n_threads)
+    for system, scores in ((name, _scores(one, data, n_jobs)) for name, one in systems.items()):
+        ranking = counting.rank(scores, data.groups, data.document_ids, n_jobs=n_jobs)
         for metric in asked:
             counted = counting.apply(metric)
-            raw = counted.per_query_with_empty(data.y, ranking, n_threads=n_threads)
+            raw = counted.per_query_with_empty(data.y, ranking, n_jobs=n_jobs)
             values[system, str(metric)] = counted.count_empty(raw)
             empty[str(metric)] = int(np.isnan(raw).sum())
     return Report(
@@ -82,8 +82,8 @@ def _convention(one: str | Convention) -> Convention:
     return find_convention(one) if isinstance(one, str) else one
 
 
-def _scores(system: Any, data: RankingData, n_threads: int | None) -> ArrayLike:
+def _scores(system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
     if not hasattr(system, "predict"):
         scores: ArrayLike = np.asanyarray(system)  # a masked array stays one, and is refused
         return scores
-    return np.asarray(system.predict(data, n_threads=n_threads))
+    return np.asarray(system.predict(data, n_jobs=n_jobs))

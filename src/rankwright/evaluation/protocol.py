@@ -133,7 +133,7 @@ def cross_validate(
     fit = _tuner(ranker, tune, grid, workers, on_fit) if tune else _fitter(ranker)
     results = []
     for path in find_folds(folder):
-        train, valid, test = read_fold(path, n_threads=ranker.n_threads)
+        train, valid, test = read_fold(path, n_jobs=ranker.n_jobs)
         fitted = fit(train, valid)
         on_fit()
         results.append(_measure(path.name, fitted, test, asked, convention))
@@ -174,9 +174,9 @@ def _tuner(
 def _measure(name: str, fitted: Fitted, test: RankingData, metrics: Sequence[Metric], counting: str) -> FoldResult:
     ranker, chosen, trials = fitted
     scores = {ranker.name: ranker.predict(test)}
-    threads = ranker.n_threads
-    report = evaluate(scores, test, metrics=metrics, convention=counting, n_threads=threads)
-    averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting), n_threads=threads)
+    threads = ranker.n_jobs
+    report = evaluate(scores, test, metrics=metrics, convention=counting, n_jobs=threads)
+    averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting), n_jobs=threads)
     return FoldResult(name, report, averaged, ranker.history_.best_round, chosen, trials)
 
 

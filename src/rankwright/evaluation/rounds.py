@@ -58,7 +58,7 @@ def evaluate_rounds(
     *,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
-    n_threads: int | None = None,
+    n_jobs: int | None = None,
 ) -> RoundsReport:
     """Measure boosted models with their first rounds alone, query by query.
 
@@ -81,7 +81,7 @@ def evaluate_rounds(
         for name, system in systems.items()
         for number in wanted
     }
-    report = evaluate(cut, data, metrics=metrics, convention=convention, n_threads=n_threads)
+    report = evaluate(cut, data, metrics=metrics, convention=convention, n_jobs=n_jobs)
     return RoundsReport(tuple(systems), wanted, report)
 
 

@@ -111,13 +111,13 @@ def try_settings(
     rounds converge, its end is.
     """
     tasks = [(setting, part) for setting in settings for part in parts]
-    threads = resolve_threads(ranker.n_threads)
+    threads = resolve_threads(ranker.n_jobs)
     at_once = min(workers or threads, len(tasks))
     n_threads = max(1, threads // at_once)
 
     def fit(task: tuple[Mapping[str, Any], Part], on_round: OnRound) -> History:
         setting, part = task
-        one = configured(ranker, {**setting, "n_threads": n_threads})
+        one = configured(ranker, {**setting, "n_jobs": n_threads})
         return finished(one.fit(part.train, validation=part.judges, on_round=on_round)).history_
 
     histories = run_all(fit, tasks, workers=at_once, on_done=on_fit)
@@ -174,7 +174,7 @@ def _check_grid(ranker: Ranker, grid: Grid) -> None:
     for name, values in grid.items():
         if isinstance(values, str) or not len(values):
             raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
-        if name in ("metric", "rounds", "n_threads"):
+        if name in ("metric", "rounds", "n_jobs"):
             raise InputError(
                 f"The grid cannot hold {name}: all settings are judged by one metric, round by round."
             )

@@ -37,7 +37,7 @@ class BestFeature:
     repeats
         Which features may be chosen again: all (`"allow"`), none (`"once"`), or those that still lower the
         ensemble's loss (`"aside"`).
-    n_threads
+    n_jobs
         Threads to use.
     """
 
@@ -87,8 +87,8 @@ class BestFeature:
         return np.stack([self._measure(one.predict(self.train)) for one in self._candidates])
 
     def _measure(self, scores: Doubles) -> Doubles:
-        ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
-        return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
+        ranking = Ranking.of(scores, self.train.groups, n_jobs=self.n_threads)
+        return self.metric.per_query(self.train.y, ranking, n_jobs=self.n_threads)
 
     def _loss_with(self, signal: QueryWeights) -> Doubles:
         """Return the ensemble's loss with each candidate in it."""

@@ -62,7 +62,7 @@ class Pairs(ABC):
         Of a pair's higher and lower label.
     shares
         s, one a document: what a pair weighs before there are scores.
-    n_threads
+    n_jobs
         Threads to use.
     """
 
@@ -166,7 +166,7 @@ class FactoredPairs(Pairs):
 
     def misordered(self, scores: Doubles) -> float:
         """Count down each query's ranking."""
-        order = Ranking.of(scores, self.groups, n_threads=self.n_threads).order
+        order = Ranking.of(scores, self.groups, n_jobs=self.n_threads).order
         return _native.misordered_share(
             self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
         )

@@ -21,7 +21,7 @@ SMALLEST_ERROR = 1e-12
 class WeakModel(Protocol):
     """A scorer, or something else whose outputs boosting adds up: trees that score classes."""
 
-    def outputs(self, data: Documents, *, n_threads: int | None = None) -> Doubles:
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return what it says of documents."""
 
 

@@ -52,7 +52,7 @@ class StumpLearner:
     newton
         Whether to divide by the sum of w_ij d^2, the loss's second derivative, rather than w_ij as the paper
         does, which takes d^2 for 1.
-    n_threads
+    n_jobs
         Threads to use.
     """
 
@@ -100,7 +100,7 @@ class VoteLearner:
         The features, rows in the pairs' order.
     directions
         1 lets higher values be better, -1 lower ones.
-    n_threads
+    n_jobs
         Threads to use.
     """
 
@@ -178,7 +178,7 @@ class MetricVoteLearner(VoteLearner):
         return votes[int(np.argmax([self._measure(one) for one in scores]))][0]
 
     def _measure(self, scores: Doubles) -> float:
-        return self.metric.mean(self.judged.y, scores, self.judged.groups, n_threads=self.n_threads)
+        return self.metric.mean(self.judged.y, scores, self.judged.groups, n_jobs=self.n_threads)
 
 
 def _above(sums: Doubles) -> Doubles:

@@ -68,7 +68,7 @@ class MarginPairs:
         return self._sums(self._ranking(scores), values)
 
     def _ranking(self, scores: Doubles) -> Ranking:
-        return Ranking.of(scores, self.groups, n_threads=self.n_threads)
+        return Ranking.of(scores, self.groups, n_jobs=self.n_threads)
 
     def _sums(self, ranking: Ranking, values: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """Return, for each document, the sums of weights of worse and of better documents, and of weight x value.

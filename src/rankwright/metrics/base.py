@@ -104,23 +104,21 @@ class Metric(ABC):
         groups = QueryGroups.of(np.zeros(np.shape(y)[0], dtype=np.int64) if qid is None else qid)
         return self.mean(y, scores, groups)
 
-    def mean(self, y: ArrayLike, scores: ArrayLike, groups: QueryGroups, *, n_threads: int | None = None) -> float:
+    def mean(self, y: ArrayLike, scores: ArrayLike, groups: QueryGroups, *, n_jobs: int | None = None) -> float:
         """Return the mean over queries of the rankings by these scores; NaN where no query counts."""
-        ranking = Ranking.of(scores, groups, n_threads=n_threads)
-        return mean_over_queries(self.per_query(y, ranking, n_threads=n_threads))
+        ranking = Ranking.of(scores, groups, n_jobs=n_jobs)
+        return mean_over_queries(self.per_query(y, ranking, n_jobs=n_jobs))
 
-    def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None) -> Doubles:
+    def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_jobs: int | None = None) -> Doubles:
         """Return the value of every query, NaN for one that is left out."""
-        return self.count_empty(self.per_query_with_empty(labels, ranking, n_threads=n_threads))
+        return self.count_empty(self.per_query_with_empty(labels, ranking, n_jobs=n_jobs))
 
-    def per_query_with_empty(
-        self, labels: ArrayLike, ranking: Ranking, *, n_threads: int | None = None
-    ) -> Doubles:
+    def per_query_with_empty(self, labels: ArrayLike, ranking: Ranking, *, n_jobs: int | None = None) -> Doubles:
         """Return the value of every query, NaN for an empty one whatever it is to count."""
         y = labels_of(labels, ranking.groups.n_rows)
-        threads = resolve_threads(n_threads)
+        threads = resolve_threads(n_jobs)
         if self.ties is Ties.WORST:
-            ranking = Ranking.of(ranking.scores, ranking.groups, tie_break=y, n_threads=threads)
+            ranking = Ranking.of(ranking.scores, ranking.groups, tie_break=y, n_jobs=threads)
         try:
             return self._evaluate(y, ranking, threads)
         except ValueError:

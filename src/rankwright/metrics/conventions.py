@@ -57,19 +57,19 @@ class Convention:
         groups: QueryGroups,
         document_ids: ArrayLike | None = None,
         *,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> Ranking:
         """Rank documents as the tool does."""
         if not self.trec_order:
-            return Ranking.of(scores, groups, n_threads=n_threads)
+            return Ranking.of(scores, groups, n_jobs=n_jobs)
         # trec_eval keeps scores as floats and takes the later document id first between equal ones.
         with np.errstate(over="ignore"):
             scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
         if document_ids is None:
-            return Ranking.of(scores, groups, n_threads=n_threads)
+            return Ranking.of(scores, groups, n_jobs=n_jobs)
         # It compares bytes; in UTF-8 that is the order of characters.
         _, places = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
-        return Ranking.of(scores, groups, tie_break=-places, n_threads=n_threads)
+        return Ranking.of(scores, groups, tie_break=-places, n_jobs=n_jobs)
 
 
 _LETOR = {"discount": Discount.LETOR, "ties": Ties.STABLE}

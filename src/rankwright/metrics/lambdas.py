@@ -131,7 +131,7 @@ class SwapLambdas:
         """Return the gradient of one query's documents."""
 
         def of_query(query: int, scores: Doubles) -> Doubles:
-            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_threads=1)
+            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
             return self.sums(
                 offsets=ranking.groups.offsets,
                 order=ranking.order,

@@ -104,10 +104,8 @@ def sweep_by_rankings(
 def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads: int) -> Doubles:
     """Return the metric of several rankings of one query, a row each: how many documents are above every one."""
     n_rankings, n_documents = above.shape
-    ranking = Ranking.of(
-        -above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_threads=n_threads
-    )
-    return metric.per_query_with_empty(np.tile(labels, n_rankings), ranking, n_threads=n_threads)
+    ranking = Ranking.of(-above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_jobs=n_threads)
+    return metric.per_query_with_empty(np.tile(labels, n_rankings), ranking, n_jobs=n_threads)
 
 
 def _rankings(

@@ -76,13 +76,13 @@ class Calibrated(Scorer):
         return replace(self, classes=classes, calibration=calibration)
 
     def probabilities(
-        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
         """Return the probability of each class, one row per document. Takes the same input as `predict`."""
         if not isinstance(self.calibration, BayesScorer):
             raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
         features, groups = self._checked(X, qid)
-        return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_threads)))
+        return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_jobs)))
 
     @property
     def used_features(self) -> NDArray[np.int64]:

@@ -97,9 +97,9 @@ class ClassTrees:
         first_leaves = self.trees.splits[:-1] + np.arange(self.trees.n_trees)
         return np.asarray(np.maximum.reduceat(np.abs(self.values).max(axis=1), first_leaves))
 
-    def outputs(self, data: Documents, *, n_threads: int | None = None) -> Doubles:
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return the scores, one row per class and one column per document."""
-        return np.stack([one.predict(data, n_threads=n_threads) for one in self._by_class])
+        return np.stack([one.predict(data, n_jobs=n_jobs) for one in self._by_class])
 
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
         return np.stack([one._score(X, groups, n_threads) for one in self._by_class])
@@ -196,10 +196,10 @@ class ExpectedRelevance(Scorer):
         """Return the model of the first rounds only."""
         return replace(self, classes=self.classes.first(n_rounds))
 
-    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> Doubles:
+    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return the probability of each level, one row per document. Takes the same input as `predict`."""
         features, groups = self._checked(X, qid)
-        shares = self.link.probabilities(self.classes._scores(features, groups, resolve_threads(n_threads)))
+        shares = self.link.probabilities(self.classes._scores(features, groups, resolve_threads(n_jobs)))
         if (
             self.link is ClassLink.ORDINAL
         ):  # of a level or a higher one; where they cross, a level gets probability 0

@@ -47,7 +47,7 @@ def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
     """
     scorer = scorer_of(model)
     if scorer is not None:
-        return scorer.predict(data, n_threads=n_threads)
+        return scorer.predict(data, n_jobs=n_threads)
     try:
         return model.predict(data.X)
     except Exception as error:

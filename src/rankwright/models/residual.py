@@ -48,11 +48,11 @@ class ResidualModel(WrappingScorer):
         qid: ArrayLike | None = None,
         *,
         init_score: ArrayLike | None = None,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> Doubles:
         """Return one score per document: its `init_score` plus the score of the inner model."""
         features, groups = self._checked(X, qid)
-        return self._sums(features, groups, init_score, resolve_threads(n_threads))
+        return self._sums(features, groups, init_score, resolve_threads(n_jobs))
 
     def rank(
         self,
@@ -60,12 +60,12 @@ class ResidualModel(WrappingScorer):
         qid: ArrayLike | None = None,
         *,
         init_score: ArrayLike | None = None,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
         features, groups = self._checked_in_queries(X, qid)
-        scores = self._sums(features, groups, init_score, resolve_threads(n_threads))
-        return Ranking.of(scores, groups, n_threads=n_threads).ranks()
+        scores = self._sums(features, groups, init_score, resolve_threads(n_jobs))
+        return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
     def _sums(
         self, X: NDArray[np.float32], groups: QueryGroups, init_score: ArrayLike | None, n_threads: int

@@ -101,9 +101,7 @@ class Scorer(ABC):
         """Return the model made by the first `n_rounds` rounds."""
         raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so it cannot be cut to {n_rounds}.")
 
-    def predict(
-        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
-    ) -> NDArray[np.float64]:
+    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return one score per document, in the order of the input.
 
         Parameters
@@ -114,27 +112,27 @@ class Scorer(ABC):
         qid
             Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
             relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
-        n_threads
+        n_jobs
             Number of threads, None for all that this process may use; scores do not depend on it.
         """
         features, groups = self._checked(X, qid)
-        return self._finite_scores(features, groups, resolve_threads(n_threads))
+        return self._finite_scores(features, groups, resolve_threads(n_jobs))
 
-    def outputs(self, data: Documents, *, n_threads: int | None = None) -> NDArray[np.float64]:
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return what this scorer adds to an ensemble as its weak model: its scores."""
-        return self.predict(data, n_threads=n_threads)
+        return self.predict(data, n_jobs=n_jobs)
 
-    def rank(self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None) -> NDArray[np.int64]:
+    def rank(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best.
 
         Takes what `predict` takes, but always needs query ids.
         """
         features, groups = self._checked_in_queries(X, qid)
-        scores = self._finite_scores(features, groups, resolve_threads(n_threads))
-        return Ranking.of(scores, groups, n_threads=n_threads).ranks()
+        scores = self._finite_scores(features, groups, resolve_threads(n_jobs))
+        return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
     def contributions(
-        self, X: Any, qid: ArrayLike | None = None, *, n_threads: int | None = None
+        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
     ) -> NDArray[np.float64]:
         """Return one row per document: the contribution of each feature to its score, and last the base score.
 
@@ -143,7 +141,7 @@ class Scorer(ABC):
         """
         features, groups = self._checked(X, qid)
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
-            values = self._contributions(features, groups, resolve_threads(n_threads))
+            values = self._contributions(features, groups, resolve_threads(n_jobs))
         if not np.isfinite(values).all():
             row = int((~np.isfinite(values)).any(axis=1).argmax())
             raise InputError(f"A contribution in row {row} is not finite: the model's numbers are too large.")

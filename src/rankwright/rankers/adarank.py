@@ -86,8 +86,8 @@ class AdaRankRule:
 
     def quality(self, scores: Doubles) -> Doubles:
         """E of every query."""
-        ranking = Ranking.of(scores, self.train.groups, n_threads=self.n_threads)
-        return self.metric.per_query(self.train.y, ranking, n_threads=self.n_threads)
+        ranking = Ranking.of(scores, self.train.groups, n_jobs=self.n_threads)
+        return self.metric.per_query(self.train.y, ranking, n_jobs=self.n_threads)
 
 
 class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker):
@@ -151,7 +151,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         return _as_linear(members, missing), history
 
     def _fit_drawn(self, task: FitTask, judged: TrainingSet) -> tuple[TreeEnsemble, History]:
-        random = np.random.default_rng(self.seed)
+        random = np.random.default_rng(self.random_state)
         learner: DrawnVotes | DrawnTrees
         if self.weak == "stump":
             learner = DrawnVotes(judged, DIRECTIONS[self.directions], random, task.n_threads)
@@ -174,8 +174,8 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
 def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int) -> TrainingSet:
     """Return the training set without the queries in which every ranking is equally good."""
     y, groups = train.data.y, train.data.groups
-    rankings = (Ranking.of(scores, groups, n_threads=n_threads) for scores in (y, -y))
-    best, worst = (metric.per_query_with_empty(y, one, n_threads=n_threads) for one in rankings)
+    rankings = (Ranking.of(scores, groups, n_jobs=n_threads) for scores in (y, -y))
+    best, worst = (metric.per_query_with_empty(y, one, n_jobs=n_threads) for one in rankings)
     kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
     if len(kept) == 0:
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")

@@ -137,7 +137,9 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         if task.validation is not None:
             train, judging = task.train, task.validation
         elif chooses_rounds or len(set(self.exponents)) > 1:
-            train, judging = split_queries(task.train, VALIDATION_FRACTION, np.random.default_rng(self.seed))
+            train, judging = split_queries(
+                task.train, VALIDATION_FRACTION, np.random.default_rng(self.random_state)
+            )
         else:
             return task.train, None
         return train, Judge(judging.data, self.metric, task.n_threads)
@@ -189,7 +191,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         return [BaseLearner(*split, shape) for split in enumerate(self._splits(train)) for shape in shapes]
 
     def _splits(self, train: TrainingSet) -> list[Split]:
-        random = np.random.default_rng([self.seed, 1])
+        random = np.random.default_rng([self.random_state, 1])
         if self.bagging:
             return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
         parts = [split_queries(train, CALIBRATION_FRACTION, random) for _ in range(self.splits)]

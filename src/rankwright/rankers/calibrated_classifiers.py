@@ -129,7 +129,7 @@ class CalibrationLevel:
 
 def _class_scores(trees: ClassTrees, data: Any, n_threads: int) -> Doubles:
     """Return the score of each class, one row per document."""
-    return np.ascontiguousarray(trees.outputs(data, n_threads=n_threads).T)
+    return np.ascontiguousarray(trees.outputs(data, n_jobs=n_threads).T)
 
 
 class WeightedMember(NamedTuple):

@@ -200,7 +200,7 @@ class ExactSteps:
 
     def _outputs_of(self, model: WeakModel) -> Doubles:
         """Return a tree's outputs in the order of the documents that choose."""
-        outputs = model.outputs(self._data, n_threads=self._n_threads)
+        outputs = model.outputs(self._data, n_jobs=self._n_threads)
         return outputs[self._train.canonical_rows] if self._on_training else outputs
 
 

@@ -44,7 +44,7 @@ class BinningParameters(Parameters):
 class RandomParameters(Parameters):
     """What is drawn at random."""
 
-    seed: int = parameter(
+    random_state: int = parameter(
         Integer(0), "Seed of the random numbers. The same value on the same data gives the same model.", default=0
     )
 

@@ -84,7 +84,7 @@ class LambdaGradients:
         the query's largest gradient. The bytes are the same for any number of threads.
         """
         threads = resolve_threads(n_threads)
-        ranking = Ranking.of(scores, self._groups, n_threads=threads)
+        ranking = Ranking.of(scores, self._groups, n_jobs=threads)
         if not np.isfinite(ranking.scores).all():
             raise InputError("scores must be finite.")
         return self._kernel.sums(order=ranking.order, scores=ranking.scores, n_threads=threads, **self._arguments)

@@ -64,7 +64,7 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
     def _network(self, task: FitTask, scaling: Scaling) -> Network:
         # In canonical order, so that neither the order of rows nor the names of queries change the model.
         X = scaled_features(scaling, task.train).astype(np.float32)
-        random = np.random.default_rng(self.seed)
+        random = np.random.default_rng(self.random_state)
         groups, rate = task.train.labels.groups, self.learning_rate
         return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
 

@@ -48,7 +48,7 @@ class Permutations:
 
     def values(self, ranks: Ranks) -> Doubles:
         """Return the metric E of every query."""
-        return self._metric.per_query(self.labels, self._ranking(-ranks), n_threads=self._n_threads)
+        return self._metric.per_query(self.labels, self._ranking(-ranks), n_jobs=self._n_threads)
 
     def features(self, ranks: Ranks, X: Doubles) -> Doubles:
         """Return Phi, one row per query (equation 2, summed by document)."""
@@ -96,4 +96,4 @@ class Permutations:
         return self._ranking(keys, tie_break).ranks()
 
     def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
-        return Ranking.of(keys, self.groups, tie_break=tie_break, n_threads=self._n_threads)
+        return Ranking.of(keys, self.groups, tie_break=tie_break, n_jobs=self._n_threads)

@@ -45,7 +45,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         default=NDCG(k=10),
         kw_only=False,
     )
-    n_threads: int | None = parameter(
+    n_jobs: int | None = parameter(
         Jobs(),
         "Number of threads. None or -1: all that this process may use. The model does not depend on it.",
         default=None,
@@ -68,8 +68,8 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         qid: ArrayLike | None = None,
         *,
         validation: RankingData | TrainingSet | Sequence[Any] | None = None,
-        document_weights: ArrayLike | None = None,
-        query_weights: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
         start: Any = None,
         validation_start: ArrayLike | None = None,
         on_round: Callable[[Round], None] | None = None,
@@ -84,7 +84,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             share without preparing the documents again.
         validation
             Other judged documents that choose the best round: `RankingData`, `(X, y, qid)` or a `TrainingSet`.
-        document_weights, query_weights
+        sample_weight, query_weight
             The weight of each document, and of each query in the order of first appearance.
         start
             What to improve on: a fitted ranker or a scorer, which the model then holds; another library's model
@@ -97,8 +97,8 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         self.check_parameters()
         train = checked_train(X, y, qid)
         valid = None if validation is None else checked_validation(validation, train.data)
-        weights = checked_weights(train.data, document_weights, query_weights)
-        task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_threads))
+        weights = checked_weights(train.data, sample_weight, query_weight)
+        task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs))
         task = self._started(task, start, validation_start)
         model, history = self._fit(task)
         self._remember_features(train.data)
@@ -133,21 +133,21 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         qid: ArrayLike | None = None,
         *,
         init_score: ArrayLike | None = None,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> Doubles:
         """Return one score per document, in the order of the input.
 
         `qid` holds one query id per row, or a single id if all rows belong to one query. A model trained from
         scores that it does not hold (a `ResidualModel`) needs the scores of these documents as `init_score`.
         """
-        threads = self.n_threads if n_threads is None else n_threads
-        return self._fitted().predict(_documents(X), qid, n_threads=threads, **self._needed(init_score))
+        threads = self.n_jobs if n_jobs is None else n_jobs
+        return self._fitted().predict(_documents(X), qid, n_jobs=threads, **self._needed(init_score))
 
     def rank(
         self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
-        return self._fitted().rank(_documents(X), qid, n_threads=self.n_threads, **self._needed(init_score))
+        return self._fitted().rank(_documents(X), qid, n_jobs=self.n_jobs, **self._needed(init_score))
 
     def score(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> float:
         """Return the mean of the metric over queries; takes what `fit` takes."""
@@ -187,7 +187,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts that are saved with the model, which does not depend on the number of threads."""
         parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
-        del parameters["n_threads"]
+        del parameters["n_jobs"]
         return {
             "ranker": type(self).__name__,
             "parameters": parameters,

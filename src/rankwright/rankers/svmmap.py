@@ -43,7 +43,7 @@ class PrecisionRisk:
 
     def plane(self, w: Doubles) -> Plane:
         """Return the plane that touches the risk at w: the 1-slack constraint of the most violated rankings."""
-        ranking = Ranking.of(finite(self.X @ w), self.groups, n_threads=self.n_threads)
+        ranking = Ranking.of(finite(self.X @ w), self.groups, n_jobs=self.n_threads)
         crossings, lost = _native.most_violated_precision(ranking.native, self.relevant, self.n_threads)
         n_relevant = self.groups.reduce(np.add, self.relevant.astype(np.int64))
         n_pairs = (n_relevant * (self.groups.sizes - n_relevant))[self.groups.query_of_row]

@@ -177,7 +177,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
                 self.feature_fraction or feature_fraction_for(len(train)),
             ),
             monotone=monotone,
-            random=np.random.default_rng(self.seed),
+            random=np.random.default_rng(self.random_state),
             n_threads=task.n_threads,
         )
 

@@ -38,7 +38,7 @@ class BinnedFeatures:
         coarse: bool = False,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
-        n_threads: int | None = None,
+        n_jobs: int | None = None,
     ) -> BinnedFeatures:
         """Bin the rows listed, in that order; edges come from all of them, or from a random sample.
 
@@ -46,7 +46,7 @@ class BinnedFeatures:
         single codes only where those levels promise most: much quicker, and not quite the same splits.
         """
         require_bins(max_bins)
-        threads = resolve_threads(n_threads)
+        threads = resolve_threads(n_jobs)
         sample = rows[_sample(len(rows), sample_rows, seed)]
         edges = _native.find_all_edges(X, sample, max_bins, threads)
         return cls(_native.encode(X, rows, edges, coarse, threads))

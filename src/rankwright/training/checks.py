@@ -76,14 +76,14 @@ def checked_weights(
         return None
     groups, weights = train.groups, np.ones(len(train))
     if by_document is not None:
-        weights = weights * _checked_numbers("document_weights", by_document, len(train))
+        weights = weights * _checked_numbers("sample_weight", by_document, len(train))
     if by_query is not None:
         with np.errstate(over="ignore"):  # refused below
-            weights = weights * _checked_numbers("query_weights", by_query, len(groups))[groups.query_of_row]
+            weights = weights * _checked_numbers("query_weight", by_query, len(groups))[groups.query_of_row]
     least, most = WEIGHTS
     if not least <= weights.max() <= most:
         raise InputError(
-            f"The largest of document_weights times query_weights must be from {least:g} to {most:g}, "
+            f"The largest of sample_weight times query_weight must be from {least:g} to {most:g}, "
             f"not {weights.max():g}."
         )
     return weights

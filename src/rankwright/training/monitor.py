@@ -77,7 +77,7 @@ class Monitor:
     def observe(self, member: Member, scores: Doubles, diagnostics: Mapping[str, float] | None = None) -> bool:
         """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
         if self._validation is not None:
-            outputs = member.weight * member.model.outputs(self._validation, n_threads=self._n_threads)
+            outputs = member.weight * member.model.outputs(self._validation, n_jobs=self._n_threads)
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
         self.total_weight += member.weight
@@ -86,7 +86,7 @@ class Monitor:
     def observe_model(self, model: Scorer, scores: Doubles) -> bool:
         """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
         if self._validation is not None:
-            self._validation_scores = model.predict(self._validation, n_threads=self._n_threads)
+            self._validation_scores = model.predict(self._validation, n_jobs=self._n_threads)
         return self._note(1.0, scores, {})
 
     def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
@@ -111,7 +111,7 @@ class Monitor:
         return self._mean(self._validation, self._read(self._validation_scores))
 
     def _mean(self, data: RankingData | QueryLabels, scores: Doubles) -> float:
-        return self._metric.mean(data.y, scores, data.groups, n_threads=self._n_threads)
+        return self._metric.mean(data.y, scores, data.groups, n_jobs=self._n_threads)
 
     def __enter__(self) -> Self:
         return self

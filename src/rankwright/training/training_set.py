@@ -113,13 +113,13 @@ class TrainingSet:
         rows = self.canonical_rows
         return QueryLabels(sealed(self.data.y[rows]), QueryGroups.of(self.data.qid[rows]))
 
-    def binned(self, max_bins: int, n_threads: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
+    def binned(self, max_bins: int, n_jobs: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
         """Return the features as bin codes, rows in canonical order; see `BinnedFeatures.of`."""
         require_bins(max_bins)  # also where the same number of another type was binned before
 
         def make() -> BinnedFeatures:
             rows = self.canonical_rows
-            return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_threads=n_threads)
+            return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_jobs=n_jobs)
 
         return self._once(("bins", max_bins, coarse), make)
 
