@@ -59,7 +59,7 @@ def candidates(delays=(0.0, 0.0)):
 
 def filled(n_threads=1, delays=(0.0, 0.0)):
     pool = Pool()
-    pool.fill(candidates(delays), n_threads=n_threads)
+    pool.fill(candidates(delays), n_jobs=n_threads)
     return pool
 
 
@@ -113,7 +113,7 @@ def test_the_model_depends_neither_on_threads_nor_on_the_order_in_which_fits_end
 
 def test_members_join_in_order_whichever_is_fitted_first():
     pool, seen = Pool(), []
-    pool.fill(candidates((0.3, 0.0)), n_threads=5, on_joined=lambda: seen.append(len(pool)))
+    pool.fill(candidates((0.3, 0.0)), n_jobs=5, on_joined=lambda: seen.append(len(pool)))
     assert seen == [1, 2, 3, 4, 5]
     assert pool.members[0].name == "feature 0"
 
@@ -121,15 +121,15 @@ def test_members_join_in_order_whichever_is_fitted_first():
 def test_a_pool_can_be_filled_again_and_hold_given_members():
     first, *rest = candidates()
     pool = Pool(filled().members[:1])
-    pool.fill(rest[:2], n_threads=2)
-    pool.fill(rest[2:], n_threads=2)
+    pool.fill(rest[:2], n_jobs=2)
+    pool.fill(rest[2:], n_jobs=2)
     assert [one.name for one in pool] == [one.name for one in (first, *rest)]
 
 
 def test_the_ranker_that_joins_stays_as_it_was():
     ranker = rw.LambdaMART(rounds=2, n_jobs=1)
     pool = Pool()
-    pool.fill([ranker_candidate(ranker, TRAIN)], n_threads=2)
+    pool.fill([ranker_candidate(ranker, TRAIN)], n_jobs=2)
     assert not hasattr(ranker, "model_")
     assert [one.name for one in pool] == ["LambdaMART"]
     assert np.isnan(pool.members[0].value)
@@ -160,7 +160,7 @@ def out_of_fold(ranker, data, n_folds=4):
 
 def test_members_fitted_out_of_fold_can_join():
     pool = Pool()
-    pool.fill([out_of_fold(one, TRAIN) for one in RANKERS.values()], n_threads=2)
+    pool.fill([out_of_fold(one, TRAIN) for one in RANKERS.values()], n_jobs=2)
     judge = Judge(TRAIN, NDCG(k=10), 1)
     mixture = exponential_mixture(pool.members, judge)
     for member in pool:
@@ -186,19 +186,19 @@ def failing(name, error):
 def test_a_candidate_that_cannot_be_fitted_is_named():
     wrong = ranker_candidate(rw.RankSVM(C=-1.0), TRAIN, name="svm with C=-1")
     with pytest.raises(InputError, match=r"^svm with C=-1: C must be"):
-        Pool().fill([*candidates(), wrong], n_threads=2)
+        Pool().fill([*candidates(), wrong], n_jobs=2)
 
 
 def test_an_error_of_another_kind_keeps_its_type_and_gets_the_name():
     with pytest.raises(BrokenError) as caught:
-        Pool().fill([failing("odd one", BrokenError("no"))], n_threads=1)
+        Pool().fill([failing("odd one", BrokenError("no"))], n_jobs=1)
     assert caught.value.__notes__ == ["This happened while odd one was fitted for a pool."]
 
 
 def test_failures_can_be_left_out_with_a_warning_that_names_them():
     pool, error = Pool(), BrokenError("out of luck")
     with pytest.warns(UserWarning, match="odd one is left out of the pool: out of luck"):
-        pool.fill([failing("odd one", error), *candidates()], n_threads=2, skip_failures=True)
+        pool.fill([failing("odd one", error), *candidates()], n_jobs=2, skip_failures=True)
     assert len(pool) == 5
     assert pool.failures == [("odd one", error)]
 
@@ -207,7 +207,7 @@ def test_failures_can_be_left_out_with_a_warning_that_names_them():
 def test_a_pool_of_failures_says_why():
     broken = [failing(name, InputError(f"{name} is odd.")) for name in ("one", "two")]
     with pytest.raises(InputError, match=r"No candidate of the pool could be fitted. one: one is odd.; two: two"):
-        Pool().fill(broken, n_threads=2, skip_failures=True)
+        Pool().fill(broken, n_jobs=2, skip_failures=True)
 
 
 def test_a_failure_ends_the_fits_under_way_at_their_next_round():
@@ -221,7 +221,7 @@ def test_a_failure_ends_the_fits_under_way_at_their_next_round():
         return []
 
     with pytest.raises(InputError, match="broken: no"):
-        Pool().fill([failing("broken", InputError("no")), Candidate("endless", endless)], n_threads=2)
+        Pool().fill([failing("broken", InputError("no")), Candidate("endless", endless)], n_jobs=2)
     assert len(rounds) < 1000
 
 
@@ -236,7 +236,7 @@ def interrupted_after(number, pool):
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_ctrl_c_keeps_the_members_so_far(n_threads):
     pool = Pool()
-    pool.fill(candidates(), n_threads=n_threads, on_joined=partial(interrupted_after, 2, pool))
+    pool.fill(candidates(), n_jobs=n_threads, on_joined=partial(interrupted_after, 2, pool))
     assert pool.interrupted
     assert [one.name for one in pool] == ["feature 0", "svm"]
     assert np.isfinite(exponential_mixture(pool.members, JUDGE).scorer().predict(TEST)).all()
@@ -245,7 +245,7 @@ def test_ctrl_c_keeps_the_members_so_far(n_threads):
 def test_ctrl_c_before_the_first_member_is_raised():
     pool = Pool()
     with pytest.raises(KeyboardInterrupt):
-        pool.fill([failing("slow", KeyboardInterrupt()), *candidates()], n_threads=2)
+        pool.fill([failing("slow", KeyboardInterrupt()), *candidates()], n_jobs=2)
     assert not len(pool)
 
 
@@ -261,7 +261,7 @@ def test_ctrl_c_while_fits_run_ends_them():
         raise AssertionError("This fit should have ended.")
 
     started = time.perf_counter()
-    pool.fill([candidates()[0], Candidate("endless", endless)], n_threads=2, on_joined=joined.set)
+    pool.fill([candidates()[0], Candidate("endless", endless)], n_jobs=2, on_joined=joined.set)
     assert pool.interrupted
     assert [one.name for one in pool] == ["feature 0"]
     assert time.perf_counter() - started < 5
@@ -269,6 +269,6 @@ def test_ctrl_c_while_fits_run_ends_them():
 
 def test_no_candidates_are_no_members():
     pool = Pool()
-    pool.fill([], n_threads=2)
+    pool.fill([], n_jobs=2)
     assert not len(pool)
     assert not pool.interrupted

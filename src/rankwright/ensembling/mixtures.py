@@ -19,7 +19,6 @@ from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.models import Combination, StandardisedScorer
 from rankwright.models.fitted import checked_scorers
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +148,7 @@ def mix_exponentially(
         raise InputError(f"exponents must be a list of non-negative numbers, not {exponents!r}.")
     if not 0.0 < kept_weight <= 1.0:
         raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
-    judge = Judge(on, metric, resolve_threads(n_jobs))
+    judge = Judge(on, metric, n_jobs)
     members = [Member.judged(f"ranker {number}", one, judge) for number, one in enumerate(scorers, start=1)]
     mixture = exponential_mixture(members, judge, exponents=exponents)
     about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(metric), "value": mixture.value}

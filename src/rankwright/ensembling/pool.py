@@ -16,6 +16,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.fitted import checked_scorers
+from rankwright.threads import resolve_threads
 from rankwright.training.workers import fits_at_once
 
 if TYPE_CHECKING:
@@ -41,16 +42,21 @@ class Judge:
     metric
         The metric.
     n_jobs
-        Number of threads; the value does not depend on it.
+        Number of threads, None for all that this process may use; the value does not depend on it.
     """
 
     data: RankingData | QueryLabels
     metric: Metric
-    n_threads: int
+    n_jobs: int | None = None
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads to use."""
+        return resolve_threads(self.n_jobs)
 
     def __call__(self, scores: Doubles) -> float:
         """Return the mean of the metric over queries."""
-        return self.metric.mean(self.data.y, scores, self.data.groups, n_jobs=self.n_threads)
+        return self.metric.mean(self.data.y, scores, self.data.groups, n_jobs=self.n_jobs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +83,7 @@ class Member:
     @classmethod
     def judged(cls, name: str, scorer: Scorer, judge: Judge) -> Member:
         """Score the judge's documents and value the scores."""
-        scores = scorer.predict(judge.data, n_jobs=judge.n_threads)
+        scores = scorer.predict(judge.data, n_jobs=judge.n_jobs)
         return cls(name=name, scorer=scorer, scores=scores, value=judge(scores))
 
 
@@ -150,7 +156,7 @@ class Pool(Generic[M]):
         self,
         candidates: Sequence[Candidate[M]],
         *,
-        n_threads: int,
+        n_jobs: int | None = None,
         on_joined: Callable[[], None] = lambda: None,
         skip_failures: bool = False,
     ) -> None:
@@ -164,12 +170,13 @@ class Pool(Generic[M]):
         candidates
             The candidates.
         n_jobs
-            Number of threads, shared among the fits.
+            Number of threads, shared among the fits; None for all that this process may use.
         on_joined
             Called after the members of each candidate have joined.
         skip_failures
             Whether a candidate that cannot be fitted is left out with a warning; by default the fill fails.
         """
+        n_threads = resolve_threads(n_jobs)
         threads_per_fit = max(1, n_threads // max(1, len(candidates)))
 
         def fit(candidate: Candidate[M], on_round: OnRound) -> list[M]:

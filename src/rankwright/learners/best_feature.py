@@ -37,7 +37,7 @@ class BestFeature:
     repeats
         Which features may be chosen again: all (`"allow"`), none (`"once"`), or those that still lower the
         ensemble's loss (`"aside"`).
-    n_jobs
+    n_threads
         Threads to use.
     """
 

@@ -70,7 +70,7 @@ class ClassLearner:
         What votes: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
     opposite
         Whether the two sides of a split must vote against each other on every class.
-    n_jobs
+    n_threads
         Threads to use.
     """
 

@@ -62,7 +62,7 @@ class Pairs(ABC):
         Of a pair's higher and lower label.
     shares
         s, one a document: what a pair weighs before there are scores.
-    n_jobs
+    n_threads
         Threads to use.
     """
 

@@ -52,7 +52,7 @@ class StumpLearner:
     newton
         Whether to divide by the sum of w_ij d^2, the loss's second derivative, rather than w_ij as the paper
         does, which takes d^2 for 1.
-    n_jobs
+    n_threads
         Threads to use.
     """
 
@@ -100,7 +100,7 @@ class VoteLearner:
         The features, rows in the pairs' order.
     directions
         1 lets higher values be better, -1 lower ones.
-    n_jobs
+    n_threads
         Threads to use.
     """
 

@@ -148,7 +148,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         """Return the other rankers, standardised within the query; Ctrl-C here ends the whole fit."""
         pool: Pool[Member] = Pool()
         candidates = [ranker_candidate(one, train, scale=within_query) for one in self.companions]
-        pool.fill(candidates, n_threads=n_threads)
+        pool.fill(candidates, n_jobs=n_threads)
         if pool.interrupted:
             raise KeyboardInterrupt
         return pool
@@ -175,7 +175,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
                 task.on_round(rounds[-1])
 
         candidates = [self._candidate(one, level) for one in learners]
-        pool.fill(candidates, n_threads=task.n_threads, on_joined=joined)
+        pool.fill(candidates, n_jobs=task.n_threads, on_joined=joined)
         if pool.interrupted:
             warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
         if not len(pool):

@@ -34,7 +34,7 @@ class FitTask:
         `weights`.
     on_round
         Called with each round as it ends.
-    n_jobs
+    n_threads
         Number of threads.
     start
         The model, or scores, that boosting starts from.
