@@ -5,11 +5,11 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from properties import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from properties import examples
 from rankwright.data import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.errors import InputError
