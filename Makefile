@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find native -type f 2>/dev/null)
 JOBS   ?= auto
+# Python compiles what it imports; to compile all of scipy and scikit-learn would take longer than the demo.
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PYTEST := $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 FUZZ   ?= --seconds 120
 TESTS  ?= tests
@@ -44,7 +46,7 @@ bench: $(VENV)/.bench
 # The tests again, on a core built with the address and undefined-behaviour sanitizers. pytrec_eval frees what it
 # made with new[], which is no mistake of ours; pytest must not swallow what a sanitizer says as it ends the process.
 sanitize: $(VENV)/.dev $(VENV)/.built
-	$(BIN)/pip install --quiet --no-build-isolation --no-deps --upgrade --target build/sanitize \
+	$(PIP) --no-build-isolation --no-deps --upgrade --target build/sanitize \
 		--config-settings=cmake.define.RANKWRIGHT_SANITIZE=ON --config-settings=build-dir=build/sanitize-cmake .
 	$(PYTHON) -m venv --without-pip $(VENV)-sanitize
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" \
@@ -56,10 +58,7 @@ sanitize: $(VENV)/.dev $(VENV)/.built
 clean:
 	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-# Each stamp stands for a finished step, so that a second run repeats nothing that has not changed. Python compiles
-# what it imports: to compile all of scipy and scikit-learn as they are installed would take longer than the demo.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-
+# Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
 $(VENV)/bin/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'rankwright needs Python 3.11 or newer')"
 	$(PYTHON) -m venv $(VENV)

@@ -96,6 +96,7 @@ def test_condition_9_does_hold_somewhere():
     assert not losses_of.close_to_optimal([-1e3, -1e3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mixed", [False, True], ids=["figure 3", "figure 4"])
 def test_the_figures_have_the_papers_shape(mixed):
     losses_of = bounds.SurrogateBounds(bounds.simulate(1, mixed=mixed), pairs="mixed")

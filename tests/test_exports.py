@@ -55,6 +55,7 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not {"numpy", "scipy", "sklearn", "typer", "rich", "pandas"} & set(run.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_ranker_is_added_by_one_file_and_one_line(tmp_path):
     copy = tmp_path / "rankwright"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))

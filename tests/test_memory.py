@@ -4,6 +4,7 @@ import pytest
 from rankwright.memory import _container_bytes, _machine_bytes, available_memory
 
 
+@pytest.mark.slow
 def test_memory_in_use_is_not_available():
     before = available_memory()
     taken = np.ones(1 << 27)  # 1 GiB

@@ -31,7 +31,10 @@ def scored(scorer, one):
     return scorer._score(one.scores, one.groups, 1)
 
 
-every_calibration = pytest.mark.parametrize("name", CALIBRATIONS)
+SLOW = {"gaussian-process", "network", "polynomial-4", "polynomial-5"}
+every_calibration = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in CALIBRATIONS]
+)
 
 
 @every_calibration
@@ -92,6 +95,7 @@ def uncalibrated(seed):
     return CalibrationTask(one.scores, one.total, labels, one.groups, one.classes)
 
 
+@pytest.mark.slow
 def test_a_gaussian_process_is_scikit_learns_without_its_warnings():
     one = uncalibrated(5)
     gains = one.classes.gains[one.own]
@@ -103,6 +107,7 @@ def test_a_gaussian_process_is_scikit_learns_without_its_warnings():
     np.testing.assert_allclose(values, theirs.predict(one.standardised), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_network_fits_as_well_as_scikit_learns_without_its_warnings(seed):
@@ -166,6 +171,7 @@ def test_a_target_function_is_the_papers(name):
     assert found == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASS_PROBABILITY)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):

@@ -107,6 +107,7 @@ def read_terminal(terminal):
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_training_shows_its_validation_value_on_a_terminal(fold, tmp_path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
@@ -128,6 +129,7 @@ def test_training_shows_its_validation_value_on_a_terminal(fold, tmp_path):
     assert json.loads(out)["ranker"] == "adarank"  # the bar leaves standard output alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["predict", "rank", "info", "generate", "evaluate", "--help"])
 def test_quick_verbs_import_nothing_heavy(verb, fold, model, tmp_path):
     words = {

@@ -98,6 +98,7 @@ def test_nothing_for_classifiers_to_tell_apart(refuse, tmp_path, ranker, text, s
     assert refuse(*words).startswith(f"There is nothing to learn: {sentence}")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_two_labels_train_a_pool_with_a_word_about_calibration(run, tmp_path):
     (tmp_path / "data.txt").write_text(few_labels([0, 1, 1, 0], [1, 2, 3, 2]))

@@ -27,6 +27,7 @@ def test_demo(run, tmp_path):
     assert load(tmp_path / "page.rw").about["ranker"] == "AdaRank"
 
 
+@pytest.mark.slow
 def test_demo_for_machines(run, tmp_path):
     found = run("demo", "--queries", 20, "--json", "--report", tmp_path / "page.html").json
     assert set(found["systems"]) == {"AdaRank", "best feature", "random"}
@@ -108,6 +109,7 @@ def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, t
     assert load(tmp_path / "m.rw").about["rounds"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default:Interrupted")
 def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
     monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
@@ -465,6 +467,7 @@ def test_generate(run, tmp_path, kind):
     assert read_letor(tmp_path / "one.txt").groups.sizes.tolist() == [6, 6, 6]
 
 
+@pytest.mark.slow
 def test_generate_a_fold(run, tmp_path):
     out = tmp_path / "deep" / "Fold1"
     assert run("generate", "polynomial", "--queries", 2, "--fold", "--out", out).code == 0

@@ -221,6 +221,7 @@ def test_files_that_cannot_be_read(csv_file, tmp_path):
     assert refusal(path) == f"{path} is not a complete gzip file: it is truncated or corrupt."
 
 
+@pytest.mark.slow
 def test_a_record_that_does_not_end_is_refused_while_it_is_read(csv_file):
     text = b'qid,label,x\n1,0,1\n1,0,"' + b"a" * (200 << 20)
     path = csv_file(gzip.compress(text, compresslevel=1), "long.csv.gz")

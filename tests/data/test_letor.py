@@ -209,12 +209,14 @@ def many_lines(n_rows: int) -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 @pytest.mark.parametrize("block_size", [1 << 14, 1 << 20, 1 << 30])
 def test_many_pieces_equal_the_slow_twin(n_threads, block_size):
     assert_like_reference(many_lines(2_000), block_size, n_threads, reference.Rules(max_feature=100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_the_earliest_wrong_line_is_told(n_threads):
     lines = many_lines(20_000).split(b"\n")
@@ -357,6 +359,7 @@ def test_a_query_id_has_1000_characters_at_most(letor_file):
     assert "line 2: expected a query id of at most 1,000 characters, found" in refusal(path)
 
 
+@pytest.mark.slow
 def test_a_line_that_does_not_end_is_refused_while_it_is_read(letor_file):
     zeros = gzip.compress(b"0 qid:1 1:1\n0 qid:1 1:" + b"0" * (200 << 20), compresslevel=1)
     path = letor_file(zeros, "long.gz")
@@ -445,6 +448,7 @@ print((peak() - before) / data.X.nbytes)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak memory from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
 @pytest.mark.parametrize("density", [0.3, 1.0])

@@ -8,6 +8,11 @@ from rankwright.data.synthetic import RandomPolynomial
 from rankwright.errors import InputError
 
 
+@pytest.fixture(scope="module")
+def function():
+    return RandomPolynomial.draw(7)
+
+
 def slow_values(function, X):
     """Sum the monomials one by one."""
     values = np.zeros(len(X))
@@ -45,23 +50,20 @@ def test_labels_have_their_shares_in_every_sample(n_terms):
         np.testing.assert_allclose(shares, synthetic.WEB_LABEL_SHARES, atol=0.01)
 
 
-def test_labels_rise_with_the_value():
-    function = RandomPolynomial.draw(7)
+def test_labels_rise_with_the_value(function):
     sample = function.sample(20, seed=1)
     best_first = np.argsort(-function.values(sample.X))
     assert (np.diff(sample.y[best_first]) <= 0).all()
 
 
-def test_thresholds_per_query_give_every_query_the_same_labels():
-    function = RandomPolynomial.draw(7)
+def test_thresholds_per_query_give_every_query_the_same_labels(function):
     sample = function.sample(20, seed=1, n_documents=100, thresholds_per_query=True)
     order = Ranking.of(function.values(sample.X), sample.groups).order
     expected = np.repeat([4, 3, 2, 1, 0], [3, 7, 15, 25, 50])
     np.testing.assert_array_equal(sample.y[order].reshape(20, 100), np.tile(expected, (20, 1)))
 
 
-def test_noise_replaces_labels_and_keeps_the_documents():
-    function = RandomPolynomial.draw(7)
+def test_noise_replaces_labels_and_keeps_the_documents(function):
     clean, noisy = (function.sample(400, seed=1, noise=noise) for noise in (0.0, 0.5))
     np.testing.assert_array_equal(clean.X, noisy.X)
     # A replaced label is often the old one: the share that differs is noise x (1 - sum of squared shares).
@@ -69,6 +71,7 @@ def test_noise_replaces_labels_and_keeps_the_documents():
     assert (clean.y != noisy.y).mean() == pytest.approx(expected, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_seed_decides_everything():
     first, again, other = (synthetic.polynomial_queries(20, seed=seed) for seed in (1, 1, 2))
     assert first.X.tobytes() == again.X.tobytes()
@@ -84,8 +87,8 @@ def test_polynomial_queries_are_a_sample_of_the_function():
     assert data.y.tobytes() == same.y.tobytes()
 
 
-def test_a_shift_moves_away_by_degrees():
-    function = RandomPolynomial.draw(7)
+@pytest.mark.slow
+def test_a_shift_moves_away_by_degrees(function):
     X = function.sample(100, seed=1).X
     agreement = [
         np.corrcoef(function.values(X), function.shifted(amount, seed=3).values(X))[0, 1]
@@ -95,8 +98,9 @@ def test_a_shift_moves_away_by_degrees():
     assert agreement[0] > agreement[1] > agreement[2]
 
 
-def test_a_shifted_function_has_the_same_label_shares():
-    sample = RandomPolynomial.draw(7).shifted(0.5, seed=3).sample(1000, seed=1)
+@pytest.mark.slow
+def test_a_shifted_function_has_the_same_label_shares(function):
+    sample = function.shifted(0.5, seed=3).sample(1000, seed=1)
     shares = np.bincount(sample.y.astype(int)) / len(sample)
     np.testing.assert_allclose(shares, synthetic.WEB_LABEL_SHARES, atol=0.01)
 

@@ -91,6 +91,7 @@ def test_where_rounds_converge_the_last_of_them_is_judged(folder, tune):
     assert result.folds[0].chosen["C"] == best_of(result.folds[0].trials).parameters["C"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", TUNES)
 def test_a_pool_is_judged_as_a_whole_and_fitted_on_what_the_protocol_says(folder, tune):
     pool = CalibratedAdaBoost(NDCG(k=5), leaves=(3,), rounds_tried=(5,), splits=2)
@@ -146,6 +147,7 @@ def test_the_test_part_chooses_nothing(folder, tmp_path, tune):
     assert one.report.mean("lambdamart", "map") != other.report.mean("lambdamart", "map")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", TUNES)
 def test_the_number_of_workers_changes_nothing(folder, tune):
     one, two = (

@@ -8,12 +8,14 @@ from fuzz import calls, campaign
 from rankwright import _native
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", campaign.FUZZERS)
 def test_a_few_cases_find_nothing(name):
     cases, findings = campaign.campaign(name, seed=1, seconds=600, cases=100)
     assert (cases, findings) == (100, [])
 
 
+@pytest.mark.slow
 def test_every_function_of_the_core_is_called():
     reached = {name.partition(".")[0] for name in calls.recorded_calls()}
     made_inside = {"BinnedMatrix", "SortedQueries"}  # which no Python code makes

@@ -133,6 +133,7 @@ def test_grows_as_the_slow_twin_on_coarse_levels(task, limits):
     assert_grown_alike(*task, limits, coarse=True)
 
 
+@pytest.mark.slow
 def test_coarse_levels_leave_the_best_four_features_to_look_at():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(80, 9)).astype(np.float32)

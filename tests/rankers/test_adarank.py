@@ -262,6 +262,7 @@ def shares_of_theorem_1(metric, ranker, X, y, qid):
         E, P = after, [one / sum(losses) for one in losses]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [NDCG(), NDCG(k=3), AP(), KendallTau()], ids=str)
 @pytest.mark.parametrize("options", [{}, {"choose": "measure", "repeats": "once", "stop": "rounds"}], ids=str)
 def test_the_diagnostics_of_a_round_are_those_of_theorem_1(metric, options):

@@ -44,6 +44,7 @@ def test_one_number_of_rounds_where_asked():
     assert len({n_rounds for n_rounds, _ in members_of(ranker.model_)}) == 1
 
 
+@pytest.mark.slow
 def test_a_pruned_pool_is_smaller_and_scores_nearly_alike():
     train, valid, test = judged(), judged(2), judged(3)
     sharp = SMALL | {"exponents": (200.0,)}
@@ -87,6 +88,7 @@ def test_one_label_is_refused():
         CalibratedAdaBoost(**SMALL).fit(train.X, np.ones(len(train)), train.qid)
 
 
+@pytest.mark.slow
 def test_a_label_that_only_the_calibration_part_has_or_lacks():
     train = judged(n_queries=5)
     y = np.array(train.y)
@@ -179,6 +181,7 @@ def test_each_round_of_the_history_is_the_mixture_so_far():
     assert whole.history_[0].validation == first.history_[-1].validation
 
 
+@pytest.mark.slow
 def test_without_a_validation_part_all_queries_are_learned_from_and_those_left_out_judge():
     train = judged()
     even, judged_too = (
@@ -201,6 +204,7 @@ def test_left_out_queries_without_anything_relevant_judge_nobody():
     assert np.isfinite(ranker.predict(train)).all()
 
 
+@pytest.mark.slow
 def test_companions_are_mixed_with_the_pool_on_the_scale_of_the_query():
     train, test = judged(), judged(3)
     alone = CalibratedAdaBoost(**SMALL).fit(train)
@@ -245,6 +249,7 @@ def test_ctrl_c_keeps_the_learners_so_far():
     assert np.isfinite(ranker.predict(judged())).all()
 
 
+@pytest.mark.slow
 def test_the_seed_draws_the_splits():
     models = [encode(CalibratedAdaBoost(**SMALL, random_state=seed).fit(*judged()).model_) for seed in (0, 0, 1)]
     assert models[0] == models[1]

@@ -38,8 +38,16 @@ SMALL_POOLS = {
 # Calibrations that are searched for numerically take ten times as long; tests of reproducibility need them.
 SEARCHED = {rw.CalibratedAdaBoost: {"calibrations": ("ls", "sn", "linear")}}
 
-every_ranker = pytest.mark.parametrize("ranker_class", CLASSES, ids=lambda one: one.__name__)
-every_ranker_with_rounds = pytest.mark.parametrize("ranker_class", WITH_ROUNDS, ids=lambda one: one.__name__)
+
+def each(classes):
+    """Run a test with every class; pools, which fit many rankers each, are left out of `make quick`."""
+    marks = {one: pytest.mark.slow if one in SMALL_POOLS else () for one in classes}
+    parameters = [pytest.param(one, marks=mark, id=one.__name__) for one, mark in marks.items()]
+    return pytest.mark.parametrize("ranker_class", parameters)
+
+
+every_ranker = each(CLASSES)
+every_ranker_with_rounds = each(WITH_ROUNDS)
 
 
 def small(ranker_class, **parameters):

@@ -5,10 +5,11 @@ from threading import Barrier
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from properties import examples
 from rankwright.data import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.errors import InputError
@@ -27,7 +28,7 @@ def judged(n_rows=30, *, seed=1):
 FEW = st.tuples(st.sampled_from([0.0, 1.0, np.nan]), st.integers(0, 1), st.integers(0, 4))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.lists(FEW, min_size=1, max_size=14), st.data())
 def test_canonical_order_depends_on_what_the_rows_hold_alone(documents, data):
     values, labels, queries = (np.array(part) for part in zip(*documents, strict=True))
