@@ -17,10 +17,10 @@ STYLE = (
 
 def figure(*, mixed: bool) -> str:
     """Return the exponential bounds and the basic loss over all directions of w."""
-    losses = bounds.SurrogateBounds(bounds.simulate(1, mixed=mixed), AP(), pairs="mixed")
+    surrogates = bounds.SurrogateBounds(bounds.simulate(1, mixed=mixed), AP(), pairs="mixed")
     angles = np.linspace(0.0, 2 * np.pi, 181)
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    losses = {"one": losses.type_one, "two": losses.type_two, "basic": losses.basic}
+    losses = {"one": surrogates.type_one, "two": surrogates.type_two, "basic": surrogates.basic}
     chart = Chart((0.0, 2 * np.pi), (0.0, HIGHEST), "theta (pi / 4 is marked)", "loss")
     lines = []
     for kind, loss in losses.items():
