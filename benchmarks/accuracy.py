@@ -2,9 +2,9 @@
 
 `python -m benchmarks.accuracy --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them.
 
-Nothing is chosen on a test part. Systems without early stopping are trained on the training and the validation part
-together. The other libraries run with their defaults and with settings for small data: 7 leaves or depth 4, learning
-rate 0.05, row and column sampling, early stopping on the validation part.
+Nothing is chosen on a test part. Systems without early stopping are trained on the training and the validation
+part together. The other libraries run with their defaults and with settings for small data: 7 leaves or depth 4,
+learning rate 0.05, row and column sampling, early stopping on the validation part.
 """
 
 from __future__ import annotations
