@@ -82,7 +82,7 @@ def test_other_ids_are_refused(qid):
 
 @pytest.mark.parametrize("sizes", [[0], [2, -1], [1.5], [[1]], ["2"], 3], ids=str)
 def test_other_sizes_are_refused(sizes):
-    with pytest.raises(InputError, match=r"Query sizes must be a list of whole numbers from 1."):
+    with pytest.raises(InputError, match=r"Query sizes must be a list of positive integers."):
         QueryGroups.of_sizes(sizes)
 
 

@@ -178,7 +178,7 @@ def test_edges_of_many_rows_come_from_a_sample_that_the_seed_decides():
 
 @pytest.mark.parametrize("max_bins", [1, 0, -3, 256, 2.5, 255.0, True, None, "many"], ids=repr)
 def test_max_bins_out_of_range_is_told(max_bins):
-    with pytest.raises(InputError, match=r"max_bins must be a whole number from 2 to 255, not "):
+    with pytest.raises(InputError, match=r"max_bins must be an integer from 2 to 255, not "):
         BinnedFeatures.of(np.zeros((2, 1), dtype=np.float32), np.arange(2), max_bins=max_bins)
 
 

@@ -164,14 +164,22 @@ def failing(X):
 @pytest.mark.parametrize(
     ("start", "sentence"),
     [
-        (np.zeros(3), r"start must be 360 scores, one a document, not shape \(3,\)"),
-        (np.zeros((360, 1)), r"start must be 360 scores, one a document, not shape \(360, 1\)"),
+        (np.zeros(3), r"start must be 360 scores, one per document, not shape \(3,\)"),
+        (np.zeros((360, 1)), r"start must be 360 scores, one per document, not shape \(360, 1\)"),
         (np.r_[np.zeros(7), np.nan, np.zeros(352)], "start must be finite scores, but that of row 7 is nan"),
         (np.full(360, np.inf), "but that of row 0 is inf"),
         ("model.rw", "start must be scores, or a model that predicts them, not 'model.rw'"),
         (foreign(failing), "start, a SimpleNamespace, cannot score the training documents: number of features 5"),
-        (foreign(lambda X: np.full(len(X), np.nan)), "What start says of the training documents must be finite"),
-        (foreign(lambda X: np.zeros((len(X), 2))), "What start says of the training documents must be 360 scores"),
+        (np.zeros(360, dtype=complex), "start must be real numbers, not complex128."),
+        (np.ma.array(np.zeros(360), mask=np.arange(360) > 4), "start must not be masked, but row 5 is"),
+        (
+            foreign(lambda X: np.full(len(X), np.nan)),
+            "scores by start of the training documents must be finite",
+        ),
+        (
+            foreign(lambda X: np.zeros((len(X), 2))),
+            "by start of the training documents must be 360 scores",
+        ),
         (ranker(), "start, a LambdaMART, cannot score the training documents: This LambdaMART is not fitted yet"),
         (
             ranker().fit(judged(n_features=4)),
@@ -191,10 +199,13 @@ def test_a_start_that_does_not_fit_is_told_in_a_sentence(start, sentence):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"start": np.zeros(360), "validation": VALID}, "the validation part needs one too, as validation_start"),
+        (
+            {"start": np.zeros(360), "validation": VALID},
+            "give validation_start with the scores",
+        ),
         (
             {"start": np.zeros(360), "validation_start": np.zeros(360)},
-            "as validation_start, and only that",
+            "without validation documents give none",
         ),
         ({"start": BACKGROUND, "validation_start": np.zeros(360), "validation": VALID}, "this start is a model"),
         (
@@ -203,7 +214,7 @@ def test_a_start_that_does_not_fit_is_told_in_a_sentence(start, sentence):
         ),
         (
             {"start": foreign(lambda _: np.zeros(360)), "validation": judged(2)},
-            "What start says of the validation documents must be 24 scores",
+            "The scores by start of the validation documents must be 24 scores",
         ),
     ],
 )

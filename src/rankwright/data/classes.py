@@ -1,4 +1,4 @@
-"""Labels as classes: what a classifier of documents is to tell apart."""
+"""Labels as classes, for rankers that classify documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIGHEST_LABEL = 500.0
 
 @dataclass(frozen=True, eq=False)
 class LabelClasses:
-    """The different labels there are, ascending; they need not be consecutive, nor whole."""
+    """The distinct labels, ascending; they need be neither consecutive nor integers."""
 
     labels: Doubles
 
@@ -46,12 +46,12 @@ class LabelClasses:
         return np.searchsorted(self.labels, labels)
 
     def targets(self, labels: Doubles) -> Doubles:
-        """Return a row a document: +1 for its own class, -1 for the others."""
+        """Return one row per document: +1 for its own class, -1 for the others."""
         return np.where(labels[:, None] == self.labels, 1.0, -1.0)
 
     @property
     def gains(self) -> Doubles:
-        """What each class is worth, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
+        """The gain of each class, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
         worth = np.exp2(self.labels - self.labels[-1])
         return np.asarray((worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny))
 

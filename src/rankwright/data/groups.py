@@ -39,7 +39,7 @@ class QueryGroups:
 
     @classmethod
     def of_one(cls, n_rows: int) -> QueryGroups:
-        """Group all rows as one query; no rows are no query."""
+        """Group all rows as one query; without rows there is no query."""
         offsets = np.array([0, n_rows] if n_rows else [0])
         return cls(np.zeros(len(offsets) - 1, dtype=np.int64), offsets, np.arange(n_rows))
 
@@ -48,7 +48,7 @@ class QueryGroups:
         """Group adjacent rows by the number of documents of each query."""
         counts = np.asarray(sizes)
         if counts.ndim != 1 or (len(counts) and counts.dtype.kind not in "iu") or (counts <= 0).any():
-            raise InputError("Query sizes must be a list of whole numbers from 1.")
+            raise InputError("Query sizes must be a list of positive integers.")
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         return cls(np.arange(len(counts)), offsets, _all_rows(int(offsets[-1])))
 

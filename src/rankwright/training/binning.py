@@ -1,4 +1,4 @@
-"""Features as 8-bit codes, by which trees are grown."""
+"""Features as 8-bit bin codes, on which trees are grown."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SAMPLE_ROWS = 100_000
 
 @dataclass(frozen=True, eq=False)
 class BinnedFeatures:
-    """A training set's features as codes, with the edges between them.
+    """The features of a training set as bin codes, with the edges between bins.
 
-    Code `c` of a feature holds the values with `edges[c - 1] < value <= edges[c]`; a missing value has a code of
-    its own. Where a feature has few values each has its own code, otherwise codes hold about equally many.
+    Bin `b` of a feature holds the values with `edges[b - 1] < value <= edges[b]`; missing values have their own
+    bin. If a feature has few distinct values each has its own bin, otherwise bins hold about equally many values.
     """
 
     matrix: _native.BinnedMatrix
@@ -42,8 +42,9 @@ class BinnedFeatures:
     ) -> BinnedFeatures:
         """Bin the rows listed, in that order; edges come from all of them, or from a random sample.
 
-        If `coarse`, histograms are made of a few levels a feature, several features at once, and trees look at
-        single codes only where those levels promise most: much quicker, and not quite the same splits.
+        If `coarse`, trees search splits in two stages: first on histograms of a few coarse bins per feature, for
+        several features at once, then on all bins of the most promising features. That is much faster, and some
+        splits differ.
         """
         require_bins(max_bins)
         threads = resolve_threads(n_jobs)
@@ -69,7 +70,7 @@ def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
 
 
 def require_bins(max_bins: int) -> None:
-    """Refuse a number of codes that a feature cannot have."""
+    """Refuse an impossible number of bins."""
     whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
     if not whole or not 2 <= max_bins <= MOST_BINS:
-        raise InputError(f"max_bins must be a whole number from 2 to {MOST_BINS}, not {max_bins!r}.")
+        raise InputError(f"max_bins must be an integer from 2 to {MOST_BINS}, not {max_bins!r}.")

@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 
-# So many values, evenly spread, tell well enough what share of them lies where.
+# The threshold is estimated from this many values, evenly spaced.
 KNOWN_SIZES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows that were drawn, and how many each of them stands for; none: one."""
+    """The rows that were drawn, and their weights; without weights each counts 1."""
 
     rows: NDArray[np.uint32]
     weights: Doubles = field(default_factory=lambda: np.zeros(0))
 
 
 def all_rows(n_rows: int) -> Sample:
-    """Draw every document."""
+    """Take every document."""
     return Sample(np.arange(n_rows, dtype=np.uint32))
 
 
 def draw_documents(n_rows: int, fraction: float, random: np.random.Generator) -> Sample:
-    """Draw single documents, all with the same chance."""
+    """Draw single documents with equal probability."""
     return _take(random.random(n_rows) < fraction)
 
 
 def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generator) -> Sample:
-    """Draw whole queries, all with the same chance."""
+    """Draw whole queries with equal probability."""
     return _take((random.random(len(groups)) < fraction)[groups.query_of_row])
 
 
 def draw_by_size(
     values: Sequence[Doubles], fraction: float, random: np.random.Generator, *, n_threads: int = 1
 ) -> Sample:
-    """Draw documents in proportion to the size of their values, and weigh each by one over its chance.
+    """Draw documents with probability proportional to the size of their values; weights are the inverse.
 
     Sums of the values keep their expectations with the least variance of all ways to draw so many (minimal
     variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the

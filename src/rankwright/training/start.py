@@ -1,4 +1,4 @@
-"""What boosting starts from: the submodel of LambdaSMART (Wu, Burges, Svore & Gao 2010, step 2 of Algorithm 1)."""
+"""The start of boosting: the submodel of LambdaSMART (Wu, Burges, Svore & Gao 2010, step 2 of Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.numbers import refuse_masked
+from rankwright.data.numbers import refuse_masked, require_real
 from rankwright.errors import InputError
 from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, Scorer, TreeEnsemble
 from rankwright.models.fitted import scorer_of, scores_by
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """The documents' scores before the first round, and the scorer that gave them, if a model can hold it."""
+    """The scores of the documents before the first round, in the order of the input.
+
+    `scorer` is the model that gave them; None for another library's model or plain scores, which no model file can
+    hold.
+    """
 
     name: str
     train: Doubles
@@ -27,14 +31,14 @@ class Start:
     scorer: Scorer | None
 
     def plus(self, trees: Scorer) -> Scorer:
-        """Return the model that adds what was learned to what was there."""
+        """Return the model that adds the learned trees to the start."""
         return ResidualModel(trees) if self.scorer is None else _sum_of(self.scorer, trees)
 
 
 def checked_start(
     start: Any, validation_start: Any, train: RankingData, validation: RankingData | None, n_threads: int
 ) -> Start:
-    """Return what a model, or columns of scores, say of training and validation documents."""
+    """Return the start that a model, or columns of scores, gives for the training and validation documents."""
     if not hasattr(start, "predict"):
         return _columns(start, validation_start, train, validation)
     if validation_start is not None:
@@ -49,8 +53,8 @@ def checked_start(
 def _columns(start: Any, validation_start: Any, train: RankingData, validation: RankingData | None) -> Start:
     if (validation is None) != (validation_start is None):
         raise InputError(
-            "Where start is a column of scores, the validation part needs one too, as validation_start, "
-            "and only that."
+            "If start is a column of scores, give validation_start with the scores of the validation documents, "
+            "and without validation documents give none."
         )
     of_validation = None
     if validation is not None:
@@ -65,17 +69,21 @@ def _predicted(start: Any, data: RankingData, part: str, n_threads: int) -> Doub
     except InputError as error:
         kind = type(start).__name__
         raise InputError(f"start, a {kind}, cannot score the {part} documents: {error}") from error
-    return _checked_scores(f"What start says of the {part} documents", scores, len(data))
+    return _checked_scores(f"The scores by start of the {part} documents", scores, len(data))
 
 
 def _checked_scores(name: str, scores: Any, length: int) -> Doubles:
     refuse_masked(scores, name)
     try:
-        numbers = np.asarray(scores, dtype=np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(scores)
+        require_real([given.dtype], name)
+        numbers = given.astype(np.float64)
+    except InputError:
+        raise
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be scores, or a model that predicts them, not {scores!r:.60}.") from None
     if numbers.shape != (length,):
-        raise InputError(f"{name} must be {length} scores, one a document, not shape {numbers.shape}.")
+        raise InputError(f"{name} must be {length} scores, one per document, not shape {numbers.shape}.")
     if not np.isfinite(numbers).all():
         row = int((~np.isfinite(numbers)).argmax())
         raise InputError(f"{name} must be finite scores, but that of row {row} is {numbers[row]}.")
@@ -87,9 +95,10 @@ def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
     match start, trees:
         case TreeEnsemble(), TreeEnsemble():
             return TreeEnsemble.concatenate([start.bare(), trees])
-        case QueryFeatureScorer(), QueryFeatureScorer() if (start.columns, start.raw) == (
-            trees.columns,
-            trees.raw,
-        ):
+        case QueryFeatureScorer(), QueryFeatureScorer() if _same_columns(start, trees):
             return QueryFeatureScorer(_sum_of(start.inner, trees.inner), trees.columns, trees.raw)
     return Combination((start.bare(), trees), np.ones(2))
+
+
+def _same_columns(one: QueryFeatureScorer, other: QueryFeatureScorer) -> bool:
+    return (one.columns, one.raw) == (other.columns, other.raw)
