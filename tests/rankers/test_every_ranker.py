@@ -402,7 +402,7 @@ MISTAKES = {
     "huge integer": (changed(X=[[1, 2]] * 15 + [[1, 10**400]]), "Feature 1 of row 15 is infinite or too large"),
     "complex labels": (changed(y=np.ones(16, dtype=complex)), "Labels must be real numbers, not complex128"),
     "huge label": (changed(y=[0] * 15 + [10**400]), "Labels must be numbers that a 64-bit float can hold"),
-    "masked labels": (changed(y=np.ma.array(judged(2).y, mask=judged(2).y > 2)), "Labels must not be masked"),
+    "masked labels": (changed(y=np.ma.array(judged(2).y, mask=np.arange(16) == 3)), "Labels must not be masked"),
     "NaN label": (changed(y=with_value(judged(2).y, 5, np.nan)), "The label of row 5 is nan"),
     "queries in parts": (changed(qid=np.arange(16) / 2), "qid must hold integers or strings"),
     "labels all 0": (changed(y=np.zeros(16)), "There is nothing to learn"),
