@@ -116,7 +116,7 @@ def test_without_a_metric_every_pair_counts_alike(queries, options, path):
     assert_close(found, wanted, groups, normalise=options["normalise"])
     ranking = Ranking.of(scores, groups)
     given = {"offsets": groups.offsets, "order": ranking.order, "scores": scores, "labels": labels}
-    again = _native.even_lambdas(**given, **options, query_weight=None, n_threads=2, path=path)
+    again = _native.even_lambdas(**given, **options, query_weights=None, n_threads=2, path=path)
     assert [one.tobytes() for one in again] == [one.tobytes() for one in found]
 
 
@@ -258,7 +258,7 @@ def test_query_weights_of_any_metric_equal_the_twin(metric):
     labels, weights = np.minimum(labels, 3), np.array([0.5, 1.0, 2.5])
     found = LambdaGradients(metric, labels, groups, query_weights=weights, normalise=False)(scores)
     assert_close(
-        found, slow_gradients(metric, labels, groups, scores, query_weight=weights), groups, normalise=False
+        found, slow_gradients(metric, labels, groups, scores, query_weights=weights), groups, normalise=False
     )
 
 
@@ -274,7 +274,7 @@ def test_any_number_of_threads_and_any_vector_path_give_the_same_bytes(metric):
                 order=ranking.order,
                 scores=scores,
                 labels=labels,
-                query_weight=None,
+                query_weights=None,
                 truncation=None,
                 normalise=True,
                 sigma=1.0,
@@ -308,7 +308,7 @@ def test_the_order_of_rows_does_not_matter():
         ({"sigma": 0.0}, "sigma must be above 0"),
         ({"sigma": np.nan}, "sigma must be above 0"),
         ({"query_weights": np.ones(2)}, "1 queries but query_weights of shape"),
-        ({"query_weight": np.array([-1.0])}, "query_weight must be finite"),
+        ({"query_weights": np.array([-1.0])}, "query_weights must be finite"),
     ],
 )
 def test_refuses_bad_options(options, sentence):
@@ -337,7 +337,7 @@ def native_arguments(**bad):
         "order": np.array([0, 1]),
         "scores": np.zeros(2),
         "labels": np.array([1.0, 0.0]),
-        "query_weight": None,
+        "query_weights": None,
         "truncation": None,
         "normalise": True,
         "sigma": 1.0,
@@ -359,7 +359,7 @@ def native_arguments(**bad):
         {"scores": np.array([0.0, np.inf])},
         {"labels": np.zeros(3)},
         {"labels": np.array([0.0, np.nan])},
-        {"query_weight": np.zeros(2)},
+        {"query_weights": np.zeros(2)},
         {"truncation": 0},
         {"sigma": -1.0},
         {"path": -1},
