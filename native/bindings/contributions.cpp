@@ -14,7 +14,7 @@ auto contributions(Vector<std::int64_t> splits, Vector<std::int32_t> feature, Ve
     const CoveredTrees trees{checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value,
                                            static_cast<std::int64_t>(n_features)),
                              view(cover)};
-    require(cover.size() == leaf_value.size(), "there must be one cover per leaf");
+    require(cover.size() == leaf_value.size(), "there must be one value per leaf");
     for (double one : trees.cover) require(one >= 0 && one - one == 0, "a cover is negative or not finite");
     Output<double, 2> result({values.shape(0), n_features + 1});
     {

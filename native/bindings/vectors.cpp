@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checks.hpp"
+#include "rankwright/histogram.hpp"
 #include "trees.hpp"
 
 namespace rankwright::bindings {
@@ -57,6 +58,31 @@ auto gains_of_sides(Vector<std::int64_t> left, std::int64_t total, double gradie
     return result.numpy();
 }
 
+// The sums of the rows listed, by column and code: width per code, as many as a row has values, padded.
+auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Vector<std::uint32_t> rows, int path) {
+    const VectorPath checked = checked_path(path);
+    const std::size_t n_rows = codes.shape(0), n_columns = codes.shape(1), n_values = values.shape(1);
+    require(values.shape(0) == n_rows, "there must be one row of values per row of codes");
+    for (std::uint32_t row : view(rows)) require(row < n_rows, "a row is out of range");
+    WideRows numbers;
+    numbers.resize(n_rows, n_values);
+    for (std::size_t row = 0; row < n_rows; ++row)
+        std::copy_n(values.data() + row * n_values, n_values, numbers.row(row));
+    const HistogramLayout layout{numbers.width, std::vector<int>(n_columns, static_cast<int>(kCodes))};
+    const Histogram histogram = new_histogram(layout.size());
+    layout.clear(0, n_columns, histogram.get());
+    std::vector<const std::uint8_t*> columns;
+    for (std::size_t column = 0; column < n_columns; ++column) columns.push_back(codes.data() + column);
+    add_wide_rows({rows.data(), rows.size(), columns.data(), n_columns, n_columns, numbers.row(0), numbers.width,
+                   histogram.get(), layout.slot_size()},
+                  checked);
+    Output<std::int64_t, 3> sums({n_columns, kCodes, numbers.width});
+    for (std::size_t column = 0; column < n_columns; ++column)
+        std::copy_n(histogram.get() + column * layout.slot_size(), kCodes * numbers.width,
+                    sums.span().begin() + static_cast<std::ptrdiff_t>(column * kCodes * numbers.width));
+    return sums.numpy();
+}
+
 }  // namespace
 
 void bind_vectors(nb::module_& m) {
@@ -66,6 +92,7 @@ void bind_vectors(nb::module_& m) {
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"), nb::arg("path"));
     m.def("side_gains", &gains_of_sides, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("path"));
+    m.def("wide_sums", &sums_of_rows, nb::arg("codes"), nb::arg("values"), nb::arg("rows"), nb::arg("path"));
 }
 
 }  // namespace rankwright::bindings

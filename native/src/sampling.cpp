@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kRun = 4096;
 
-// A number from 0 to 1, neither of them: SplitMix64 (Steele, Lea & Flood 2014) at its i-th step.
+// A number between 0 and 1, from the seed and i alone: the i-th output of SplitMix64 (Steele, Lea & Flood 2014),
+// which can be computed without those before it.
 double uniform(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -20,7 +21,7 @@ double uniform(std::uint64_t seed, std::uint64_t i) {
     return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
 }
 
-// Draws from the rows [begin, begin + count) to the front of `draw`; returns how many.
+// Samples the rows [begin, begin + count) to the front of `draw`; returns how many.
 std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double mu, std::uint64_t seed,
                      Draw draw) {
     std::array<double, kRun> squares;
@@ -28,7 +29,7 @@ std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double
     for (const std::span<const double> own : values)
         for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
     std::size_t n_drawn = 0;
-    for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to guess
+    for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to predict
         const double least = uniform(seed, begin + i) * mu;
         draw.rows[n_drawn] = static_cast<std::uint32_t>(begin + i);
         draw.weights[n_drawn] = squares[i];

@@ -93,18 +93,36 @@ VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<c
 }
 
 void VectorSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) const {
-    const std::size_t n_classes = steps_.size(), width = layout_.width;
+    const std::size_t n_classes = steps_.size();
     sides.left = std::make_unique_for_overwrite<Packed[]>(n_classes * kCodes);
-    std::array<Packed, kMostClasses + 1> below{};
-    for (int code = 0; code + 1 < binned_.n_bins(features_[slot]); ++code) {
-        const Packed* own = sums + static_cast<std::size_t>(code) * width;
-        if (own[n_classes] == 0 && code > 0) continue;
-        for (std::size_t k = 0; k < n_classes; ++k) sides.left[k * kCodes + sides.n_splits] = below[k] += own[k];
-        sides.left_documents[sides.n_splits] = below[n_classes] += own[n_classes];
-        sides.codes[sides.n_splits++] = code;
+    switch (n_classes) {
+        case 3:
+            gather_classes<3>(slot, sums, sides);
+            break;
+        case 5:
+            gather_classes<5>(slot, sums, sides);
+            break;
+        default:
+            gather_classes<0>(slot, sums, sides);
     }
     for (std::size_t k = 0; k < n_classes; ++k)
         std::fill(&sides.left[k * kCodes + sides.n_splits], &sides.left[k * kCodes] + padded(sides.n_splits), 0);
+}
+
+// With the number of classes known when this is compiled, there are no loops over classes.
+template <std::size_t kClasses>
+void VectorSearch::gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const {
+    const std::size_t n_classes = kClasses ? kClasses : steps_.size();
+    const int last_code = binned_.n_bins(features_[slot]) - 1;
+    std::array<Packed, (kClasses ? kClasses : kMostClasses) + 1> below{};
+    std::size_t n_splits = 0;
+    for (int code = 0; code < last_code; ++code, sums += layout_.width) {
+        for (std::size_t k = 0; k < n_classes; ++k) sides.left[k * kCodes + n_splits] = below[k] += sums[k];
+        sides.left_documents[n_splits] = below[n_classes] += sums[n_classes];
+        sides.codes[n_splits] = code;
+        n_splits += code == 0 || sums[n_classes] != 0;  // an empty code's numbers are overwritten by the next
+    }
+    sides.n_splits = n_splits;
 }
 
 void VectorSearch::compute_gains(std::span<const Packed> total, Sides& sides) const {

@@ -4,69 +4,94 @@ namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
 constexpr std::size_t kRowBlock = 256;
+// Columns at once: an addition to a sum waits for the one before it if both rows have the same code, and other
+// columns fill the wait.
+constexpr std::size_t kColumns = 16;
 using Four = std::int64_t __attribute__((vector_size(32), may_alias));
 using Eight = std::int64_t __attribute__((vector_size(64), may_alias));
 
-// Adds a block of rows to the slots of kColumns features. The rows' numbers are loaded once for all of them, and
-// the slots stay in the nearest caches meanwhile. The codes of the rows that come next are fetched ahead.
-template <class Numbers, std::size_t kColumns>
-void add_block(const WideTask& task, std::size_t begin, std::size_t end, std::size_t column) {
-    const std::size_t size = task.width * sizeof(std::int64_t) / sizeof(Numbers);  // vectors per row
-    const std::size_t ahead = task.n_rows - end < kRowBlock ? task.n_rows - end : kRowBlock;
-    for (std::size_t i = begin; i < end; ++i) {
-        const std::size_t row = task.rows[i], place = row * task.row_stride;
-        if (i - begin < ahead)
-            __builtin_prefetch(task.columns[column] + task.rows[i + (end - begin)] * task.row_stride);
-        const auto* own = reinterpret_cast<const Numbers*>(task.values + row * task.width);
-#pragma GCC unroll 4
-        for (std::size_t c = 0; c < kColumns; ++c) {
-            auto* sums = reinterpret_cast<Numbers*>(task.sums + (column + c) * task.slot_size) +
-                         task.columns[column + c][place] * size;
-            for (std::size_t k = 0; k < size; ++k) sums[k] += own[k];
-        }
+// A block of rows, and the first of the columns whose slots they are added to.
+struct Block {
+    std::size_t begin, end, column;
+};
+
+// The codes of the rows that come next are fetched ahead, one row's for each row added.
+void fetch_ahead(const WideTask& task, const Block& block, std::size_t i) {
+    const std::size_t next = i + (block.end - block.begin);
+    if (next < task.n_rows) __builtin_prefetch(task.columns[block.column] + task.rows[next] * task.row_stride);
+}
+
+// One column of rows with any number of vectors.
+void add_any(const WideTask& task, const Block& block) {
+    const std::size_t n_vectors = task.width / 4;
+    auto* sums = reinterpret_cast<Four*>(task.sums + block.column * task.slot_size);
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+        fetch_ahead(task, block, i);
+        const std::size_t row = task.rows[i];
+        const auto* own = reinterpret_cast<const Four*>(task.values + row * task.width);
+        Four* to = sums + task.columns[block.column][row * task.row_stride] * n_vectors;
+        for (std::size_t k = 0; k < n_vectors; ++k) to[k] += own[k];
     }
 }
 
-// As above, where a row's numbers are a single vector.
-template <class Numbers, std::size_t kColumns>
-void add_single(const WideTask& task, std::size_t begin, std::size_t end, std::size_t column) {
-    const std::size_t ahead = task.n_rows - end < kRowBlock ? task.n_rows - end : kRowBlock;
+// Several columns of rows with one vector each, which is loaded once for all of them.
+template <class Numbers, std::size_t kCount>
+void add_listed(const WideTask& task, const Block& block) {
+    constexpr std::size_t slot = 256 + 64 / sizeof(Numbers);  // padded as in histogram.hpp
     const auto* values = reinterpret_cast<const Numbers*>(task.values);
-    const std::uint8_t* codes[kColumns];
-    Numbers* sums[kColumns];
-    for (std::size_t c = 0; c < kColumns; ++c) {
-        codes[c] = task.columns[column + c];
-        sums[c] = reinterpret_cast<Numbers*>(task.sums + (column + c) * task.slot_size);
-    }
-    for (std::size_t i = begin; i < end; ++i) {
+    auto* sums = reinterpret_cast<Numbers*>(task.sums + block.column * task.slot_size);
+    const std::uint8_t* const* columns = task.columns + block.column;
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+        fetch_ahead(task, block, i);
         const std::size_t row = task.rows[i], place = row * task.row_stride;
-        if (i - begin < ahead) __builtin_prefetch(codes[0] + task.rows[i + (end - begin)] * task.row_stride);
         const Numbers own = values[row];
-#pragma GCC unroll 4
-        for (std::size_t c = 0; c < kColumns; ++c) sums[c][codes[c][place]] += own;
+#pragma GCC unroll 16
+        for (std::size_t c = 0; c < kCount; ++c) sums[c * slot + columns[c][place]] += own;
     }
 }
 
-using AddBlock = void (*)(const WideTask&, std::size_t, std::size_t, std::size_t);
-
-void add_all(const WideTask& task, AddBlock add_four, AddBlock add_one) {
-    for (std::size_t begin = 0; begin < task.n_rows; begin += kRowBlock) {
-        const std::size_t end = task.n_rows - begin < kRowBlock ? task.n_rows : begin + kRowBlock;
-        std::size_t column = 0;
-        for (; column + 4 <= task.n_columns; column += 4) add_four(task, begin, end, column);
-        for (; column < task.n_columns; ++column) add_one(task, begin, end, column);
+// The same where the columns are neighbours: then one address serves all codes of a row.
+template <class Numbers>
+void add_neighbours(const WideTask& task, const Block& block) {
+    constexpr std::size_t slot = 256 + 64 / sizeof(Numbers);
+    const auto* values = reinterpret_cast<const Numbers*>(task.values);
+    auto* sums = reinterpret_cast<Numbers*>(task.sums + block.column * task.slot_size);
+    const std::uint8_t* first = task.columns[block.column];
+    for (std::size_t i = block.begin; i < block.end; ++i) {
+        fetch_ahead(task, block, i);
+        const std::size_t row = task.rows[i];
+        const std::uint8_t* codes = first + row * task.row_stride;
+        const Numbers own = values[row];
+#pragma GCC unroll 16
+        for (std::size_t c = 0; c < kColumns; ++c) sums[c * slot + codes[c]] += own;
     }
+}
+
+bool are_neighbours(const WideTask& task, std::size_t column) {
+    return task.columns[column + kColumns - 1] == task.columns[column] + kColumns - 1;
+}
+
+template <class Numbers>
+void add_block(const WideTask& task, Block block) {
+    for (; block.column + kColumns <= task.n_columns; block.column += kColumns)
+        are_neighbours(task, block.column) ? add_neighbours<Numbers>(task, block)
+                                           : add_listed<Numbers, kColumns>(task, block);
+    for (; block.column < task.n_columns; ++block.column) add_listed<Numbers, 1>(task, block);
 }
 
 }  // namespace
 
 void add_wide_rows(const WideTask& task) {
-    if (task.width == 4)
-        add_all(task, add_single<Four, 4>, add_single<Four, 1>);
-    else if (task.width == 8)
-        add_all(task, add_single<Eight, 4>, add_single<Eight, 1>);
-    else
-        add_all(task, add_block<Four, 4>, add_block<Four, 1>);
+    for (std::size_t begin = 0; begin < task.n_rows; begin += kRowBlock) {
+        const std::size_t end = task.n_rows - begin < kRowBlock ? task.n_rows : begin + kRowBlock;
+        Block block{begin, end, 0};
+        if (task.width == 4)
+            add_block<Four>(task, block);
+        else if (task.width == 8)
+            add_block<Eight>(task, block);
+        else
+            for (; block.column < task.n_columns; ++block.column) add_any(task, block);
+    }
 }
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

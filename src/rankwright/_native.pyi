@@ -377,6 +377,11 @@ def split_gains(
 def side_gains(
     left: NDArray[np.int64], total: int, gradient_step: float, hessian_step: float, l2: float, path: int
 ) -> NDArray[np.float64]: ...
+
+# Sums of the values of the rows listed by column of codes, code and value.
+def wide_sums(
+    codes: NDArray[np.uint8], values: NDArray[np.int64], rows: NDArray[np.uint32], path: int
+) -> NDArray[np.int64]: ...
 def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]: ...
 
 class GrowthWorkspace:

@@ -75,10 +75,10 @@ def all_rows_task(gradient, n_features=1):
 
 
 @examples(200)
-@given(tasks(), DRAWN_LIMITS)
-def test_grows_as_the_slow_twin(task, limits):
+@given(tasks(), DRAWN_LIMITS, st.booleans())
+def test_grows_as_the_slow_twin(task, limits, coarse):
     X, max_bins, task = task
-    binned = binned_all(X, max_bins)
+    binned = binned_all(X, max_bins, coarse=coarse)
     tree, outputs = grow(binned, task, limits)
     slow, slow_outputs = VectorGrower(encode(X, binned.edges), binned.edges, **task, monotone=(), **limits).grow()
     for name, wanted in asdict(slow).items():

@@ -24,7 +24,8 @@ def tasks(draw):
     if draw(st.booleans()):
         X[:, 0] = 3  # a column that says nothing
     signed = draw(arrays.arrays(np.int64, (n_rows, n_classes), elements=st.integers(-20, 20)))
-    binned = BinnedFeatures.of(X, np.arange(n_rows), max_bins=draw(st.sampled_from([2, 4, 255]))).matrix
+    max_bins, coarse = draw(st.sampled_from([2, 4, 255])), draw(st.booleans())
+    binned = BinnedFeatures.of(X, np.arange(n_rows), max_bins=max_bins, coarse=coarse).matrix
     return X, binned, signed, draw(st.booleans())
 
 
@@ -83,6 +84,20 @@ def test_more_leaves_and_terms_never_lower_the_edge(task):
         assert edges[0] >= 0
         if fit is _native.grow_class_tree:
             assert edges == sorted(edges)
+
+
+@pytest.mark.parametrize("opposite", [False, True])
+def test_a_coarse_matrix_gives_the_same_trees_and_products_with_any_number_of_leaves(opposite):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 40)).astype(np.float32)
+    signed = rng.normal(size=(300, 3))
+    plain, coarse = (BinnedFeatures.of(X, np.arange(300), coarse=one).matrix for one in (False, True))
+    assert coarse.n_bytes < plain.n_bytes
+    for fit, size in ((_native.grow_class_tree, 2**31 - 1), (_native.fit_product, 4)):
+        trees = [fit(binned, signed, opposite, size, 1, WORKSPACE) for binned in (plain, coarse)]
+        np.testing.assert_array_equal(trees[0][2], trees[1][2])
+        for name, wanted in trees[0][0].items():
+            np.testing.assert_array_equal(trees[1][0][name], wanted)
 
 
 def exclusive_or(n=64):

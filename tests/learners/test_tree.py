@@ -13,7 +13,7 @@ from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
 from rankwright.models import TreeEnsemble
 from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
-from reference.trees_growth import Grower
+from reference.trees_growth import ExactGrower, Grower
 
 # Few values make many ties.
 VALUES = st.sampled_from([-1.5, -0.0, 0.0, 1.0, 2.0, np.nan]) | st.floats(-9, 9, width=32)
@@ -354,6 +354,47 @@ def test_the_gain_of_many_rows_is_exact():
     assert tree.gain[0] == pytest.approx(n_rows * 1e5 * (1 - 1 / 9), rel=1e-9)
 
 
+# Weights over several orders of magnitude
+
+
+def log_uniform(rng, n_rows):
+    return 10.0 ** rng.uniform(0, 6, n_rows)
+
+
+def few_heavy(rng, n_rows):
+    return np.where(np.arange(n_rows) < 5, 1e6, rng.uniform(1, 2, n_rows))
+
+
+@pytest.mark.parametrize("weights_of", [log_uniform, few_heavy])
+@pytest.mark.parametrize("coarse", [False, True])
+def test_with_weights_over_six_orders_of_magnitude_trees_fit_as_in_full_precision(weights_of, coarse):
+    rng = np.random.default_rng(7)
+    n_rows = 150
+    X = rng.normal(size=(n_rows, 3)).astype(np.float32)
+    weights = weights_of(rng, n_rows)
+    X[:, 0] = np.log10(weights)  # light documents can be told from heavy ones
+    target = np.where(X[:, 1] > 0, 1.0, -1.0) + 0.1 * rng.normal(size=n_rows)
+    task = all_rows_task(weights * target, weights, n_features=3)
+    limits = LIMITS | {"max_leaves": 8}
+    binned = binned_all(X, coarse=coarse)
+    _, outputs = grow(binned, task, limits)
+    levels = binned.levels() if coarse else None
+    _, exact = ExactGrower(encode(X, binned.edges), binned.edges, **task, **limits, coarse=levels).grow()
+    for importance in (weights, np.ones(n_rows)):
+        error, wanted = (np.sum(importance * (target - found) ** 2) for found in (outputs, np.array(exact)))
+        assert error <= 1.05 * wanted
+
+
+def test_wide_steps_leave_sums_room_in_32_bits():
+    n_rows = 4000
+    X = np.arange(n_rows, dtype=np.float32)[:, None] // 40
+    weights = np.where(np.arange(n_rows) == 0, 1e6, 1.0)
+    task = all_rows_task(np.where(X[:, 0] < 50, -1, 1) * weights, weights)
+    tree, outputs = grow(binned_all(X), task, LIMITS | {"max_leaves": 2, "l2": 1e-3})
+    assert tree.threshold.tolist() == [49.5]
+    np.testing.assert_allclose(outputs, np.where(X[:, 0] < 50, -1, 1), rtol=1e-3)
+
+
 # What the binding refuses
 
 
@@ -383,6 +424,8 @@ def as_kind(values, kind):
         {"features": as_kind([1, 1], np.uint32)},
         {"monotone": as_kind([1], np.int8)},
         {"monotone": as_kind([1, 0, 1], np.int8)},
+        {"monotone": as_kind([2, 0], np.int8)},
+        {"monotone": as_kind([0, -2], np.int8)},
         {"max_leaves": 0},
         {"max_leaves": -1},
         {"min_documents": 0},
@@ -484,3 +527,35 @@ def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_hessi
             assert gain == sum(g * g / (w + l2) for g, w in sides) - 0.7
         else:
             assert gain == -np.inf
+
+
+@pytest.mark.parametrize("path", range(_native.widest_path() + 1))
+@given(
+    arrays.arrays(np.int32, st.tuples(st.integers(0, 40), st.just(2)), elements=st.integers(-9, 9)),
+    st.floats(0, 3),
+)
+def test_gains_of_both_sides_are_those_of_each(path, sums, l2):
+    gradient, hessian = sums[:, 0].astype(np.int64), np.abs(sums[:, 1]).astype(np.int64)
+    total, steps = (5, 12), (0.37, 1.3)
+    found = _native.side_gains((gradient << 32) + hessian, (total[0] << 32) + total[1], *steps, l2, path)
+    both = ((gradient, hessian), (total[0] - gradient, np.maximum(0, total[1] - hessian)))
+    for gains, hessians, side in zip(found[::2], found[1::2], both, strict=True):
+        g, h = side[0] * steps[0], side[1] * steps[1]
+        np.testing.assert_array_equal(hessians, h)
+        np.testing.assert_array_equal(gains, np.divide(g * g, h + l2, out=np.zeros(len(g)), where=h + l2 > 0))
+
+
+@pytest.mark.parametrize("path", range(_native.widest_path() + 1))
+@pytest.mark.parametrize("n_values", [1, 4, 5, 8, 9])
+@pytest.mark.parametrize("n_columns", [1, 16, 21])
+def test_sums_of_several_integers_are_those_of_each(path, n_values, n_columns):
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 256, size=(700, n_columns), dtype=np.uint8)
+    codes[rng.random(codes.shape) < 0.5] = 0
+    values = rng.integers(-(2**40), 2**40, size=(700, n_values))
+    rows = np.flatnonzero(rng.random(700) < 0.8).astype(np.uint32)
+    found = _native.wide_sums(codes, values, rows, path)
+    expected = np.zeros_like(found)
+    for column in range(n_columns):
+        np.add.at(expected[column, :, :n_values], codes[rows, column], values[rows])
+    np.testing.assert_array_equal(found, expected)

@@ -234,6 +234,18 @@ class Grower:
         return outputs
 
 
+class ExactGrower(Grower):
+    """Chooses splits by sums in full precision."""
+
+    def round(self, rows: Sequence[int], factors: Sequence[float]) -> None:
+        factors = factors if len(factors) else [1.0] * len(rows)
+        self.gradient_step = self.weight_step = 1.0
+        self.gradients, self.weights = (
+            {row: float(values[row]) * factor for row, factor in zip(rows, factors, strict=True)}
+            for values in (self.gradient, self.hessian)
+        )
+
+
 def link(tree: Tree, leaf: Leaf, child: int) -> None:
     if leaf.parent is not None:
         side, node = leaf.parent
@@ -255,7 +267,7 @@ def quantised(gradient, hessian, rows, factors, levels):
     ]
     n_steps = max(1, min(levels, LARGEST_SUM // max(1, len(rows))))
     steps = [step_of(max(map(abs, own.values()), default=0.0), n_steps) for own in numbers]
-    if any(share_lost(own, step) > 0.6 for own, step in zip(numbers, steps, strict=True)):
+    if any(share_lost(own, step) > 0.5 for own, step in zip(numbers, steps, strict=True)):
         n_steps = LARGEST_SUM - 1 - (len(rows) + 1) // 2
         steps = [step_of(total(own.values()), n_steps) for own in numbers]
     return [

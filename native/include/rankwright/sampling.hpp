@@ -1,4 +1,7 @@
-// Rows drawn with chances of their own.
+// Rows sampled with a probability each.
+//
+// Kernels keep no random state: each row's number is a hash of a seed, which Python draws, and of the row. So
+// neither the number of threads nor the order of rows' processing changes a sample.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,18 +12,17 @@ namespace rankwright {
 
 using Values = std::span<const std::span<const double>>;
 
-// Where a draw goes: room for all rows in each.
+// Where a sample goes: room for all rows in each.
 struct Draw {
     std::span<std::uint32_t> rows;  // ascending
-    std::span<double> weights;      // one over the chance of each
+    std::span<double> weights;      // one over the probability of each
 };
 
-// Draws each row with the chance min(1, size / mu), where a row's size is the length of the vector that its
-// numbers in `values` make; a size of 0 is never drawn. Returns how many were drawn. The seed and the row alone
-// say what falls to a row.
+// Samples each row with probability min(1, size / mu), where a row's size is the Euclidean norm of its numbers in
+// `values`; a row of size 0 is never sampled. Returns the number of rows sampled.
 std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw);
 
-// Overwrites `rest` with those of n_rows rows that the sample, ascending, leaves out.
+// Overwrites `rest` with the rows, of n_rows, that are not in the sample; both ascend.
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest);
 
 }  // namespace rankwright
