@@ -114,7 +114,7 @@ class TopLabel(Metric):
 def test_the_lambdas_of_one_query_are_those_of_all(metric, weighted):
     scores = RNG.choice([0.0, 0.5, 0.25, 2.0], len(JUDGED.y))  # with ties
     weights = np.array([0.5, 2.0, 3.0]) if weighted else None
-    lambdas = LambdaGradients(metric, *JUDGED, query_weight=weights)
+    lambdas = LambdaGradients(metric, *JUDGED, query_weights=weights)
     wanted, pull = lambdas(scores)[0], lambdas.pull()
     for query, rows in enumerate(JUDGED.groups):
         assert pull(query, scores[rows]).tobytes() == wanted[rows].tobytes()
@@ -129,7 +129,7 @@ def test_a_custom_metric_trains_lambdarank():
 @pytest.mark.parametrize("name", ["linear", "expected_reciprocal_rank"])
 def test_the_bindings_of_pulls_check_their_arrays(name):
     given = {
-        "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weight": None, "truncation": None,
+        "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weights": None, "truncation": None,
         "normalise": False, "sigma": 1.0, "gains": np.zeros(2, dtype=np.float32), "discounts": np.ones(2),
         "query_factors": np.ones(1), "stop_probability": np.zeros(2), "depth": None,
     }  # fmt: skip
@@ -137,14 +137,14 @@ def test_the_bindings_of_pulls_check_their_arrays(name):
         "linear": ("gains", "discounts", "query_factors"),
         "expected_reciprocal_rank": ("stop_probability", "depth"),
     }
-    common = ("offsets", "labels", "query_weight", "truncation", "normalise", "sigma")
+    common = ("offsets", "labels", "query_weights", "truncation", "normalise", "sigma")
     arguments = {one: given[one] for one in (*common, *own[name])}
     make = getattr(_native, f"{name}_pull")
     assert make(**arguments)(0, np.zeros(2)).shape == (2,)
     wrong = {
         "offsets": np.array([0, 3]),
         "labels": np.array([0, np.nan]),
-        "query_weight": np.ones(2),
+        "query_weights": np.ones(2),
         "sigma": 0.0,
     }
     for one, value in wrong.items():
