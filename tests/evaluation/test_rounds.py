@@ -69,5 +69,5 @@ def test_what_cannot_be_cut_is_told_in_a_sentence(systems, rounds, sentence):
 
 
 def test_a_scorer_without_rounds_cannot_be_cut():
-    with pytest.raises(InputError, match="A scorer of kind 'linear' has no rounds, so that it has no first 3"):
+    with pytest.raises(InputError, match="A scorer of kind 'linear' has no rounds, so it cannot be cut to 3"):
         LINEAR.model_.first(3)
