@@ -362,7 +362,7 @@ def test_a_column_that_says_nothing_does_no_harm(ranker_class, value):
 
 
 @every_ranker
-@pytest.mark.filterwarnings("ignore:There are two labels only")
+@pytest.mark.filterwarnings("ignore:There are only two labels")
 @pytest.mark.parametrize("shape", [(2, 3, 60), (1, 4, 1), (300, 10, 2)], ids=["wide", "least", "tall"])
 def test_any_shape_of_data_will_do(ranker_class, shape):
     data = judged(*shape, seed=3)

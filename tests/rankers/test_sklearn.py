@@ -112,7 +112,7 @@ CHECKS = [one for kind in WITH_QUERIES for one in checks_of(kind)]
         if name not in NOT_APPLICABLE
     ],
 )
-@pytest.mark.filterwarnings("ignore:There are two labels only")
+@pytest.mark.filterwarnings("ignore:There are only two labels")
 def test_check_of_scikit_learn(estimator, check):
     check(estimator)
 
