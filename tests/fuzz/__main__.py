@@ -13,11 +13,14 @@ def main():
     print(f"seed {seed}, {options.seconds:g} s for each of: {', '.join(options.only)}", flush=True)
     found = []
     for name in options.only:
-        cases, findings = campaign(name, seed, seconds=options.seconds, first=options.first, cases=options.cases)
-        print(f"{name}: {cases} cases, {len(findings)} findings", flush=True)
-        for finding in findings:
+        result = campaign(name, seed, seconds=options.seconds, first=options.first, cases=options.cases)
+        print(
+            f"{name}: {result.cases} cases, {result.accepted:.0%} accepted, {len(result.findings)} findings",
+            flush=True,
+        )
+        for finding in result.findings:
             print(f"  {finding.problem}\n    again: {finding.command}", flush=True)
-        found += findings
+        found += result.findings
     return 1 if found else 0
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from fuzz.calls import recorded_calls
+from fuzz.campaign import ACCEPTED, REFUSED
 
 ANSWERS = (ValueError, TypeError, OverflowError, IndexError, RuntimeError, MemoryError)
 INTEGERS = (0, 1, -1, 2, 3, 7, 100, 255, 256, 2**31 - 1, 2**31, 2**32, -(2**31), 2**63 - 1, 2**63, 2**64, -(2**63))
@@ -34,10 +35,10 @@ def _case(calls, rng):
     try:
         call.function(*arguments, **keywords)
     except ANSWERS:
-        pass
+        return REFUSED
     except Exception as error:  # a SystemError, say: the bindings broke Python's rules
         return f"{name} raised {type(error).__name__}: {error}"
-    return None
+    return ACCEPTED
 
 
 def _copied(value):
@@ -83,8 +84,8 @@ def _retyped(value, rng):
 
 def _resized(value, rng):
     rows = len(value) if value.ndim else 0
-    length = (0, 1, rows - 1, rows + 1, 2 * rows, rows // 2)[rng.integers(6)]
-    return np.resize(value, (max(length, 0), *value.shape[1:])) if value.size else np.zeros(length, value.dtype)
+    length = (0, 1, max(rows - 1, 0), rows + 1, 2 * rows, rows // 2)[rng.integers(6)]
+    return np.resize(value, (length, *value.shape[1:])) if value.size else np.zeros(length, value.dtype)
 
 
 def _reshaped(value, rng):

@@ -1,10 +1,14 @@
-"""Honest calls of the bindings, recorded while the package does a little of everything on small data."""
+"""Valid calls of the bindings, recorded while the package does a little of everything on small data.
+
+Every call that is kept has succeeded: a call that fails before anything is made wrong in it would test nothing.
+"""
 
 import enum
 import tempfile
 import warnings
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +19,12 @@ import rankwright as rw
 from fuzz import stub
 from rankwright import _native
 from rankwright.cli.inputs import known_rankers
+from rankwright.metrics import Metric
 
 KEPT = 12
+TRIES = 2000
+LETOR = b"1 qid:1 1:0.5 3:2 #docid = a\n0 qid:1 2:1\n"
+CSV = b"label,qid,a,b\n1,x,0.5,2\n0,x,,1\n"
 
 
 @dataclass(frozen=True)
@@ -27,6 +35,13 @@ class Call:
     arguments: tuple
     keywords: dict
     alike: dict = field(repr=False)
+
+
+class TopTwo(Metric):
+    """A metric without lambdas of its own in the core."""
+
+    def of_ranking(self, labels):
+        return float((labels[:2] > 0).all())
 
 
 def recorded_calls():
@@ -87,11 +102,21 @@ def _tour(folder):
     for metric in metrics[:3] + metrics[4:5]:
         rw.LambdaMART(metric, rounds=2).fit(train)
         rw.blend(fitted[0], fitted[1], on=other, metric=metric)
+    rw.LambdaMART(TopTwo(), rounds=2).fit(train)
+    rw.LambdaMART(rounds=2, subsample=0.5, subsample_by="gradient").fit(train)
+    rw.AdaBoostMH(rounds=2, learner="product").fit(train)
+    distinct = rw.RankingData(train.X, np.arange(len(train)), train.qid)
+    for ranker in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
+        ranker.fit(distinct)
+    pool = {"leaves": (3,), "terms": (), "rounds_tried": (2,), "calibrations": ("sn",)}
+    rw.CalibratedAdaBoost(**pool).fit(train)
     trees = rw.LambdaMART(rounds=3, max_leaves=5).fit(train).model_
     trees.contributions(other.X)
     trees.predict(sparse.csr_matrix(np.nan_to_num(other.X)))
     rw.write_letor(train, folder / "train.txt")
     rw.read_letor(folder / "train.txt")
+    (folder / "train.csv").write_bytes(CSV)
+    rw.read_csv(folder / "train.csv")
 
 
 def _judged(seed):
@@ -115,25 +140,49 @@ def _add_methods(calls, alike):
         rows = sparse.csr_matrix(np.nan_to_num(X))
         arrays = (rows.indptr, rows.indices, rows.data)
         calls["TreeScorer.score_sparse"].append(Call(scorer.score_sparse, (*arrays, 1), {}, alike))
-    text = np.frombuffer(b"1 qid:1 1:0.5 3:2 #docid = a\n0 qid:1 2:1\n", dtype=np.uint8)
-    calls["LetorParser.feed"].append(Call(_fed, (10, 1, text.copy()), {}, alike))
-    calls["LetorParser.finish"].append(Call(_finished, (text, 0.0, np.zeros((2, 3), np.float32)), {}, alike))
+    letor, csv = (np.frombuffer(text, dtype=np.uint8) for text in (LETOR, CSV))
+    _add_parser(calls, alike, "LetorParser", _fed, letor)
+    _add_parser(calls, alike, "LetorParser", _finished, letor, 0.0, np.zeros((2, 3), np.float32))
+    _add_parser(calls, alike, "CsvParser", _columns, csv)
+
+
+def _add_parser(calls, alike, name, use, *arguments):
+    """Add a call that makes a parser as the tour did and then uses it."""
+    made = calls[name][0]
+    calls[f"{name}.{use.__name__}"].append(
+        Call(use, (made.function, *arguments, *made.arguments), made.keywords, alike)
+    )
 
 
 def _add_unreached(calls, alike):
-    """Add calls of the functions that the tour did not reach, with arguments of the types that the stub names."""
+    """Try functions that the tour did not reach with arguments of the types in the stub; keep what succeeds."""
     rng = np.random.default_rng(0)
     for name, kinds in stub.functions().items():
-        for _ in range(KEPT if name not in calls else 0):
-            keywords = {key: stub.value_of(kind, alike, rng) for key, kind in kinds.items()}
-            calls[name].append(Call(getattr(_native, name), (), keywords, alike))
+        tries = 0 if calls[name] else TRIES
+        made = (Call(getattr(_native, name), (), stub.arguments(kinds, alike, rng), alike) for _ in range(tries))
+        calls[name] += islice(filter(_succeeds, made), KEPT)
 
 
-def _fed(max_feature, n_threads, text):
-    return _native.LetorParser(max_feature, n_threads).feed(text)
+def _succeeds(call):
+    try:
+        call.function(**{key: _copied(one) for key, one in call.keywords.items()})
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
-def _finished(text, absent, features):
-    parser = _native.LetorParser(10, 1)
-    parser.feed(text)
-    return parser.finish(absent, features)
+def _fed(parser, text, *made, **keywords):
+    return parser(*made, **keywords).feed(text)
+
+
+def _finished(parser, text, absent, features, *made, **keywords):
+    one = parser(*made, **keywords)
+    one.feed(text)
+    return one.finish(absent, features)
+
+
+def _columns(parser, text, *made, **keywords):
+    one = parser(*made, **keywords)
+    one.feed(text)
+    one.end()
+    return [(column.numbers(), column.ids() if column.is_id else None) for column in one.take_columns()]

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,8 @@ FUZZERS = ("models", "data", "bindings")
 CASE_SECONDS = 30.0
 START_SECONDS = 120.0
 ENOUGH = 20
+ACCEPTED, REFUSED = "accepted", "refused"
+"""The two right outcomes of a case; every other outcome is a problem, in words."""
 
 
 @dataclass(frozen=True)
@@ -23,21 +27,41 @@ class Finding:
     command: str
 
 
+@dataclass(frozen=True)
+class Result:
+    """How many cases were run, how many of them ended with each right outcome, and what was found."""
+
+    cases: int
+    outcomes: Mapping[str, int]
+    findings: Sequence[Finding]
+
+    @property
+    def accepted(self):
+        """The fraction of cases that got past all checks: where it is small, finding nothing means little."""
+        return self.outcomes.get(ACCEPTED, 0) / max(1, self.cases)
+
+
 def campaign(name, seed, *, seconds, first=0, cases=None):
-    """Run cases until the time is up; return how many were run and the findings, one for each sort of problem."""
+    """Run cases until the time is up; of each sort of problem keep one finding."""
     module = f"fuzz.{name}" if name in FUZZERS else name
     end = time.monotonic() + seconds
     stop = sys.maxsize if cases is None else first + cases
-    case, findings = first, {}
+    case, findings, outcomes = first, {}, Counter()
+
+    def report(number, outcome):
+        outcomes[outcome if outcome in (ACCEPTED, REFUSED) else "problem"] += 1
+        if outcome not in (ACCEPTED, REFUSED):
+            _keep(findings, name, seed, number, outcome)
+
     while case < stop and len(findings) < ENOUGH:
         worker = _Worker(module, seed, case, stop)
         try:
-            case = _watch(worker, case, end, lambda number, problem: _keep(findings, name, seed, number, problem))
+            case = _watch(worker, case, end, report)
         finally:
             worker.close()
         if time.monotonic() > end:
             break
-    return case - first, list(findings.values())
+    return Result(case - first, outcomes, list(findings.values()))
 
 
 def _keep(findings, name, seed, case, problem):
@@ -65,9 +89,8 @@ def _watch(worker, case, end, report):
             return case
         patience = CASE_SECONDS
         case = message["case"]
-        if "problem" in message:
-            report(case, message["problem"])
-        if message.get("done"):
+        if "outcome" in message:
+            report(case, message["outcome"])
             case += 1
             if time.monotonic() > end:
                 return case
@@ -90,14 +113,16 @@ class _Worker:
         self._errors = []
         self._heard = time.monotonic()
         self._threads = [threading.Thread(target=self._listen), threading.Thread(target=self._overhear)]
-        for thread in self._threads:
+        for thread in reversed(self._threads):
             thread.start()
 
     def _listen(self):
         for line in self._process.stdout:
             self._heard = time.monotonic()
             self._messages.put(json.loads(line))
-        self._messages.put({"exit": self._process.wait()})
+        code = self._process.wait()
+        self._threads[1].join()  # so that its last words are known
+        self._messages.put({"exit": code})
 
     def _overhear(self):
         for line in self._process.stderr:

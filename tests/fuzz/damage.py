@@ -1,5 +1,7 @@
 """Bytes damaged at random: changed, cut, repeated, swapped, with numbers and signs put in."""
 
+import struct
+
 import numpy as np
 
 WORDS = (
@@ -8,12 +10,27 @@ WORDS = (
     b"qid:", b"qid:a\0", b"1:1", b"2:", b":3", b" ", b"e", b".", b"+", b"{", b"[", b"\xc3\xa9", b"\x1f\x8b",
 )  # fmt: skip
 
+ODD_WORDS = tuple(struct.pack("<d", one) for one in (0.0, -0.0, 1.0, -1.0, 1e-320, 1e308, -1e308, np.nan, np.inf))
+ODD_WORDS += tuple(struct.pack("<q", one) for one in (1, 2, 3, -1, 2**31, 2**63 - 1, -(2**63)))
+
 
 def damaged(content, rng):
     """Return the content with up to eight pieces of damage."""
     content = bytearray(content)
     for _ in range(int(rng.integers(1, 9))):
         _damage(content, rng)
+    return bytes(content)
+
+
+def revalued(content, rng):
+    """Return the content with a few bytes or 8-byte words changed and its length kept."""
+    content = bytearray(content)
+    for _ in range(int(rng.integers(1, 4)) if len(content) >= 8 else 0):
+        place = int(rng.integers(len(content) // 8)) * 8
+        if rng.random() < 0.5:
+            content[place + int(rng.integers(8))] ^= 1 << int(rng.integers(8))
+        else:
+            content[place : place + 8] = ODD_WORDS[rng.integers(len(ODD_WORDS))]
     return bytes(content)
 
 

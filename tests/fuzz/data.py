@@ -1,6 +1,7 @@
 """Damaged LETOR, CSV, run and judgement files: what they hold, or one sentence that names the file."""
 
 import gzip
+import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
+from fuzz.campaign import ACCEPTED, REFUSED
 from fuzz.damage import damaged
 from rankwright.errors import InputError
 
@@ -48,7 +50,7 @@ def _csv(judged):
 
 def _case(folder, kinds, rng):
     suffix, (read, honest) = kinds[rng.integers(len(kinds))]
-    content = damaged(honest, rng)
+    content = damaged(honest, rng) if rng.random() < 0.6 else _one_word_changed(honest, rng)
     if rng.random() < 0.15:
         suffix, content = f"{suffix}.gz", gzip.compress(content)
         content = damaged(content, rng) if rng.random() < 0.5 else content
@@ -58,13 +60,21 @@ def _case(folder, kinds, rng):
         result = read(path)
     except InputError as error:
         return _judge_sentence(str(error), path)
-    return _judge_data(result) if isinstance(result, rw.RankingData) else None
+    return _judge_data(result) if isinstance(result, rw.RankingData) else ACCEPTED
+
+
+def _one_word_changed(content, rng):
+    """Put another word of the file in the place of one, so that the file is more often still one."""
+    words = re.split(rb"([\s,:]+)", content)
+    places = range(0, len(words), 2)
+    words[rng.choice(places)] = words[rng.choice(places)]
+    return b"".join(words)
 
 
 def _judge_sentence(sentence, path):
     if "\n" in sentence or len(sentence) > 800:
         return f"a long or broken sentence: {sentence[:300]!r}"
-    return None if path.name in sentence else f"a sentence that does not name the file: {sentence[:300]!r}"
+    return REFUSED if path.name in sentence else f"a sentence that does not name the file: {sentence[:300]!r}"
 
 
 def _judge_data(data):
@@ -72,4 +82,4 @@ def _judge_data(data):
         return f"{len(data.X)} rows, {len(data.y)} labels, {len(data.qid)} query ids"
     if not np.isfinite(data.y).all() or np.isinf(data.X).any():
         return "values that are not finite"
-    return None
+    return ACCEPTED

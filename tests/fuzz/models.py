@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz.damage import damaged
+from fuzz.campaign import ACCEPTED, REFUSED
+from fuzz.damage import damaged, revalued
 from rankwright.data import QueryGroups  # noqa: F401  # imported before memory is limited
 from rankwright.errors import InputError
 from rankwright.models.format import CHECKSUM_SIZE, HEADER_START, SIZES, decode, sealed
@@ -50,18 +51,17 @@ class _Parts:
 
 
 def _case(files, rng):
-    file = files[rng.integers(len(files))]
-    how = rng.integers(5)
+    file, donor = (files[rng.integers(len(files))] for _ in range(2))
+    how = rng.integers(6)
     if how == 0:
         return _tried(damaged(file.content, rng), rng)
+    if how == 1:
+        return _tried(sealed(damaged(json.dumps(file.header).encode(), rng), file.payload), rng)
     header, payload = file.header, file.payload
-    if how in (1, 4):
-        payload = damaged(payload, rng)
-    if how == 2:
-        return _tried(sealed(damaged(json.dumps(header).encode(), rng), payload), rng)
-    if how in (3, 4):
-        donor = files[rng.integers(len(files))]
-        for _ in range(rng.integers(1, 4)):
+    if how in (2, 3, 5):
+        payload = revalued(payload, rng)
+    if how in (4, 5):
+        for _ in range(rng.integers(1, 3)):
             header = _changed(header, donor.header, rng)
     return _tried(sealed(json.dumps(header).encode(), payload), rng)
 
@@ -76,8 +76,9 @@ def _tried(content, rng):
         repr(scorer)
     except InputError as error:
         sentence = str(error)
-        return f"a long or broken sentence: {sentence[:300]}" if len(sentence) > 600 or "\n" in sentence else None
-    return None if np.isfinite(scores).all() and len(scores) == 4 else f"scores {scores}"
+        bad = len(sentence) > 600 or "\n" in sentence
+        return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
+    return ACCEPTED if np.isfinite(scores).all() and len(scores) == 4 else f"scores {scores}"
 
 
 def _places(value, path=()):

@@ -24,16 +24,27 @@ def functions():
     }
 
 
-def value_of(kind, alike, rng):
-    """Return a value of a type, written as in the stub; `alike` holds the core's own objects by type."""
+def made_inside():
+    """Return the names of the classes that only the core itself can make."""
+    tree = ast.parse(STUB.read_text())
+    classes = [one for one in tree.body if isinstance(one, ast.ClassDef)]
+    return {one.name for one in classes if not any(getattr(part, "name", "") == "__init__" for part in one.body)}
+
+
+def arguments(kinds, alike, rng):
+    """Return an argument of each type; `alike` holds objects that the core itself has made, by type."""
+    return {name: _value(kind, alike, rng) for name, kind in kinds.items()}
+
+
+def _value(kind, alike, rng):
     array = re.match(r"NDArray\[np\.(\w+?)_?\]", kind)
     if array:
         shape = (ROWS,) if rng.random() < 0.5 else (ROWS, 3)
         return rng.integers(0, 2, size=shape).astype(array[1])
     inner = re.fullmatch(r"(?:list|Sequence|tuple)\[(.*)\]", kind)
     if inner:
-        return [value_of(inner[1], alike, rng) for _ in range(3)]
-    plain = {"int": 1, "float": 0.5, "bool": True, "bytes": b"1", "str": "1"}
+        return [step + one if isinstance(one := _value(inner[1], alike, rng), float) else one for step in range(3)]
+    plain = {"int": int(rng.integers(0, 4)), "float": 0.5, "bool": True, "bytes": b"1", "str": "1"}
     if kind in plain:
         return plain[kind]
     objects = next((held for held_kind, held in alike.items() if held_kind.__name__ == kind and held), [None])

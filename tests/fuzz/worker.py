@@ -19,10 +19,10 @@ def main(name, seed, first, stop):
     for case in range(first, stop):
         _say(case=case)
         try:
-            problem = fuzzer(np.random.default_rng([seed, case]))
+            outcome = fuzzer(np.random.default_rng([seed, case]))
         except Exception as error:  # whatever a case lets through is a finding
-            problem = f"{type(error).__name__}: {str(error)[:300]}"
-        _say(case=case, done=True, **({"problem": problem} if problem else {}))
+            outcome = f"{type(error).__name__}: {str(error)[:300]}"
+        _say(case=case, outcome=outcome)
 
 
 def _limit_memory():
