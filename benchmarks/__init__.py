@@ -1,1 +1,1 @@
-"""Side by side with the peers: every table is measured in one run on one machine."""
+"""Benchmarks against other libraries; every table is measured in one run on one machine."""

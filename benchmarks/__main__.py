@@ -1,10 +1,10 @@
-"""All benchmarks: `python -m benchmarks`, or some of them: `python -m benchmarks metrics`."""
+"""Runs all benchmarks, `python -m benchmarks`, or some of them, `python -m benchmarks metrics`."""
 
 import sys
 from importlib import import_module
 
 NAMES = ("reading", "metrics", "training", "growth", "scoring", "blending", "pairs")
 
-if __name__ == "__main__":  # some benchmarks start processes of their own
+if __name__ == "__main__":  # needed because some benchmarks start processes
     for name in sys.argv[1:] or NAMES:
         import_module(f"benchmarks.{name}").main()

@@ -34,7 +34,7 @@ SMALL_ROUNDS, PATIENCE = 1000, 100
 
 
 def main() -> None:
-    """Print each system's mean NDCG@10 over folds, and the test of the mixture against it over all queries."""
+    """Print each system's mean NDCG@10 over folds, and its comparison with the mixture over all queries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     for folder in parser.parse_args().data:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def run(folder: Path) -> tuple[dict[str, list[float]], dict[str, NDArray[np.float64]]]:
-    """Return each system's mean per fold, and its values of all test queries."""
+    """Return each system's mean per fold, and its values for all test queries."""
     means, values = defaultdict(list), defaultdict(list)
     for path in sorted(folder.glob("Fold*")):
         train, valid, test = rw.read_fold(path)
@@ -82,7 +82,7 @@ def _both(train: RankingData, valid: RankingData) -> RankingData:
 
 
 def _sizes(data: RankingData) -> NDArray[np.int64]:
-    """Return the number of documents of each query; LETOR files keep a query's documents together."""
+    """Return the number of documents of each query; in LETOR files the documents of a query are adjacent."""
     return data.groups.sizes
 
 

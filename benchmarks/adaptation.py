@@ -1,8 +1,8 @@
-"""A ranker of a large market adapted to a small one (Wu, Burges, Svore & Gao 2010, tables 2 to 4): generated data.
+"""Adapts a ranker of a large market to a small one, on generated data (Wu et al. 2010, tables 2 to 4).
 
 `python -m benchmarks.adaptation` prints the table; `--figure FILE` draws it; `--background lightgbm` adapts a
 model of LightGBM. Background and target are random polynomials with the same terms; the target's coefficients are
-moved towards fresh ones. What is chosen, is chosen on the target's validation queries.
+mixed with newly drawn ones. All choices are made on validation queries of the target.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ N_BACKGROUND, N_VALIDATION, N_TEST, N_DOCUMENTS = 5_000, 200, 1_000, 20
 SIZES = (100, 200, 500, 1_000)
 METRIC = "ndcg@10"
 SYSTEMS = ("LambdaSMART", "interpolated", "in-domain", "background")
-ALPHAS = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 121)])  # weights of the in-domain ranker beside 1
+ALPHAS = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 121)])  # weights of the in-domain ranker relative to 1
 
 
 SETTINGS: tuple[dict[str, Any], ...] = ({}, {"learning_rate": 0.1, "max_leaves": 16})
 
 
 def fitted(train: RankingData, valid: RankingData, start: Any, threads: int | None) -> rw.LambdaMART:
-    """Return LambdaMART as it comes, or with larger trees and steps: whichever validation queries prefer."""
+    """Return LambdaMART with defaults or with larger trees and steps, whichever is better on validation data."""
     each = [
         rw.LambdaMART(n_jobs=threads, **setting).fit(train, validation=valid, start=start) for setting in SETTINGS
     ]
@@ -47,7 +47,7 @@ def fitted(train: RankingData, valid: RankingData, start: Any, threads: int | No
 
 
 def run(background: str = "rankwright", seed: int = SEED, threads: int | None = None) -> dict[int, Report]:
-    """Return, for each number of adaptation queries, what every system comes to on the target's test queries."""
+    """Return, for each number of adaptation queries, the report of all systems on the target's test queries."""
     large = rw.synthetic.RandomPolynomial.draw(seed, n_features=50, n_terms=50, n_active=50)
     small = large.shifted(SHIFT, seed=seed)
     options: dict[str, Any] = {"n_documents": N_DOCUMENTS}
@@ -60,7 +60,8 @@ def run(background: str = "rankwright", seed: int = SEED, threads: int | None = 
         in_domain = fitted(train, valid, None, threads)
         adapted = fitted(train, valid, start, threads)
         alpha = _best_alpha(scores(valid), in_domain.predict(valid), valid)
-        adapted_scores = adapted.predict(test, **({} if background == "rankwright" else {"start": scores(test)}))
+        needed = {} if background == "rankwright" else {"init_score": scores(test)}
+        adapted_scores = adapted.predict(test, **needed)
         systems = {
             "LambdaSMART": adapted_scores,
             "interpolated": scores(test) + alpha * in_domain.predict(test),
@@ -72,7 +73,7 @@ def run(background: str = "rankwright", seed: int = SEED, threads: int | None = 
 
 
 def _best_alpha(one: NDArray[np.float64], other: NDArray[np.float64], valid: RankingData) -> float:
-    """Return the weight of the other that is best on the validation part; the middle one of equals."""
+    """Return the weight of the other ranker that is best on the validation part; the middle one if several are."""
     values = np.array([NDCG(k=10)(valid.y, one + alpha * other, valid.qid) for alpha in ALPHAS])
     best = np.flatnonzero(values == values.max())
     return float(ALPHAS[best[len(best) // 2]])
@@ -99,7 +100,7 @@ BACKGROUNDS = {"rankwright": _rankwright, "lightgbm": _lightgbm}
 
 
 def main() -> None:
-    """Print a table of means, and how sure LambdaSMART's lead over each of the others is."""
+    """Print a table of means, and the significance of LambdaSMART's lead over each other system."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--background", choices=tuple(BACKGROUNDS), default="rankwright")
     parser.add_argument("--seed", type=int, default=SEED)

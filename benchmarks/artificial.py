@@ -1,7 +1,7 @@
 """LambdaMART, MART and McRank on artificial data by rounds (Wu, Burges, Svore & Gao 2010, table 1, figure 2).
 
 `python -m benchmarks.artificial` prints the table; `--figure FILE` draws the curves. The target is a sparse random
-polynomial: with a dense one the methods come out alike.
+polynomial: with a dense one the methods give similar results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_QUERIES, N_TEST_QUERIES, N_DOCUMENTS = 1_000, 1_000, 50
 SEED = 1
 METRICS = ("ndcg@10", "ndcg@3", "ndcg@1")
 SHOWN = (25, 50, 100, 200, 300)
-SYSTEMS = ("LambdaMART", "MART", "McRank", "McRank, ordinal", "McRank, a tree a class")
+SYSTEMS = ("LambdaMART", "MART", "McRank", "McRank, ordinal", "McRank, tree per class")
 
 
 def rankers(rounds: int, **options: Any) -> dict[str, Ranker]:
@@ -33,12 +33,12 @@ def rankers(rounds: int, **options: Any) -> dict[str, Ranker]:
         "MART": rw.MART(**same),
         "McRank": rw.McRank(trees="shared", **same),
         "McRank, ordinal": rw.McRank(classes="ordinal", trees="shared", **same),
-        "McRank, a tree a class": rw.McRank(trees="per_class", **same),
+        "McRank, tree per class": rw.McRank(trees="per_class", **same),
     }
 
 
 def run(queries: int = N_QUERIES, rounds: tuple[int, ...] = SHOWN, threads: int | None = None) -> RoundsReport:
-    """Train every method, and measure its first rounds on queries held out."""
+    """Train every method, and evaluate its first rounds on held-out queries."""
     truth = rw.synthetic.RandomPolynomial.draw(SEED, n_features=50, n_terms=50, n_active=50)
     train = truth.sample(queries, seed=1, n_documents=N_DOCUMENTS)
     test = truth.sample(N_TEST_QUERIES, seed=3, n_documents=N_DOCUMENTS)
@@ -51,7 +51,7 @@ def run(queries: int = N_QUERIES, rounds: tuple[int, ...] = SHOWN, threads: int 
 
 
 def main() -> None:
-    """Print the table, and how sure LambdaMART's lead over McRank is."""
+    """Print the table, and the significance of LambdaMART's lead over each other method."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=N_QUERIES)
     parser.add_argument("--threads", type=int)

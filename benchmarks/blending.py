@@ -1,4 +1,4 @@
-"""The exact best combination of two rankers, beside a grid of alphas, and how its cost grows with the query."""
+"""Exact search for the best combination of two rankers against a grid of alphas, and its cost by query length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPEATS = 5
 
 
 def run() -> dict[str, Any]:
-    """Sweep on one thread: every metric at 50 documents a query, NDCG@10 at several lengths."""
+    """Sweep on one thread: every metric with 50 documents per query, NDCG@10 with several lengths."""
     kinds = {"alike": 1.0, "unlike": 0.0}
     by_metric = {
         (str(metric), kind): _measure(metric, 50, common) for metric in METRICS for kind, common in kinds.items()
@@ -39,7 +39,7 @@ def main() -> None:
     """Print three tables."""
     results = run()
     print(f"Blending: {N_QUERIES:,} queries, one thread, milliseconds of processor time, best of {REPEATS}")
-    print("(two rankers that are alike, then two that have nothing in common; in brackets, steps of the curve)")
+    print("(first two similar rankers, then two unrelated ones; in brackets, the number of steps of the curve)")
     for metric in map(str, METRICS):
         print(f"{metric:<12} x 50 documents {_both(results['metrics'], metric)}")
     for length in LENGTHS:
@@ -62,7 +62,7 @@ def _measure(metric: Metric, length: int, common: float) -> tuple[float, int]:
 
 
 def _measure_grid() -> tuple[float, float, float]:
-    """Return what plain interpolation finds, what there is to be found, and how long the former takes."""
+    """Return the best value on the grid, the exact maximum, and the seconds that the grid takes."""
     search, s, t = _search(METRICS[0], 50, 1.0)
 
     def best_of_grid() -> float:

@@ -1,4 +1,4 @@
-"""A large judged collection like those of web search, made in a few seconds."""
+"""Generates a large judged collection that resembles web search data, in a few seconds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,22 @@ import numpy as np
 from rankwright.data import RankingData
 
 N_FEATURES = 136
-DOCUMENTS_A_QUERY = 117
+DOCUMENTS_PER_QUERY = 117
 N_FACTORS = 24
 LABEL_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
 
 
 def web_search(n_queries: int, *, seed: int, n_features: int = N_FEATURES) -> RankingData:
-    """Return documents whose features are noisy, redundant views of a few factors, counts and zeros among them.
+    """Return documents whose features are noisy, redundant views of a few factors; some are counts or often zero.
 
-    The factors decide relevance together with the query; every part is drawn by its own seed from the same truth.
+    The factors determine relevance together with the query. Samples with different seeds have the same true
+    function.
     """
     truth, random = np.random.default_rng(0), np.random.default_rng(seed)
-    n_documents = n_queries * DOCUMENTS_A_QUERY
-    qid = np.repeat(np.arange(n_queries), DOCUMENTS_A_QUERY)
+    n_documents = n_queries * DOCUMENTS_PER_QUERY
+    qid = np.repeat(np.arange(n_queries), DOCUMENTS_PER_QUERY)
     factors = random.normal(size=(n_documents, N_FACTORS)).astype(np.float32)
-    factors[:, :4] += random.normal(size=(n_queries, 4)).astype(np.float32)[qid]  # what the query alone decides
+    factors[:, :4] += random.normal(size=(n_queries, 4)).astype(np.float32)[qid]  # the influence of the query
     merit = _merit(factors, truth) + random.normal(size=n_documents, scale=1.5)
     thresholds = np.quantile(merit, np.cumsum(LABEL_SHARES)[:-1])
     return RankingData(_features(factors, n_features, truth, random), np.searchsorted(thresholds, merit), qid)

@@ -1,4 +1,4 @@
-"""How the cost of training grows with documents, features, leaves and threads, beside LightGBM.
+"""Training time by number of queries, features, leaves and threads, compared with LightGBM.
 
 `python -m benchmarks.growth` prints a table and draws `growth.svg`; `--plot` names another file.
 """
@@ -25,11 +25,11 @@ SYSTEMS = ("rankwright", "lightgbm")
 
 
 def main() -> None:
-    """Vary one thing at a time, all else as usual."""
+    """Vary one size at a time, with the usual values for the others."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--plot", type=Path, default=Path("growth.svg"))
     options = parser.parse_args([] if "growth" in sys.argv[1:] else None)
-    print(f"Growth: {ROUNDS} trees, data set included, seconds; as usual {USUAL}")
+    print(f"Growth: {ROUNDS} trees, seconds including the data set; usual sizes {USUAL}")
     print(f"{'':<12}{'':>8}" + "".join(f"{system:>12}" for system in SYSTEMS) + f"{'ratio':>8}")
     curves: dict[str, list[tuple[float, float]]] = {system: [] for system in SYSTEMS}
     for what, values in VARIED.items():

@@ -1,4 +1,4 @@
-"""Metrics on arrays: NDCG@10, MAP and MRR together, beside pytrec_eval, ir-measures and scikit-learn."""
+"""Time of NDCG@10, MAP and MRR on arrays, compared with pytrec_eval, ir-measures and scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REPEATS = 7
 
 
 def run() -> dict[str, Any]:
-    """Time every tool in a process of its own, one after another; its own objects are built beforehand."""
+    """Time every tool in a separate process, one after another; building its objects is not timed."""
     return {name: _in_own_process(name) for name in TOOLS if _is_there(name)}
 
 
@@ -36,12 +36,12 @@ def _measure(name: str) -> dict[str, Any]:
     labels = rng.choice([0.0, 0.0, 0.0, 1.0, 2.0], size=N_QUERIES * N_DOCUMENTS)
     scores = rng.normal(size=len(labels))
     tool = TOOLS[name](labels, scores)
-    values = tool()  # warms up, too
+    values = tool()  # also the warm-up
     return {"milliseconds": 1e3 * statistics.median(_time(tool) for _ in range(REPEATS)), "values": values}
 
 
 def _time(tool: Callable[[], list[float]]) -> float:
-    """Return the seconds of one call, over as many calls as fill a fifth of a second."""
+    """Return the mean seconds of one call, over as many calls as take 0.2 seconds."""
     start, calls = time.perf_counter(), 0
     while time.perf_counter() - start < 0.2:
         tool()
@@ -50,7 +50,7 @@ def _time(tool: Callable[[], list[float]]) -> float:
 
 
 def main() -> None:
-    """Print one table."""
+    """Print the table."""
     results = run()
     ours = results["rankwright"]["milliseconds"]
     print(f"Metrics: {N_QUERIES:,} queries x {N_DOCUMENTS} documents, median of {REPEATS} (ndcg@10, map, mrr)")
@@ -64,12 +64,12 @@ def _is_there(name: str) -> bool:
     package = PACKAGES.get(name)
     if package is None or importlib.util.find_spec(package):
         return True
-    print(f"({name} is not installed and is left out)")
+    print(f"({name} is not installed: skipped)")
     return False
 
 
 def _rankwright(labels: Any, scores: Any, n_jobs: int | None = None) -> Callable[[], list[float]]:
-    """From plain arrays to means, counted as trec_eval does."""
+    """Return a function that computes the means from plain arrays, as trec_eval defines them."""
     qid = np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
     metrics = [find_convention("trec").apply(metric) for metric in (NDCG(k=10), AP(), RR())]
 

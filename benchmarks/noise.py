@@ -1,10 +1,10 @@
-"""What wrong labels cost: the future work of Busa-Fekete, Kégl, Éltető & Szarvas (2011).
+"""Robustness to label noise, the future work of Busa-Fekete, Kégl, Éltető & Szarvas (2011).
 
-`python -m benchmarks.noise` trains on generated queries with five labels, a share of which is flipped: replaced by
-another, all others being as likely, in the training and in the validation part. It measures NDCG@10 on clean
-queries for several data sets, and how much each ranker, at its defaults, loses beside the same without noise.
-Every data set has a function of its own; a larger share flips the same labels and more. `--setting` takes
-another kind of data; `--figure FILE` draws what is lost.
+`python -m benchmarks.noise` trains on generated queries with five labels. In the training and validation parts a
+fraction of the labels is flipped: replaced by one of the other labels, all with the same probability. It measures
+NDCG@10 on clean queries for several data sets, and how much each ranker, with its defaults, loses compared with
+training without noise. Every data set has its own function; a larger fraction flips the same labels and more.
+`--setting` chooses another kind of data; `--figure FILE` draws the losses.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ENSEMBLE = "CalibratedAdaBoost"
 
 @dataclass(frozen=True)
 class Setting:
-    """How much there is to learn from, and what."""
+    """The numbers of queries and documents, and the options of the target function."""
 
     n_train: int
     n_validation: int
@@ -51,7 +51,7 @@ SETTINGS = {
 
 
 def rankers(threads: int | None) -> dict[str, Ranker]:
-    """Return every ranker at its defaults."""
+    """Return every ranker with its defaults."""
     kinds: dict[str, type[Ranker]] = {
         ENSEMBLE: rw.CalibratedAdaBoost,
         "AdaBoostMH": rw.AdaBoostMH,
@@ -65,7 +65,7 @@ def rankers(threads: int | None) -> dict[str, Ranker]:
 
 
 def flipped(data: RankingData, share: float, seed: int) -> RankingData:
-    """Return the data with a share of the labels replaced by another each, drawn from the others."""
+    """Return the data with a fraction of the labels replaced by one of the other labels, drawn at random."""
     random = np.random.default_rng(seed)
     labels = np.unique(data.y)
     numbers = np.searchsorted(labels, data.y)
@@ -76,7 +76,7 @@ def flipped(data: RankingData, share: float, seed: int) -> RankingData:
 
 
 def values(setting: Setting, seed: int, threads: int | None) -> dict[str, list[float]]:
-    """Return each ranker's metric on clean queries by share of labels flipped, for one data set."""
+    """Return each ranker's metric on clean queries, by fraction of flipped labels, for one data set."""
     truth = rw.synthetic.RandomPolynomial.draw(seed, **setting.function)
     sizes = (setting.n_train, setting.n_validation, setting.n_test)
     train, valid, test = (
@@ -93,7 +93,7 @@ def values(setting: Setting, seed: int, threads: int | None) -> dict[str, list[f
 
 
 def main() -> None:
-    """Print each ranker's values, what it loses, and how much less the ensemble does."""
+    """Print each ranker's values and losses, and how much less the ensemble loses."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--setting", choices=SETTINGS, default="small")
     parser.add_argument("--data-sets", type=int, default=10)

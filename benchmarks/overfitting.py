@@ -1,8 +1,8 @@
-"""Figure 6 of Zhu et al. (2009): what boosting on and on does to MPBoost with directed distances and without.
+"""Overfitting of MPBoost over many rounds, with directed distances and without (Zhu et al. 2009, figure 6).
 
-`python -m benchmarks.overfitting [FIGURE.svg]` trains on generated queries with five labels, a share of which is
-replaced by random ones, and measures NDCG@5 after every round on clean queries. Each distance's parameter is the
-best on a noisy validation part, as in the paper.
+`python -m benchmarks.overfitting [FIGURE.svg]` trains on generated queries with five labels, a fraction of which
+is replaced by random ones, and measures NDCG@5 on clean queries after every 10 rounds. The parameter of each
+distance is chosen on a noisy validation part, as in the paper.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def parts(seed: int) -> tuple[RankingData, RankingData, RankingData]:
 
 
 def test_curve(choices: tuple[Distance, ...], seed: int) -> np.ndarray:
-    """Return NDCG@5 on the test part after every so many rounds, of the choice that validation prefers."""
+    """Return NDCG@5 on the test part after every `EVERY` rounds, for the distance that is best on validation."""
     train, valid, test = parts(seed)
     fits = [rw.MPBoost(NDCG(k=5), distance=one, rounds=ROUNDS, learning_rate=1.0, n_jobs=1) for one in choices]
     best = max((one.fit(train) for one in fits), key=lambda one: one.score(*valid))
@@ -54,7 +54,7 @@ def test_curve(choices: tuple[Distance, ...], seed: int) -> np.ndarray:
 
 
 def main() -> None:
-    """Print each distance's peak and what is lost after it; draw the curves where a file is named."""
+    """Print the peak of each distance and the loss after it; draw the curves if a file is given."""
     warnings.filterwarnings("ignore", message=".*condition 9")
     curves = {}
     print(

@@ -1,8 +1,8 @@
-"""Boosting over queries and pairs: what twice the documents cost, and five folds of OHSUMED.
+"""Time of boosting over pairs by number of documents, and of complete fits on judged folds.
 
 `python -m benchmarks.pairs` doubles the documents of every query on generated data and times a round, with factors
-and, for comparison, pair by pair. With `--data FOLDER` (Fold1, Fold2, ...) it also times whole fits at fixed
-parameters. Seconds are the processor's (`cpu`), all threads together, and the clock's.
+and, for comparison, pair by pair. With `--data FOLDER` (Fold1, Fold2, ...) it also times complete fits with fixed
+parameters. Times are processor seconds of all threads together (`cpu`) and wall-clock seconds (`clock`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ RANKERS = {
 
 
 class Seconds(NamedTuple):
-    """What a piece of work took."""
+    """Processor time and wall-clock time."""
 
     cpu: float
     clock: float
@@ -52,7 +52,7 @@ def timed(work: Callable[[], object]) -> Seconds:
 
 
 def round_seconds(kind: type[Pairs], learner: str, n_documents: int, repeats: int = REPEATS) -> float:
-    """Return the least processor seconds of a round: the pairs' signal, and the weak ranker that answers it."""
+    """Return the least processor seconds of a round: the signal of the pairs, and the fit of a weak ranker."""
     random = np.random.default_rng(1)
     n_rows = N_QUERIES * n_documents
     X = random.normal(size=(n_rows, N_FEATURES)).astype(np.float32)
@@ -64,7 +64,7 @@ def round_seconds(kind: type[Pairs], learner: str, n_documents: int, repeats: in
         "RankBoost": VoteLearner(binned, directions=(1,), n_threads=1),
         "MPBoost": StumpLearner(binned, newton=False, n_threads=1),
     }[learner]
-    one.fit(pairs.signal(scores))  # sorts what is sorted once
+    one.fit(pairs.signal(scores))  # the first call sorts the codes, which is not timed
     return min(timed(lambda: one.fit(pairs.signal(scores))).cpu for _ in range(repeats))
 
 
@@ -90,9 +90,9 @@ def _show_doubling(
 
 def _show_folds(folder: str, threads: int) -> None:
     folds = [rw.read_fold(path) for path in find_folds(folder)]
-    print(f"{len(folds)} folds of {folder} at defaults, {threads} threads")
+    print(f"{len(folds)} folds of {folder}, default parameters, {threads} threads")
     for name, make in RANKERS.items():
-        make(threads).fit(folds[0][0], validation=folds[0][1])  # bins what is binned once
+        make(threads).fit(folds[0][0], validation=folds[0][1])  # warm-up
         times = [timed(partial(make(threads).fit, fold[0], validation=fold[1])) for fold in folds]
         print(
             f"{name:<24}{sum(one.cpu for one in times):>8.2f} s cpu{sum(one.clock for one in times):>8.2f} s clock"

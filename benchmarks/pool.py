@@ -1,8 +1,8 @@
-"""The whole pool of Busa-Fekete, Kégl, Éltető & Szarvas (2011): how long it takes on one fold.
+"""Training time of the complete pool of Busa-Fekete, Kégl, Éltető & Szarvas (2011) on one fold.
 
 `python -m benchmarks.pool --data MQ2008/Fold1` boosts nine sizes of trees and nine of products for up to 100
-rounds, and calibrates each after 10, 20, 50 and 100 rounds in the paper's ten ways. The authors used a
-grid of machines.
+rounds, and calibrates each after 10, 20, 50 and 100 rounds by the paper's ten methods. The authors used a
+computing grid.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ REGRESSIONS = ("linear", "logistic", "polynomial-2", "network", "gaussian-proces
 
 
 def main() -> None:
-    """Print the seconds by the clock and of the processor."""
+    """Print wall-clock and processor seconds."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--threads", type=int)
@@ -41,7 +41,7 @@ def main() -> None:
     ranker.fit(train, validation=valid)
     clock, processor = time.perf_counter() - clock, time.process_time() - processor
     size = f"{len(train.groups)} training queries with {len(train):,} documents"
-    print(f"The paper's pool, {size}: {clock:.1f} s by the clock, {processor:.1f} s of processor time")
+    print(f"The paper's pool, {size}: {clock:.1f} s of wall-clock time, {processor:.1f} s of processor time")
 
 
 if __name__ == "__main__":

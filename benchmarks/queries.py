@@ -1,7 +1,7 @@
-"""Rankers of scaled features on very many short queries, and on one very long one, beside another version.
+"""Rankers of scaled features on very many short queries or few long ones, compared with another version.
 
 `python -m benchmarks.queries --beside PYTHON` runs the same fits with the rankwright of another interpreter, and
-prints the ratio of both times. Times are processor seconds, which a busy machine changes less.
+prints the ratio of both times. Times are processor seconds, which depend less on other load.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ N_FEATURES = 5
 
 
 def main() -> None:
-    """Print a row for each ranker and shape of the data."""
+    """Print one row per ranker."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--queries", type=int, default=1_000_000)
     parser.add_argument("--length", type=int, default=2, help="documents per query")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _run(interpreter: str, name: str, options: argparse.Namespace) -> dict[str, float]:
-    """Fit in a process of its own, so that its memory can be measured."""
+    """Fit in a separate process, so that its peak memory can be measured."""
     shape = ["--queries", str(options.queries), "--length", str(options.length)]
     command = [interpreter, __file__, "--fit", "--rankers", name, *shape]
     found: list[dict[str, float]] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)

@@ -1,4 +1,4 @@
-"""Reading LETOR text: rankwright, scikit-learn and XGBoost on one generated file of 136 features."""
+"""Time and memory of reading LETOR text with rankwright, scikit-learn and XGBoost, on a generated file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import numpy as np
 
 N_FEATURES = 136
 FILE_BYTES = 120_000_000
-DOCUMENTS_A_QUERY = 120
+DOCUMENTS_PER_QUERY = 120
 
-# Each reader is a process of its own, so that its peak memory is its own too. It reads a few lines first, so
-# that what it imports and starts only once counts neither as time nor as memory.
+# Each reader runs in a separate process, which measures its peak memory. It reads a few lines first, so that
+# one-time imports and initialisation count neither as time nor as memory.
 PROGRAM = """
 import json, resource, sys, time
 {imports}
@@ -46,14 +46,14 @@ READERS = {
 
 
 def generate(path: Path, n_bytes: int, seed: int = 1) -> int:
-    """Write about `n_bytes` of text like MSLR-WEB's (counts, zeros, fractions) and return the documents."""
+    """Write about `n_bytes` of text like MSLR-WEB's (counts, zeros, fractions); return the number of documents."""
     rng = np.random.default_rng(seed)
     block = _text_rows(rng, 6_000)
     written = n_documents = 0
     with path.open("w") as file:
         while written < n_bytes:
             for row in rng.permutation(block):
-                query = n_documents // DOCUMENTS_A_QUERY
+                query = n_documents // DOCUMENTS_PER_QUERY
                 written += file.write(f"{n_documents % 5} qid:{query} {row}\n")
                 n_documents += 1
     return n_documents
@@ -72,7 +72,7 @@ def _text_rows(rng: np.random.Generator, n_rows: int) -> list[str]:
 
 
 def measure(name: str, warm_up: Path, path: Path) -> dict[str, float]:
-    """Run one reader in a process of its own."""
+    """Run one reader in a separate process."""
     imports, call = READERS[name]
     program = PROGRAM.format(imports=imports, call=call)
     command = [sys.executable, "-W", "ignore", "-c", program, str(warm_up), str(path)]
@@ -81,10 +81,10 @@ def measure(name: str, warm_up: Path, path: Path) -> dict[str, float]:
 
 
 def run(repeats: int = 3) -> dict[str, Any]:
-    """Measure every reader that is installed, in turn, and keep each one's quickest run."""
+    """Measure every installed reader, in turn; return the highest speed and the highest peak memory of each."""
     with tempfile.TemporaryDirectory() as folder:
         path, warm_up = Path(folder) / "data.txt", Path(folder) / "few.txt"
-        # In a process of its own: the readers inherit the peak memory of the one that starts them.
+        # In a separate process, because the readers inherit the peak memory of the process that starts them.
         with ProcessPoolExecutor(max_workers=1) as other:
             n_documents = other.submit(generate, path, FILE_BYTES).result()
         with path.open() as file:
@@ -95,7 +95,7 @@ def run(repeats: int = 3) -> dict[str, Any]:
     highest = {name: max(one["peak_bytes"] for other, one in runs if other == name) for name in _installed()}
     readers = {
         name: {
-            "megabytes_a_second": megabytes / quickest[name],
+            "megabytes_per_second": megabytes / quickest[name],
             "peak_over_matrix": highest[name] / (n_documents * N_FEATURES * 4),
         }
         for name in _installed()
@@ -111,11 +111,11 @@ def main() -> None:
     """Print the table."""
     report = run()
     readers = report["readers"]
-    best = readers["rankwright, 2 threads"]["megabytes_a_second"]
+    best = readers["rankwright, 2 threads"]["megabytes_per_second"]
     print(f"Reading {report['megabytes']:.0f} MB: {report['documents']:,} documents x {N_FEATURES} features")
     print(f"{'reader':24}{'MB/s':>8}{'peak memory / matrix':>24}{'rankwright is faster by':>26}")
     for name, one in readers.items():
-        speed = one["megabytes_a_second"]
+        speed = one["megabytes_per_second"]
         print(f"{name:24}{speed:8.0f}{one['peak_over_matrix']:24.2f}{best / speed:26.1f}")
     if "XGBoost" not in readers:
         print("XGBoost is not installed: `make bench` installs it.")

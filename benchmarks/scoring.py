@@ -1,7 +1,7 @@
-"""Scoring with 500 trees of 31 leaves on one thread: float32 rows in, scores out, beside the peers.
+"""Time of scoring float32 rows with 500 trees of 31 leaves on one thread, compared with other libraries.
 
-LightGBM, tl2cgen and rankwright score the very same trees; XGBoost and CatBoost are trained on the same data with
-as many trees of as many leaves (CatBoost's are oblivious, of depth 5).
+LightGBM, tl2cgen and rankwright score the same trees; XGBoost and CatBoost are trained on the same data with the
+same numbers of trees and leaves (CatBoost's trees are oblivious, of depth 5).
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ def run() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print one table."""
+    """Print the table."""
     if not importlib.util.find_spec("lightgbm"):
-        print("Scoring needs LightGBM, whose trees we score too: `make bench` installs it.")
+        print("Scoring needs LightGBM, which trains the trees: `make bench` installs it.")
         return
     results = run()
     ours = results["rankwright"]
     print(f"Scoring: {N_TREES} trees x {N_LEAVES} leaves, {N_FEATURES} features, one thread")
-    print(f"{'':<14}{'ns a document and tree':>24}{'/ ours':>8}{f'us a query of {QUERY_SIZE}':>20}{'/ ours':>8}")
+    head = f"{'ns per document and tree':>26}{'/ ours':>8}{f'us per query of {QUERY_SIZE}':>22}{'/ ours':>8}"
+    print(f"{'':<14}{head}")
     for name, one in results.items():
         many, query = one["nanoseconds"], one["query_microseconds"]
         ratios = many / ours["nanoseconds"], query / ours["query_microseconds"]
-        print(f"{name:<14}{many:>24.2f}{ratios[0]:>8.1f}{query:>20.1f}{ratios[1]:>8.1f}")
+        print(f"{name:<14}{many:>26.2f}{ratios[0]:>8.1f}{query:>22.1f}{ratios[1]:>8.1f}")
     for name in PEERS.keys() - results.keys():
         print(f"{name} is not installed: `make bench` installs it.")
 
@@ -71,7 +72,7 @@ def generate(n_documents: int, seed: int = 1) -> tuple[Any, Any]:
 
 
 def from_lightgbm(booster: Any) -> TreeEnsemble:
-    """Return a LightGBM model of numerical features without missing values as ours."""
+    """Convert a LightGBM model of numerical features without missing values."""
     trees = [_flat_tree(tree["tree_structure"]) for tree in booster.dump_model()["tree_info"]]
     splits, leaves = ([tree[part] for tree in trees] for part in (0, 1))
     feature, threshold, missing_left, left, right, gain = np.concatenate(splits, axis=1)
@@ -86,7 +87,10 @@ def from_lightgbm(booster: Any) -> TreeEnsemble:
 
 
 def _flat_tree(root: dict[str, Any]) -> tuple[Any, Any]:
-    """Return a column a split (feature, threshold, missing left, left, right, gain) and a leaf (value, cover)."""
+    """Return one column per split and one per leaf.
+
+    A split has feature, threshold, missing left, left, right and gain; a leaf has value and cover.
+    """
     splits: dict[int, list[float]] = {}
     leaves: dict[int, list[float]] = {}
 
@@ -95,7 +99,7 @@ def _flat_tree(root: dict[str, Any]) -> tuple[Any, Any]:
             place = node.get("leaf_index", 0)
             leaves[place] = [node["leaf_value"], node.get("leaf_count", 0)]
             return -1 - place
-        place = node["split_index"]  # in the order of growth: after its parent's
+        place = node["split_index"]  # in the order of growth, so a child comes after its parent
         splits[place] = [node["split_feature"], node["threshold"], node["default_left"]]
         splits[place] += [child(node["left_child"]), child(node["right_child"]), node["split_gain"]]
         return place
@@ -108,7 +112,7 @@ def _flat_tree(root: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _tools(X: Any, y: Any, folder: Path) -> dict[str, Callable[[Any], Any]]:
-    """Return a scorer for every tool installed. Our trees are LightGBM's, so that one is needed."""
+    """Return one scoring function per installed tool. LightGBM is required, because it trains the trees."""
     import lightgbm
 
     parameters = {"num_leaves": N_LEAVES, "verbose": -1, "num_threads": 1}
@@ -165,7 +169,7 @@ def _tl2cgen(booster: Any, folder: Path) -> Callable[[Any], Any]:
 
 
 def _times(tools: dict[str, Callable[[Any], Any]], X: Any, calls: int) -> dict[str, float]:
-    """Return each tool's quickest call; they take turns, so that a busy moment hits all of them."""
+    """Return the shortest time of each tool; the tools take turns, so that other load affects all of them."""
     times: dict[str, list[float]] = {name: [] for name in tools}
     for _ in range(TURNS):
         for name, tool in tools.items():

@@ -1,6 +1,6 @@
-"""LambdaMART on folds of a few hundred queries beside LightGBM: no fixed cost that a small fit pays.
+"""Time of LambdaMART on folds with few queries, compared with LightGBM; shows fixed costs per fit.
 
-`python -m benchmarks.small --data OHSUMED` takes a folder with Fold1, Fold2, ... as LETOR has them.
+`python -m benchmarks.small --data OHSUMED` takes a folder with Fold1, Fold2, ... in the layout of LETOR.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROUNDS, LEAVES, LEARNING_RATE, REPEATS = 100, 8, 0.1, 5
 
 
 def main() -> None:
-    """Print each tool's quickest time for all folds; they take turns."""
+    """Print the shortest time of each tool for all folds; the tools take turns."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     options = parser.parse_args()

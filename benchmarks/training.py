@@ -1,7 +1,7 @@
-"""Training boosted trees for NDCG beside LightGBM, XGBoost and CatBoost, each in a process of its own.
+"""Training time of boosted trees for NDCG, compared with LightGBM, XGBoost and CatBoost, in separate processes.
 
 `python -m benchmarks.training` runs all; `--queries`, `--rounds`, `--leaves` and `--threads` change the size,
-`--busy` keeps one core at work with something else.
+`--busy` keeps one core busy with other work.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def run(
     systems: tuple[str, ...] = SYSTEMS,
     features: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Train every system on the same documents, one after another, and measure it on queries held out."""
+    """Train every system on the same documents, one after another, and evaluate it on held-out queries."""
     with tempfile.TemporaryDirectory() as folder:
         _write_collection(Path(folder), queries, features)
         jobs = [(system, n) for n in threads for system in systems]
@@ -91,7 +91,7 @@ def _options() -> argparse.Namespace:
 def _is_there(system: str) -> bool:
     if system not in PEERS or importlib.util.find_spec(PEERS[system]):
         return True
-    print(f"({system} is not installed and is left out)")
+    print(f"({system} is not installed: skipped)")
     return False
 
 
@@ -118,7 +118,7 @@ def _in_own_process(folder: Path, system: str, threads: int, rounds: int, leaves
 
 
 def _train_one(folder: Path, system: str, threads: int, rounds: int, leaves: int) -> dict[str, Any]:
-    """Time the data set and the training of one system, after its imports and one small fit to warm up."""
+    """Time the data set and the training of one system, after its imports and a small warm-up fit."""
     X, y, qid = _read(folder, "train")
     make = _TRAINERS[system]
     small = slice(0, int(np.searchsorted(qid, 20)))

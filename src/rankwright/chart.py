@@ -1,4 +1,4 @@
-"""A chart with labelled axes as SVG text."""
+"""Draws charts with labelled axes as SVG text."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 WIDTH, HEIGHT = 720, 260
-LEFT, RIGHT, TOP, BOTTOM = 56, 16, 24, 40  # room for the labels of the axes
+LEFT, RIGHT, TOP, BOTTOM = 56, 16, 24, 40  # margins for the labels of the axes
 
 
 @dataclass(frozen=True)
 class Chart:
-    """The two axes: what range of values each shows, and what it is called."""
+    """A chart with two axes: the range of values and the label of each."""
 
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     x_label: str
     y_label: str
-    x_whole: bool = True  # only whole numbers lie along x
+    x_whole: bool = True  # x has only integers
 
     def drawn(self, marks: Iterable[str]) -> str:
-        """Return the whole picture, for a page that has a style: grid, marks, labels."""
+        """Return the chart (grid, marks, labels) for a page that defines its style."""
         return self._picture("", marks)
 
     def drawn_alone(self, marks: Iterable[str], style: str) -> str:
-        """Return the whole picture as a file of its own, which brings its style."""
+        """Return the chart as the text of an SVG file with its style."""
         size = f' xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         return self._picture(size, [f"<style>{style}</style>", *marks])
 
@@ -41,7 +41,7 @@ class Chart:
         )
 
     def bar(self, place: int, value: float) -> str:
-        """Return a bar from zero up or down."""
+        """Return a bar from zero to the value."""
         top, bottom = self._y(max(value, 0.0)), self._y(min(value, 0.0))
         left, width = self._x(place), self._x(place + 1) - self._x(place)
         kind = "better" if value > 0 else "worse"
@@ -55,7 +55,7 @@ class Chart:
         return f'<polyline class="{kind}" points="{places}"/>'
 
     def upright(self, kind: str, x: float) -> str:
-        """Return a line from bottom to top."""
+        """Return a vertical line."""
         return f'<path class="{kind}" d="M{self._x(x):.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
 
     def _x(self, value: float) -> float:
@@ -86,7 +86,7 @@ class Chart:
 
 
 def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
-    """Return round numbers within a range, at most so many and one more."""
+    """Return round numbers within a range, at most `most` + 1 of them."""
     if not low < high:
         return [low]
     rough = (high - low) / most
@@ -111,9 +111,9 @@ def line_chart(
     x_whole: bool = True,
     names_above: bool = False,
 ) -> str:
-    """Return an SVG file of its own: a line through each curve's points, and its name in the same colour.
+    """Return the text of an SVG file: one line per curve, and its name in the same colour.
 
-    Names stand below on the right, which curves that level off leave free; or above on the left.
+    Names are at the bottom right, which curves that level off leave free, or at the top left if `names_above`.
     """
     points = [point for curve in curves.values() for point in curve]
     x_range, y_range = ((min(values), max(values)) for values in zip(*points, strict=True))
@@ -137,7 +137,7 @@ TILE_STYLE = "text { font: 12px system-ui, sans-serif; fill: #5c6773; } .dark { 
 
 
 def tile_chart(table: Mapping[str, Mapping[str, float]], label: str) -> str:
-    """Return an SVG file of its own: a row of tiles for each name, darker where the value, in percent, is larger.
+    """Return the text of an SVG file: one row of tiles per name, darker for larger values, which are in percent.
 
     Every row must have the same columns in the same order.
     """

@@ -1,9 +1,9 @@
-"""What goes wrong through no fault of the program."""
+"""Exceptions that report a user's mistake or a missing package."""
 
 
 class InputError(ValueError):
-    """A user's mistake, told in one sentence: what was found, where, and what was expected."""
+    """A user's mistake; the message is one sentence: what was found, where, and what was expected."""
 
 
 class MissingPackageError(ImportError):
-    """An optional package is needed and absent; the sentence says how to install it."""
+    """An optional package is needed but not installed; the message explains how to install it."""

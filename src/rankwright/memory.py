@@ -1,4 +1,4 @@
-"""How much memory this process can still use."""
+"""Determines the memory that this process can still allocate."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _CGROUP_FILES = (
 
 
 def available_memory() -> int:
-    """Return the bytes that can be allocated now, as far as the machine and the container allow."""
+    """Return the number of bytes that the machine and the container allow to allocate now."""
     bounds = [_machine_bytes(), _container_bytes()]
     return min(bound for bound in bounds if bound is not None)
 
 
 def _machine_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
-    """Return the machine's available memory, or all of it where the system does not tell."""
+    """Return the machine's available memory, or its total memory if the system does not report that."""
     available = _number_after("MemAvailable:", meminfo)
     if available is not None:
         return available * 1024
@@ -28,7 +28,7 @@ def _machine_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
 
 
 def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return what is left of the limit of the container (cgroup), or None where there is no limit."""
+    """Return the memory left within the limit of the container (cgroup), or None if there is no limit."""
     for limit_file, usage_file, statistics, cache in _CGROUP_FILES:
         limit = _number_after("", root / limit_file)
         if limit is not None:

@@ -1,4 +1,4 @@
-"""How many threads this process may use."""
+"""Determines the number of threads that this process may use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from typing import SupportsIndex
 
-MOST_THREADS = 1024  # more than the core ever starts
+MOST_THREADS = 1024  # more than the native code ever starts
 
 
 def resolve_threads(n_jobs: SupportsIndex | None) -> int:
@@ -33,13 +33,13 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
 
 @cache
 def available_threads() -> int:
-    """Return the cores this process may run on: its affinity, cut by the container's quota."""
+    """Return the number of cores that this process may use: its CPU affinity, limited by the container's quota."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
     return max(1, min(cores, _cgroup_cores() or cores))
 
 
 def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Return the whole cores a cgroup's quota pays for (version 2, then 1), or None where there is none."""
+    """Return the number of whole cores in a cgroup's CPU quota (version 2, then 1), or None without a quota."""
     for quota_file, period_file in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             words = (root / quota_file).read_text().split()

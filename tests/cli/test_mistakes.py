@@ -48,14 +48,14 @@ def elsewhere(tmp_path, monkeypatch):
         ),
         ("1 qid:1 1:inf\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:inf'."),
         ("1 qid:1 1:1e99\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:1e99'."),
-        ("-1 qid:1 1:1\n0 qid:1 1:2\n", "A gain needs labels from 0 up, but one is -1."),
+        ("-1 qid:1 1:1\n0 qid:1 1:2\n", "A gain is not defined for negative labels, but one label is -1."),
         (
             "1 qid:1 1:1\n",
-            "There is nothing to learn: no query has documents that are better than others.",
+            "There is nothing to learn: within every query all labels are equal.",
         ),
         (
             "0 qid:1 1:1\n0 qid:1 1:2\n",
-            "There is nothing to learn: no query has documents that are better than others.",
+            "There is nothing to learn: within every query all labels are equal.",
         ),
     ],
 )
@@ -67,7 +67,7 @@ def test_bad_data(run, refuse, tmp_path, text, sentence):
 
 def test_negative_labels_are_told_in_evaluation_too(refuse, model, tmp_path):
     (tmp_path / "data.txt").write_text("-1 qid:1 6:1\n0 qid:1 6:2\n")
-    assert "labels from 0 up" in refuse("evaluate", model, "--data", "data.txt")
+    assert "not defined for negative labels" in refuse("evaluate", model, "--data", "data.txt")
 
 
 @pytest.mark.parametrize("ranker", ["ranksvm", "svmmap", "permurank"])
@@ -87,7 +87,7 @@ def few_labels(labels, features):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (few_labels([1, 1, 1], [1, 2, 3]), "no query has documents that are better than others."),
+        (few_labels([1, 1, 1], [1, 2, 3]), "within every query all labels are equal."),
         (few_labels([0, 1, 2], [5, 5, 5]), "every feature is constant within every query whose labels differ."),
     ],
     ids=["one label", "constant scores"],
@@ -246,7 +246,7 @@ def test_a_metric_that_a_convention_lacks(refuse, folder, monkeypatch):
 
 
 def test_a_folder_without_folds(refuse, fold, tmp_path):
-    sentence = f"{tmp_path} holds no folds: looked for folders Fold1, Fold2 and so on."
+    sentence = f"{tmp_path} contains no folds: looked for folders Fold1, Fold2 and so on."
     assert refuse("crossval", "adarank", "--data", tmp_path) == sentence
     assert refuse("crossval", "adarank", "--data", "nowhere") == "There is no folder nowhere."
     (tmp_path / "Fold1").mkdir()

@@ -61,7 +61,7 @@ def test_folds_come_by_number(tmp_path):
         (tmp_path / name).mkdir()
     (tmp_path / "Fold3").write_text("not a folder")
     assert [path.name for path in find_folds(tmp_path)] == ["Fold1", "Fold2", "Fold10"]
-    with pytest.raises(InputError, match="holds no folds: looked for folders Fold1, Fold2 and so on"):
+    with pytest.raises(InputError, match="contains no folds: looked for folders Fold1, Fold2 and so on"):
         find_folds(tmp_path / "Fold1")
     with pytest.raises(InputError, match="There is no folder"):
         find_folds(tmp_path / "nowhere")

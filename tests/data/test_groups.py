@@ -88,7 +88,7 @@ def test_other_sizes_are_refused(sizes):
 
 @pytest.mark.parametrize("ids", [["a", "a\0"], ("a\0", "b"), [b"a", b"a\0"], np.array(["a", "a\0"], dtype=object)])
 def test_ids_with_nul_are_refused_as_numpy_would_drop_it(ids):
-    with pytest.raises(InputError, match=r"The query id of row [01] holds a NUL character; remove it\."):
+    with pytest.raises(InputError, match=r"The query id of row [01] contains a NUL character; remove it\."):
         QueryGroups.of(ids)
 
 

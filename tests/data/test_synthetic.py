@@ -123,8 +123,8 @@ def test_a_gaussian_query_has_seven_relevant_of_21():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: synthetic.polynomial_queries(0), "n_queries must be a whole number from 1, not 0."),
-        (lambda: synthetic.polynomial_queries(1, n_terms=0), "n_terms must be a whole number from 1, not 0."),
+        (lambda: synthetic.polynomial_queries(0), "n_queries must be a positive integer, not 0."),
+        (lambda: synthetic.polynomial_queries(1, n_terms=0), "n_terms must be a positive integer, not 0."),
         (lambda: synthetic.polynomial_queries(1, n_features=5), "n_active is 10, more than the 5 features"),
         (lambda: synthetic.polynomial_queries(1, noise=1.5), "noise must lie between 0 and 1, not 1.5."),
         (
@@ -133,7 +133,7 @@ def test_a_gaussian_query_has_seven_relevant_of_21():
         ),
         (lambda: RandomPolynomial.draw(1).shifted(2.0, seed=1), "amount must lie between 0 and 1, not 2.0."),
         (lambda: synthetic.gaussian_queries(spread=(-1.0, 1.0)), "spread must be two variances"),
-        (lambda: synthetic.gaussian_queries(n_relevant=0), "n_relevant must be a whole number from 1"),
+        (lambda: synthetic.gaussian_queries(n_relevant=0), "n_relevant must be a positive integer"),
     ],
 )
 def test_impossible_data_are_refused(make, sentence):

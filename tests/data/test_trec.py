@@ -62,11 +62,11 @@ def test_a_byte_order_mark_is_no_part_of_the_first_id(write):
         ),
         (read_judgements, "q 0 a good\n", "line 1: The label 'good' is not a number."),
         (read_judgements, "q 0 a inf\n", "line 1: The label 'inf' is not a number."),
-        (read_judgements, "q 0 a 1\nr 0 a 1\nq 0 a 1\n", "line 3: Document 'a' comes twice in query 'q'."),
+        (read_judgements, "q 0 a 1\nr 0 a 1\nq 0 a 1\n", "line 3: Document 'a' occurs twice in query 'q'."),
         (read_run, "q Q0 a 1 0.5\n", "line 1: Found 5 columns, expected 6: query Q0 document rank score tag"),
         (read_run, "q Q0 a 1 high t\n", "line 1: The score 'high' is not a number."),
         (read_run, "q Q0 a 1 nan t\n", "line 1: The score 'nan' is not a number."),
-        (read_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "line 2: Document 'a' comes twice in query 'q'."),
+        (read_run, "q Q0 a 1 2 t\nq Q0 a 2 1 t\n", "line 2: Document 'a' occurs twice in query 'q'."),
     ],
 )
 def test_a_bad_line_is_named(write, read, text, sentence):
@@ -140,12 +140,12 @@ def test_a_run_that_cannot_be_written_leaves_the_old_file(write):
     "run", [Run.of(["q 1"], ["a"], [1]), Run.of(["q"], [""], [1]), Run.of(["q"], ["a"], [1], tag="my run")]
 )
 def test_names_that_would_break_the_columns_are_not_written(run):
-    with pytest.raises(InputError, match="is empty or holds a space"):
+    with pytest.raises(InputError, match="is empty or contains a space"):
         format_run(run)
 
 
 def test_a_run_in_memory_is_checked_too():
-    with pytest.raises(InputError, match=r"Document 'a' comes twice in query '1'."):
+    with pytest.raises(InputError, match=r"Document 'a' occurs twice in query '1'."):
         Run.of([1, 1], ["a", "a"], [1, 2])
     with pytest.raises(InputError, match=r"There are 2 documents but 1 document ids."):
         Run.of([1, 1], ["a"], [1, 2])

@@ -285,7 +285,7 @@ def test_a_metric_that_is_not_finite(value):
 
 def test_gains_that_cannot_be_added_up():
     data = RankingData(DATA.X, DATA.y * 1e307, DATA.qid)
-    with pytest.raises(InputError, match="cannot be added up over queries: the gain of a label is 3e\\+307"):
+    with pytest.raises(InputError, match="cannot be summed over queries: the gain of a label is 3e\\+307"):
         rw.blend(ONE, OTHER, on=data, metric=DCG(gain=Gain.LINEAR))
 
 

@@ -70,12 +70,12 @@ def test_queries_left_out_of_either_are_passed_over():
 
 @pytest.mark.parametrize("one", [[], [np.nan]])
 def test_nothing_to_compare(one):
-    with pytest.raises(InputError, match="no query that both systems have a value for"):
+    with pytest.raises(InputError, match="no query for which both systems have a value"):
         compare(np.array(one, dtype=float), np.zeros(len(one)))
 
 
 def test_other_queries():
-    with pytest.raises(InputError, match="One system has 2 queries, the other 3"):
+    with pytest.raises(InputError, match="same queries: one has 2 values, the other 3"):
         compare(np.zeros(2), np.zeros(3))
 
 

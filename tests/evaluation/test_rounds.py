@@ -54,13 +54,13 @@ def test_a_chart_of_one_point_can_be_drawn():
 @pytest.mark.parametrize(
     ("systems", "rounds", "sentence"),
     [
-        ({"a": LAMBDA}, [7], "a has 6 rounds; it cannot be cut to 7"),
-        ({"a": LAMBDA}, [0, 3], r"rounds must be whole numbers from 1, one at least, not \[0, 3\]"),
-        ({"a": LAMBDA}, [], "rounds must be whole numbers from 1"),
-        ({"a": LAMBDA}, [2.5], "rounds must be whole numbers from 1"),
-        ({"linear": LINEAR}, [1], "linear is of kind 'linear', which has no rounds to cut"),
-        ({"scores": np.zeros(360)}, [1], "scores is no model of rankwright, nor a ranker that was fitted"),
-        ({"a": rw.LambdaMART()}, [1], "a is no model of rankwright, nor a ranker that was fitted"),
+        ({"a": LAMBDA}, [7], "a has 6 rounds; it cannot be truncated to 7"),
+        ({"a": LAMBDA}, [0, 3], r"rounds must be one or more positive integers, not \[0, 3\]"),
+        ({"a": LAMBDA}, [], "rounds must be one or more positive integers"),
+        ({"a": LAMBDA}, [2.5], "rounds must be one or more positive integers"),
+        ({"linear": LINEAR}, [1], "linear is of kind 'linear', which has no rounds to truncate"),
+        ({"scores": np.zeros(360)}, [1], "scores is neither a model of rankwright nor a fitted ranker"),
+        ({"a": rw.LambdaMART()}, [1], "a is neither a model of rankwright nor a fitted ranker"),
     ],
 )
 def test_what_cannot_be_cut_is_told_in_a_sentence(systems, rounds, sentence):

@@ -182,7 +182,7 @@ def test_plain_json(folder, tune):
         ({"grid": {"leaves": (2,)}}, "no parameter 'leaves'; did you mean 'max_leaves'"),
         ({"grid": {"max_leaves": ()}}, "a list of values for max_leaves"),
         ({"grid": {"subsample_by": "queries"}}, "a list of values for subsample_by"),
-        ({"grid": {"rounds": (5, 10)}}, "cannot hold rounds"),
+        ({"grid": {"rounds": (5, 10)}}, "cannot contain rounds"),
         ({"workers": 0}, "workers must be"),
     ],
 )

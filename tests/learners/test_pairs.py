@@ -151,7 +151,7 @@ def test_blocks_of_pairs_and_factors_agree(n_labels, at_once, monkeypatch):
 
 def test_documents_without_weight_teach_nothing():
     judged = QueryLabels(np.array([1.0, 0.0, 1.0]), QueryGroups.of([0, 0, 0]))
-    with pytest.raises(InputError, match="nothing to learn: no two documents of different labels have a weight"):
+    with pytest.raises(InputError, match="nothing to learn: all pairs of different labels have weight 0"):
         Pairs.of(judged, Binary().between, weights=np.array([1.0, 0.0, 1.0]), n_threads=1)
 
 

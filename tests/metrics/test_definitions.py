@@ -196,16 +196,16 @@ def test_an_option_of_another_kind_is_refused(make, sentence):
 
 
 def test_labels_a_gain_cannot_value():
-    with pytest.raises(InputError, match="labels from 0 up, but one is -1"):
+    with pytest.raises(InputError, match="negative labels, but one label is -1"):
         NDCG()([0, -1], [1, 2])
     with pytest.raises(InputError, match="too large"):
         NDCG()([0, 2000], [1, 2])
     assert NDCG(gain=Gain.LINEAR)([0, 2000], [1, 2]) == 1.0
-    with pytest.raises(InputError, match="labels 0 to 2, but one is 3"):
+    with pytest.raises(InputError, match="labels 0 to 2, but one label is 3"):
         NDCG(gain=Gain.table(0, 1, 3))([0, 3], [1, 2])
     with pytest.raises(InputError, match=r"ERR\(max_label=5\)"):
         ERR()([0, 5], [1, 2])
-    with pytest.raises(InputError, match="finite numbers from 0"):
+    with pytest.raises(InputError, match="finite numbers, none of them negative"):
         Gain.table(0, -1)
 
 

@@ -84,7 +84,7 @@ def test_it_learns_with_two_labels_and_says_that_calibration_adds_little():
 
 def test_one_label_is_refused():
     train = judged()
-    with pytest.raises(InputError, match="no query has documents that are better than others"):
+    with pytest.raises(InputError, match="within every query all labels are equal"):
         CalibratedAdaBoost(**SMALL).fit(train.X, np.ones(len(train)), train.qid)
 
 

@@ -161,8 +161,8 @@ def test_ones_own_distance_may_be_directed():
         (Backwards(), [0, 1], r"backwards is 1 from label 0 to 1; .* difference \(requirement 3\)\."),
         (Gains(), [0, 1, 2, 3], r"gains is 3 for labels 2 or more apart, but 4 for .* \(requirement 4\)\."),
         (Flat(), [0, 1, 2], r"flat is 1 for labels 2 or more apart, but 1 for some that are closer"),
-        (Lopsided(), [0, 1, 2], r"lopsided must be as far from 0 to 1 as from 1 to 0, the other way\."),
-        (Infinite(), [0, 1], "infinite must give one finite number for every two labels"),
+        (Lopsided(), [0, 1, 2], r"lopsided from label 0 to 1 must be the negative of that from 1 to 0\."),
+        (Infinite(), [0, 1], "infinite must return one finite number for every two labels"),
     ],
 )
 def test_a_distance_that_is_not_directed_is_refused(distance, labels, sentence):

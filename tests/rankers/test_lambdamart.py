@@ -405,21 +405,24 @@ def test_weights_turn_the_model_to_what_they_favour():
     [
         ({"sample_weight": [1.0]}, r"sample_weight must have 360 numbers, not shape \(1,\)."),
         ({"query_weight": np.ones(29)}, r"query_weight must have 30 numbers, not shape \(29,\)."),
-        ({"query_weight": np.full(30, -1.0)}, "query_weight must be finite and from 0 up, not all of them 0."),
-        ({"sample_weight": np.zeros(360)}, "sample_weight must be finite and from 0 up, not all"),
-        ({"sample_weight": np.full(360, np.nan)}, "sample_weight must be finite and from 0 up"),
+        (
+            {"query_weight": np.full(30, -1.0)},
+            "query_weight must be finite and not negative, and at least one weight must be positive.",
+        ),
+        ({"sample_weight": np.zeros(360)}, "sample_weight must be finite and not negative, and at least one"),
+        ({"sample_weight": np.full(360, np.nan)}, "sample_weight must be finite and not negative"),
         ({"query_weight": ["heavy"] * 30}, "query_weight must be numbers."),
         (
             {"sample_weight": np.full(360, 1e308)},
-            r"sample_weight times query_weight .* not 1e\+308",
+            r"sample_weight and query_weight .* not 1e\+308",
         ),
         (
             {"sample_weight": np.full(360, 1e200), "query_weight": np.full(30, 1e200)},
-            "The largest of sample_weight times query_weight must be from 1e-100 to 1e.100, not inf.",
+            "The largest product of sample_weight and query_weight must be between 1e-100 and 1e.100, not inf.",
         ),
         (
             {"sample_weight": np.arange(360) < 12, "query_weight": np.arange(30) > 0},
-            "The largest of sample_weight times query_weight must be from 1e-100 to 1e.100, not 0.",
+            "The largest product of sample_weight and query_weight must be between 1e-100 and 1e.100, not 0.",
         ),
     ],
     ids=lambda one: "" if isinstance(one, str) else next(iter(one)),

@@ -73,7 +73,7 @@ def test_negative_labels_will_do_as_targets_and_not_as_gains():
     data = RankingData(TRAIN.X, TRAIN.y - 1, TRAIN.qid)
     metric = {"metric": AP(threshold=0)} if "threshold" in AP.__dataclass_fields__ else {"metric": AP()}
     assert np.isfinite(fitted(data, **metric).predict(TEST)).all()
-    with pytest.raises(InputError, match="A gain needs labels from 0 up, but one is -1"):
+    with pytest.raises(InputError, match="not defined for negative labels, but one label is -1"):
         fitted(data, targets="gains", **metric)
 
 

@@ -192,7 +192,9 @@ def test_fit_predict_and_score_take_data_alike(kind):
     np.testing.assert_array_equal(ranker.predict(data), scores)
     np.testing.assert_array_equal(ranker.predict(Documents(data.X, data.qid)), scores)
     assert ranker.score(data) == expected.score(*data)
-    with pytest.raises(InputError, match="score takes RankingData alone; documents get labels by with_labels"):
+    with pytest.raises(
+        InputError, match="score takes RankingData without y and qid; documents get labels by with_labels"
+    ):
         ranker.score(Documents(data.X, data.qid))
 
 

@@ -1,8 +1,8 @@
-// Features as 8-bit codes, by which trees are grown.
+// Features binned to 8-bit codes for growing trees.
 //
-// A feature's edges are ascending; code c holds the values with edges[c - 1] < value <= edges[c], the last one all
-// above. A missing value has the code kMissing. A split after code c sends `value <= edges[c]` left, so that
-// training on codes and scoring on values agree to the last bit.
+// The edges of a feature are ascending; code c has the values with edges[c - 1] < value <= edges[c], the last code
+// all values above the last edge. A missing value has the code kMissing. A split after code c sends `value <=
+// edges[c]` left, so that training on codes and scoring on values agree exactly.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -16,30 +16,30 @@ namespace rankwright {
 constexpr int kMostBins = 255;
 constexpr std::uint8_t kMissing = 255;
 
-// Edges for at most max_bins codes: between all distinct values where they are few enough, otherwise so that codes
-// hold about equally many of them. NaN is passed over.
+// Edges of at most max_bins bins: between all distinct values if there are few enough, otherwise such that bins
+// have about the same number of values. NaN is ignored.
 std::vector<float> find_edges(std::span<const float> values, int max_bins);
 
-// Where a row's bytes tell a feature's level: a run of neighbouring codes, or the missing ones.
+// The place of a feature's level in the bytes of a row. A level is a run of adjacent codes, or the missing values.
 struct Place {
-    std::uint32_t byte = 0;      // of the row
-    std::uint32_t stride = 1;    // the level is byte / stride % n_levels
-    std::uint32_t n_levels = 0;  // those of values, and after them one of missing ones if there are any
+    std::uint32_t byte = 0;      // index of the byte in the row
+    std::uint32_t stride = 1;    // the level is (value of the byte) / stride % n_levels
+    std::uint32_t n_levels = 0;  // including a last one for missing values, if there are any
     bool any_missing = false;
-    bool exact = true;                      // every code has a level of its own
+    bool exact = true;                      // every code has its own level
     std::array<std::uint8_t, 256> level{};  // by code
 };
 
-// A matrix of codes by column, for sending documents left and right, and of bytes by row, for histograms.
+// A matrix of codes by column, for partitioning documents, and of bytes by row, for histograms.
 //
-// Laid out plainly, a row has a byte for each feature, its code, which is also its level. Laid out coarsely,
-// features have at most kCoarseLevels levels, and as many features share a byte as the numbers of their levels
-// multiply to 256 at most: one addition to a histogram then serves them all.
+// In the plain layout a row has one byte per feature: its code, which is also its level. In the coarse layout
+// features have at most kCoarseLevels levels, and several features share a byte as long as the product of their
+// numbers of levels is at most 256: one addition to a histogram then serves all of them.
 struct BinnedMatrix {
     std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
     bool coarse = false;
-    std::vector<std::vector<float>> edges;  // one list a feature
-    std::vector<Place> places;              // one a feature
+    std::vector<std::vector<float>> edges;  // one list per feature
+    std::vector<Place> places;              // one per feature
     std::unique_ptr<std::uint8_t[]> by_row, by_column;
 
     const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }
@@ -49,11 +49,11 @@ struct BinnedMatrix {
 
 constexpr int kCoarseLevels = 16;
 
-// Edges from the rows listed, one list a feature; values is row-major.
+// Edges from the rows of `sample`, one list per feature; values is row-major.
 std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
                                                std::span<const std::int64_t> sample, int max_bins, int n_threads);
 
-// The codes of the rows listed, in that order. A coarse level holds about as many rows as another of its feature.
+// The codes of `rows`, in that order. The coarse levels of a feature have about the same number of rows.
 BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
                     std::vector<std::vector<float>> edges, bool coarse, int n_threads);
 

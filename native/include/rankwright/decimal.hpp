@@ -1,4 +1,4 @@
-// Decimal text to double, correctly rounded: what Python's float() gives.
+// Converts decimal text to double, correctly rounded, as Python's float() does.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,24 +8,24 @@ namespace rankwright {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// Powers of ten that a double holds exactly.
+// Powers of ten that a double represents exactly.
 inline constexpr double kExactPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                           1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 inline constexpr int kMostExactPower = 22;
 inline constexpr std::uint64_t kMostExactWhole = std::uint64_t{1} << 53;
-inline constexpr std::ptrdiff_t kMostDigits = 19;  // more might overflow 64 bits
+inline constexpr std::ptrdiff_t kMostDigits = 19;  // more could overflow 64 bits
 
-// The whole of `text` as a number, or nothing where it is not one. Too large a number is infinite, too small
-// a one zero; "inf" and "infinity" are numbers here, NaN is not.
+// All of `text` as a number, or nothing if it is not a number. Too large a number becomes infinite, too small a
+// number zero; "inf" and "infinity" are accepted, NaN is not.
 std::optional<double> parse_decimal(std::string_view text);
 
-// Appends the digits at `at` to `whole` and returns where they end. Something that is no digit must follow.
+// Appends the digits at `at` to `whole` and returns their end. A character that is not a digit must follow.
 inline const char* read_digits(const char* at, std::uint64_t& whole) {
     for (; is_digit(*at); ++at) whole = whole * 10 + static_cast<std::uint64_t>(*at - '0');
     return at;
 }
 
-// Reads the exponent that stands after an 'e' and adds it to `power`.
+// Reads the exponent after an 'e', adds it to `power` and returns its end.
 inline const char* read_exponent(const char* at, int& power) {
     const bool negative = *at == '-';
     if (negative || *at == '+') ++at;
@@ -36,9 +36,8 @@ inline const char* read_exponent(const char* at, int& power) {
     return end;
 }
 
-// Reads the number at `at` and returns where it ends, or nullptr where it is none, or one that needs more
-// than one exact operation on doubles: parse_decimal then knows. Something that belongs to no number must
-// follow.
+// Reads the number at `at` and returns its end. Returns nullptr if it is not a number or needs more than one exact
+// operation on doubles; use parse_decimal then. A character that cannot be part of a number must follow.
 inline const char* read_short_decimal(const char* at, double& value) {
     const bool negative = *at == '-';
     at += negative;

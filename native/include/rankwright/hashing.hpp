@@ -1,5 +1,4 @@
-// A number for what a row holds, by which documents are put in an order that their place in the input cannot
-// change.
+// Hashes the values of rows, to sort documents in an order that does not depend on their order in the input.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,7 +6,7 @@
 
 namespace rankwright {
 
-// hashes[row] depends on the row's values alone; values is row-major. All NaN are alike, and so are both zeros.
+// hashes[row] depends only on the row's values; values is row-major. All NaN hash alike, and so do 0.0 and -0.0.
 void hash_rows(std::span<const float> values, std::size_t n_features, int n_threads,
                std::span<std::uint64_t> hashes);
 

@@ -1,5 +1,5 @@
-// The inner loops of lambdas.hpp: one document meets all that rank below it. Compiled once for each vector width,
-// as vectors.hpp tells.
+// The inner loops of lambdas.hpp: the pairs of one document with all documents below it. Compiled once for each
+// vector width; see vectors.hpp.
 #pragma once
 #include <cstdint>
 
@@ -7,19 +7,19 @@
 
 namespace rankwright {
 
-// One query's documents, best first. Every column is aligned to, and readable and writable up to, a whole number
-// of kLanes. A document whose label is NaN, as in the padding, meets nobody.
+// The documents of one query, best first. Every column is aligned to kLanes, and readable and writable up to a
+// multiple of kLanes. A document whose label is NaN, as in the padding, forms no pairs.
 struct PairColumns {
     std::int64_t size;
     float* labels;
-    float* below;        // score less that of the anchor, a document that ranks no lower
+    float* below;        // score minus that of the anchor, which ranks at least as high
     float* odds;         // exp(sigma x below)
-    float* gradient;     // what the documents were given by those above them
+    float* gradient;     // sums over the pairs with documents above
     float* hessian;      // without the factor sigma
     float floor, slope;  // a delta is divided by floor + slope x |difference of scores|
 };
 
-// What the upper document of a row was given, and the sum of all |lambda| of the row.
+// Gradient and hessian of the upper document of a row of pairs, and the sum of all |lambda| of the row.
 struct RowSums {
     float gradient, hessian, total;
 };
@@ -30,9 +30,9 @@ struct LinearColumns {
     const float* discounts;
 };
 
-// measure_from fills `below` and `odds` of the documents from `anchor` on. The rows add the pairs of `upper` with
-// every document below it and then set its label to NaN: rows are to be taken from the best document downwards.
-// odds of an upper document must not be less than exp(-16). deltas[j] is that of document j.
+// measure_from fills `below` and `odds` of the documents from `anchor` on. The other functions add the pairs of
+// `upper` with every document below it and then set its label to NaN, so that rows must be processed from the best
+// document down. The odds of an upper document must be at least exp(-16). deltas[j] is that of document j.
 #define RANKWRIGHT_DECLARE_PAIR_ROWS(path)                                                                    \
     namespace path {                                                                                          \
     void measure_from(std::int64_t anchor, const double* scores, double sigma, const PairColumns& documents); \

@@ -1,16 +1,16 @@
 // Sums over all pairs of a query's documents with different labels, under the exponential loss of RankBoost and
-// MPBoost (Zhu, Chen, Zhu, Wang, Wang & Chen 2009), at a cost linear in documents: no pair is ever looked at.
+// MPBoost (Zhu, Chen, Zhu, Wang, Wang & Chen 2009), in time linear in documents, without visiting pairs.
 //
-// With label_i above label_j, d the strength of that pair of labels and s the documents' shares:
+// With label_i > label_j, d the strength of this pair of labels and s the shares of the documents:
 //
 //   w_ij = s_i s_j exp(-d (score_i - score_j)) = s_i exp(-d score_i) x s_j exp(d score_j)
 //
-// so that a sum over the pairs of two labels is a product of two sums over documents. Every factor is taken
-// relative to the lowest score of the better label, or the highest of the worse one, in its query: none overflows,
-// however far scores drift apart. Weights are then divided by their sum over all pairs of all queries, and sum to
-// one.
+// so that a sum over the pairs of two labels is a product of two sums over documents. Factors are relative to the
+// lowest score of the better label, or the highest of the worse label, in their query, so that none overflows,
+// however far apart scores are. Weights are then divided by their sum over all pairs of all queries, so that they
+// sum to 1.
 //
-// Query q holds the rows queries[q] .. queries[q + 1] - 1. Results depend neither on n_threads nor on its timing.
+// Query q has the rows queries[q] .. queries[q + 1] - 1. Results do not depend on n_threads.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -22,32 +22,32 @@
 
 namespace rankwright {
 
-// Beyond so many labels a document's factors would take more room than is good; see crossing_of_pairs.
+// With more labels, the factors of a document would take too much memory; see crossing_of_pairs.
 constexpr std::size_t kMostLabels = 32;
 
 struct PairTask {
     Offsets queries;
-    std::span<const std::uint8_t> labels;  // a code a row, 0 the lowest label
+    std::span<const std::uint8_t> labels;  // one code per row, 0 for the lowest label
     std::size_t n_labels;
-    Doubles strengths;  // [better * n_labels + worse], above 0 where the first is the higher code
-    Doubles shares;     // one a row, not below 0
-    Doubles scores;     // one a row, finite
+    Doubles strengths;  // [better * n_labels + worse], positive if better > worse
+    Doubles shares;     // one per row, not negative
+    Doubles scores;     // one per row, finite
 };
 
-// Overwrites, a row each:
+// Overwrites for each row
 //
-//   gradient_i = sum of w_ij d over documents j that are worse, less the same over those that are better
+//   gradient_i = sum of w_ij d over worse documents j, minus the same sum over better ones
 //   hessian_i  = sum of w_ij d^2 over both
 //
-// Returns the logarithm of the sum of all w_ij before they are made to sum to one; minus infinity, and zeros,
-// where no pair has a weight. One thread owns one query.
+// Returns the logarithm of the sum of all w_ij before their normalisation; if all weights are 0, minus infinity,
+// and gradients and hessians are 0. One thread owns one query.
 double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian);
 
-// Returns the share, by s_i s_j, of pairs whose better document has no higher score than the worse one. Query q's
-// rows, best first, are order[queries[q]] .. order[queries[q + 1] - 1].
+// Returns the fraction of pairs, weighted by s_i s_j, whose better document has no higher score than the worse
+// one. The rows of query q, best first, are order[queries[q]] .. order[queries[q + 1] - 1].
 double misordered_share(const PairTask& task, Rows order, int n_threads);
 
-// The rows of every query once for each feature, highest code first and missing values last.
+// The rows of every query, sorted for each feature by descending code, missing values last.
 class SortedCodes {
   public:
     SortedCodes(const BinnedMatrix& binned, Offsets queries, int n_threads);
@@ -62,19 +62,19 @@ class SortedCodes {
     std::vector<std::uint32_t> rows_;
 };
 
-// Entries that a feature takes in the sums below: one a code, the last for missing values.
+// Number of entries per feature in the sums below: one per code, the last for missing values.
 constexpr std::size_t kCodes = 256;
 
-// A pair crosses a threshold if its documents lie on two sides of it; a missing value lies below all. Overwrites
-// crossing[feature * kCodes + code] such that the sum over code c and all above, the missing one's left out, is
-// the sum of w_ij (times d^2 if `squared`) over pairs that cross a threshold just below c. `log_sum` is what
-// pair_gradients returned.
+// A pair crosses a threshold if its documents are on different sides of it; a missing value is below all
+// thresholds. Overwrites crossing[feature * kCodes + code] such that the sum over code c and all higher codes,
+// without the missing one, is the sum of w_ij (times d^2 if `squared`) over the pairs that cross the threshold
+// just below c. `log_sum` is the result of pair_gradients.
 void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
                       const SortedCodes& sorted, int n_threads, std::span<double> crossing);
 
-// The same for pairs that are given, where labels are too many: row i's pairs are with rows begins[i] ..
-// ends[i] - 1, and weigh weights[k], k counting on from row to row. Each pair is given from both its ends.
-// Adds to `crossing`.
+// The same for listed pairs, for data with too many labels: rows[i] forms pairs with the rows from begins[i] to
+// before ends[i]; `weights` has their weights, one row after another. Each pair is listed twice, from either
+// document. Adds to `crossing`.
 struct GivenPairs {
     Rows rows, begins, ends;
     Doubles weights;
@@ -82,7 +82,7 @@ struct GivenPairs {
 void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int n_threads,
                        std::span<double> crossing);
 
-// Overwrites sums[feature * kCodes + code] with the sum of the values of the rows that have it.
+// Overwrites sums[feature * kCodes + code] with the sum of the values of the rows with this code.
 void sum_by_code(const BinnedMatrix& binned, Doubles values, int n_threads, std::span<double> sums);
 
 }  // namespace rankwright

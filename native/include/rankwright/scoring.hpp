@@ -1,4 +1,4 @@
-// Scores of documents by an ensemble of trees.
+// Scores documents with an ensemble of trees.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DenseRows {
     std::ptrdiff_t row_stride, feature_stride;
 };
 
-// A matrix in compressed rows, each feature at most once a row; what is not stored is zero.
+// A matrix in compressed sparse rows, with each feature at most once per row; values that are not stored are zero.
 template <class T, class Index>
 struct SparseRows {
     std::span<const Index> offsets;
@@ -30,12 +30,12 @@ struct SparseRows {
 // An ensemble prepared for scoring: its thresholds as sorted columns, its splits as ranks in them.
 class TreeScorer {
   public:
-    // Promised: trees as models/trees.py describes them, with finite numbers.
+    // Requires trees as described in models/trees.py, with finite numbers.
     explicit TreeScorer(const FlatTrees& trees);
     TreeScorer(const TreeScorer&) = delete;
 
-    // Each row's values are rounded to 32 bits, its trees' leaves added in the order of the trees. Returns false,
-    // and no scores, if a value is infinite. The scores do not depend on n_threads, nor on the path.
+    // Values are rounded to 32 bits; leaf values are added in the order of the trees. Returns false, and no
+    // scores, if a value is infinite. The scores depend neither on n_threads nor on the vector path.
     template <class Matrix>
     bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;
 
@@ -59,8 +59,8 @@ class TreeScorer {
 
     std::vector<Chunk> chunks_;
     std::vector<Column> columns_;
-    std::vector<std::int32_t> features_;     // of each column, ascending
-    std::vector<std::int8_t> code_of_zero_;  // in each column
+    std::vector<std::int32_t> features_;     // the feature of each column, ascending
+    std::vector<std::int8_t> code_of_zero_;  // one per column
     std::vector<CodedSplit> splits_;
     std::vector<LeafValues> leaves_;
     std::vector<CodedTree> trees_;

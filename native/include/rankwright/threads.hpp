@@ -1,17 +1,17 @@
-// A small pool of threads that sleep when idle, and the one loop that uses it.
+// A pool of threads that sleep when idle, and the parallel loop that uses it.
 #pragma once
 #include <cstddef>
 #include <functional>
 
 namespace rankwright {
 
-// Runs body(chunk) once for every chunk in [0, n_chunks), on at most n_threads threads, the caller's among
-// them, and returns when all are done. Chunks are taken, not dealt: a thread that is held up takes fewer.
-// A body that writes only what its chunk owns makes the result independent of n_threads.
-// The first exception thrown by a body is rethrown here, after the chunks under way have ended.
+// Runs body(chunk) once for every chunk in [0, n_chunks), on at most n_threads threads including the caller's, and
+// returns when all are done. Threads take chunks dynamically, so that a delayed thread takes fewer. If a body
+// writes only data that belongs to its chunk, the result does not depend on n_threads. The first exception thrown
+// by a body is rethrown here after all running chunks have ended.
 void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(std::size_t)>& body);
 
-// parallel_for over [0, n) cut into runs of at most `grain` items: body(begin, end).
+// parallel_for over [0, n) divided into runs of at most `grain` items: body(begin, end).
 template <class Body>
 void parallel_ranges(std::size_t n, std::size_t grain, int n_threads, const Body& body) {
     parallel_for((n + grain - 1) / grain, n_threads, [&](std::size_t chunk) {

@@ -1,9 +1,9 @@
-// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. 256 documents, a block, stand
-// side by side.
+// The kernels of tree scoring, compiled once for each vector width; see vectors.hpp. They process blocks of 256
+// documents.
 //
-// A column holds at most 255 sorted thresholds of one feature. A document's code in it is how many of them lie
-// below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes and ranks
-// are kept less 128: signed bytes are what every processor compares.
+// A column has at most 255 sorted thresholds of one feature. The code of a document in it is the number of
+// thresholds below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes
+// and ranks are stored minus 128, because all processors compare signed bytes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
-// The code of each document of a block.
+// One code per document of a block.
 struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
@@ -29,31 +29,32 @@ struct alignas(64) Chunk {
     float thresholds[kChunk];
 };
 
-// Thresholds in two orders. Infinities fill them up to 2^depth, and to no less than 32.
+// Thresholds in two orders, padded with infinity to 2^depth, and to at least 32.
 struct Column {
-    // As a binary search meets them: from 1 on, place p leads to 2p, or to 2p + 1 if its threshold lies below the
-    // value. After `depth` steps p - 2^depth thresholds lie below it. Place 0 holds infinity.
+    // In the order of a binary search: it starts at place 1, and goes from place p to 2p, or to 2p + 1 if the
+    // threshold at p is below the value. After `depth` steps, p - 2^depth thresholds are below the value. Place 0
+    // is infinity.
     const float* search;
-    const float* sorted;  // with kChunk more infinities
+    const float* sorted;  // followed by kChunk infinities
     int depth;
-    bool missing_right;  // where a missing value goes: it counts as infinity, or else above no threshold
+    bool missing_right;  // if true, a missing value counts as infinity, otherwise as minus infinity
 };
 
-// A split of a tree of at most kSmallTree leaves, which are numbered from left to right: how many are on its left
-// side, and what to add to a leaf counted from the split's first one to count from the next split's first one
-// (after the last split, from the tree's). Bytes, four times each.
+// A split of a tree of at most kSmallTree leaves, which are numbered from left to right. `skipped` is the number
+// of leaves on its left side. `step` turns a leaf number relative to the split's first leaf into one relative to
+// the first leaf of the next split (after the last split, of the tree). Both are bytes, repeated four times.
 struct Leap {
     std::uint32_t skipped, step;
 };
 
-// A split of a larger tree: a child is a split from 0 up, or a leaf -1 - child.
+// A split of a larger tree: a child is a split if it is not negative, otherwise the leaf -1 - child.
 struct Children {
     std::int32_t left, right;
 };
 
 struct CodedSplit {
-    std::uint32_t codes;  // where its column's codes begin, in steps of kCodesStep bytes
-    std::uint32_t rank;   // four times the same byte
+    std::uint32_t codes;  // start of the codes of its column, in units of kCodesStep bytes
+    std::uint32_t rank;   // a byte, repeated four times
     union {
         Leap leap;
         Children child;
@@ -62,10 +63,11 @@ struct CodedSplit {
 
 constexpr std::size_t kCodesStep = 8;
 constexpr std::size_t kMaxSplits = std::size_t{1} << 25;
-static_assert(kMaxSplits * sizeof(BlockBytes) / kCodesStep <= std::size_t{1} << 32, "no column begins beyond");
+static_assert(kMaxSplits * sizeof(BlockBytes) / kCodesStep <= std::size_t{1} << 32,
+              "the start of every column must fit");
 constexpr std::int32_t kSmallTree = 256;
 
-// A tree's leaves take as many of these as they need, one behind the other.
+// The leaves of a tree use as many of these as needed, one after the other.
 struct alignas(64) LeafValues {
     double values[32];
 };
@@ -76,17 +78,17 @@ struct CodedTree {
     std::int32_t n_splits;
 };
 
-// Whether there is an infinity among n values, once rounded to 32 bits.
+// Whether any of n values is infinite after rounding to 32 bits.
 template <class T>
 using InfiniteKernel = bool (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
 
-// The codes of a block's first n values; what the others get means nothing.
+// The codes of the first n values of a block; the other codes are undefined.
 template <class T>
 using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
                               BlockBytes& codes);
 
-// Adds each tree's leaf to the scores of a block's first n documents, tree after tree; what it adds to the others
-// means nothing.
+// Adds the leaf value of each tree, in order, to the scores of the first n documents of a block; the other scores
+// are undefined.
 using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
                                 std::size_t n, BlockScores& scores);
 

@@ -1,8 +1,8 @@
-// Kernels that are compiled once for each vector width. The files in native/vector define them, each in the
-// namespace of its path; the widest path that the processor has is chosen when the program runs.
+// Kernels that are compiled once for each vector width. The files in native/vector define them in the namespace of
+// each path; the widest path that the processor supports is chosen at run time.
 //
-// All paths give the same bits. A file there includes no library templates: a copy compiled for a wide processor
-// must never be the one that the linker keeps for everybody.
+// All paths give the same bits. The files in native/vector include no library templates: otherwise the linker
+// could keep a copy that was compiled for a wide path and use it on all processors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@ enum class VectorPath : int { portable, avx2, avx512 };
 
 VectorPath widest_path();
 
-// Documents and padding: arrays given to these kernels are readable and writable up to a multiple of this.
+// Arrays passed to these kernels are readable and writable up to a multiple of this number.
 constexpr std::int64_t kLanes = 16;
 constexpr std::int64_t kCountLanes = 2 * kLanes;
 
-// Values coded together, and the room for one feature's edges: 255, the rest infinite.
+// Number of values encoded together, and the length of a feature's edges, padded with infinity.
 constexpr std::int64_t kEncodeRows = 512;
 constexpr std::int64_t kEdgeStride = 256;
 
@@ -49,11 +49,11 @@ struct WideTask {
 constexpr std::size_t kWideLanes = 4;
 
 // count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
-// encode_column: codes[i] = the number of edges below values[i], 255 where it is NaN; kEncodeRows of them.
-// split_gains: gains[i] = the gains of both sides less the parent's, -infinity if a side is not allowed. Arrays of
-// this and the next are readable and writable up to a multiple of kGainLanes.
-// add_side_gains: adds one class to the gains and hessians of both sides; an empty side gains nothing.
-// add_wide_rows: adds the integers of every row to those of its code, for each column. Arrays are aligned.
+// encode_column: codes[i] = the number of edges below values[i], 255 if it is NaN; for kEncodeRows values.
+// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
+// of this and the next are readable and writable up to a multiple of kGainLanes. add_side_gains: adds one class to
+// the gains and hessians of both sides; an empty side gains nothing. add_wide_rows: adds the integers of every row
+// to those of its code, for each column. Arrays are aligned.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
     namespace path {                                                                                       \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \

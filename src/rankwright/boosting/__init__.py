@@ -1,4 +1,4 @@
-"""The boosting loop, and the rules that it follows."""
+"""The boosting loop, and the protocol of the rules that it follows."""
 
 from rankwright.boosting.loop import Member, boost, weighted_trees
 from rankwright.boosting.rule import RoundDiagnostics, Rule

@@ -1,4 +1,4 @@
-"""The only boosting loop."""
+"""The boosting loop that all boosting rankers share."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def boost(
         for _ in range(rounds):
             weak = learner.fit(signal)
             step = rule.step(signal, weak.outputs)
-            if step is None:  # no better than chance, or nothing left to fix
+            if step is None:  # the weak model is no better than chance, or nothing is left to improve
                 break
             scores = _sum(scores, step, weak.outputs, rule.remedy)
             members.append(Member(step, weak.model))

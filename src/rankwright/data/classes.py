@@ -26,15 +26,18 @@ class LabelClasses:
 
     @classmethod
     def of(cls, labels: Doubles) -> LabelClasses:
-        """Make a class of every different label."""
+        """Return one class per distinct label."""
         different = np.unique(labels)
         if len(different) > MOST_CLASSES:
-            raise InputError(f"Labels become classes, at most {MOST_CLASSES}; there are {len(different)} labels.")
+            raise InputError(
+                f"There are {len(different)} distinct labels, each of which becomes a class; at most "
+                f"{MOST_CLASSES} are allowed."
+            )
         if np.abs(different).max(initial=0.0) > HIGHEST_LABEL:
             largest = different[np.abs(different).argmax()]
             raise InputError(
-                f"Labels that become classes have gains of 2^label, so they must be from {-HIGHEST_LABEL:g} to "
-                f"{HIGHEST_LABEL:g}; one is {largest:g}."
+                "Labels that become classes have gains of 2^label, so they must be between "
+                f"{-HIGHEST_LABEL:g} and {HIGHEST_LABEL:g}; one label is {largest:g}."
             )
         return cls(different)
 
@@ -42,7 +45,7 @@ class LabelClasses:
         return len(self.labels)
 
     def numbers(self, labels: Doubles) -> NDArray[np.int64]:
-        """Return the number of each label's class, from 0."""
+        """Return the index of each label's class, from 0."""
         return np.searchsorted(self.labels, labels)
 
     def targets(self, labels: Doubles) -> Doubles:
@@ -57,5 +60,5 @@ class LabelClasses:
 
     @property
     def gain_range(self) -> float:
-        """How far the gains 2^label of the lowest and the highest class are apart."""
+        """The difference between the gains 2^label of the highest and the lowest class."""
         return float(np.exp2(self.labels[-1]) - np.exp2(self.labels[0]))

@@ -1,4 +1,4 @@
-"""Cross-validation folds in folders, as LETOR and similar collections store them."""
+"""Reads cross-validation folds from folders in the layout of LETOR and similar collections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     import os
 
-# LETOR 3 and 4 say train, vali and test; LETOR 2 trainingset, validationset and testset.
+# LETOR 3 and 4 use train, vali and test; LETOR 2 uses trainingset, validationset and testset.
 TRAIN_NAMES = ("train", "trainingset")
 VALID_NAMES = ("vali", "valid", "validation", "validationset")
 TEST_NAMES = ("test", "testset")
@@ -40,7 +40,7 @@ def read_fold(
 ) -> Fold:
     """Read train.txt, vali.txt and test.txt of a fold, or their names in other collections, plain or .gz.
 
-    The options are those of `read_letor`. All parts get the number of features of the widest.
+    The options are those of `read_letor`. All parts get the number of features of the widest part.
     """
     paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
     parts = [read_letor(path, n_features=n_features, absent=absent, n_jobs=n_jobs) for path in paths]
@@ -56,7 +56,7 @@ def find_folds(folder: str | os.PathLike[str]) -> list[Path]:
         if (match := re.fullmatch(r"Fold([0-9]+)", path.name)) and path.is_dir()
     }
     if not numbers:
-        raise InputError(f"{folder} holds no folds: looked for folders Fold1, Fold2 and so on.")
+        raise InputError(f"{folder} contains no folds: looked for folders Fold1, Fold2 and so on.")
     return sorted(numbers, key=lambda path: numbers[path])
 
 

@@ -1,4 +1,4 @@
-"""Which rows belong to which query."""
+"""Groups rows by query."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-MAX_QUERY_ID = 1_000  # characters; in an array of strings every row takes the space of the longest
+MAX_QUERY_ID = 1_000  # characters; an array of strings pads every row to the longest
 
 
 @dataclass(frozen=True, eq=False)
 class QueryGroups:
-    """The rows of every query, whatever the order they came in.
+    """The rows of every query; the input may be in any order.
 
-    Queries are numbered in the order in which they first appear. Query `q` holds the rows
+    Queries are numbered in the order in which they first appear. Query `q` has the rows
     `rows[offsets[q]:offsets[q + 1]]`, in the order of the input.
     """
 
@@ -66,7 +66,7 @@ class QueryGroups:
         return len(self.rows)
 
     def reduce(self, ufunc: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
-        """Return each query's values reduced by `ufunc`, such as `np.maximum`; there is one value per row."""
+        """Reduce `values`, one per row, within each query by `ufunc`, such as `np.maximum`."""
         return np.asarray(ufunc.reduceat(values[self.rows], self.offsets[:-1]))
 
     @cached_property
@@ -103,12 +103,12 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
 
 
 def _check_texts(ids: Iterable[object]) -> None:
-    """Refuse text that an array of strings cannot hold: numpy drops NULs, and pads every id to the longest."""
+    """Refuse ids that a numpy array of strings cannot store: it drops NULs and pads every id to the longest."""
     for row, one in enumerate(ids):
         if not isinstance(one, str | bytes):
             continue
         if (b"\0" if isinstance(one, bytes) else "\0") in one:  # type: ignore[operator]
-            raise InputError(f"The query id of row {row} holds a NUL character; remove it.")
+            raise InputError(f"The query id of row {row} contains a NUL character; remove it.")
         if len(one) > MAX_QUERY_ID:
             raise InputError(
                 f"The query id of row {row} has {len(one):,} characters; at most {MAX_QUERY_ID:,} are allowed."
@@ -123,9 +123,9 @@ _counted = np.arange(0)
 
 
 def _all_rows(n_rows: int) -> NDArray[np.int64]:
-    """Return 0, 1, ... for rows that are grouped as they stand: a part of one array that all groups share."""
+    """Return 0, 1, ... for rows that are already grouped: a slice of one array that all groups share."""
     global _counted
-    counted = _counted  # another thread may replace the shared array at any time, also by a shorter one
+    counted = _counted  # another thread may replace the shared array at any time, even by a shorter one
     if len(counted) < n_rows:
         counted = _counted = sealed(np.arange(n_rows))
     return counted[:n_rows]
@@ -136,7 +136,7 @@ def _group(ids: NDArray[Any]) -> QueryGroups:
         return QueryGroups(ids, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
     starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
     names, first_run, query_of_run = np.unique(ids[starts], return_index=True, return_inverse=True)
-    if len(names) == len(starts):  # no query comes back: rows are grouped as they stand
+    if len(names) == len(starts):  # the rows of each query are adjacent
         return QueryGroups(ids[starts], np.append(starts, len(ids)), _all_rows(len(ids)))
     by_appearance = np.argsort(first_run)
     number = np.empty(len(names), dtype=np.int64)

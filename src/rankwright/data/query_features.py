@@ -1,4 +1,4 @@
-"""Features made within the query: how a value stands among those of the query's other documents."""
+"""Features computed within the query: a value relative to those of the query's other documents."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
-ROWS_AT_ONCE = 4096  # of queries that are computed together
+ROWS_AT_ONCE = 4096  # maximum number of rows of the queries in one batch
 
 
 class QueryFeature(Enum):
-    """A column made from another, query by query; a missing value stays missing."""
+    """A column computed from another one within each query; a missing value stays missing."""
 
     ZSCORE = "zscore"
-    """Deviations from the query's mean, in standard deviations; 0 where all values are equal."""
+    """Deviation from the query's mean in standard deviations; 0 if all values are equal."""
     RANK = "rank"
-    """The share of the query's other values that are lower, ties counting half; 1/2 for a single value."""
+    """The fraction of the query's other values that are lower, ties counting half; 1/2 for a single value."""
     MINMAX = "minmax"
-    """From 0, the query's lowest, to 1, its highest; 0 where all values are equal."""
+    """Scaled to 0 for the query's lowest and 1 for its highest value; 0 if all values are equal."""
 
 
 def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
-    """Return the kinds of columns by their names."""
+    """Return the query features with these names."""
     known = [kind.value for kind in QueryFeature]
     listed = isinstance(names, list | tuple)
     if not listed or not all(name in known for name in names) or len(set(names)) < len(names):
@@ -43,7 +43,7 @@ def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
 def with_query_features(
     X: Floats, groups: QueryGroups, kinds: Sequence[QueryFeature], *, raw: bool = True
 ) -> Floats:
-    """Return the columns of each kind beside the features, or instead of them."""
+    """Return the features, if `raw`, followed by the columns of each kind."""
     n_features = X.shape[1]
     wide = np.empty((len(X), n_features * (raw + len(kinds))), dtype=np.float32)
     if raw:
@@ -56,18 +56,18 @@ def with_query_features(
 
 
 def standardised(scores: Doubles, groups: QueryGroups) -> Doubles:
-    """Return each score's deviation from its query's mean, in standard deviations; 0 where all are equal."""
+    """Return the deviation of each score from its query's mean in standard deviations; 0 if all are equal."""
     values = np.empty(len(scores))
     for rows in _batches(groups):
-        # Scaled to 0 to 1 first, so that no square is too large.
+        # Scaled to [0, 1] first, so that squares do not overflow.
         values[rows] = _zscores(_minmax(scores[rows][..., None]))[..., 0]
     return values
 
 
 def _batches(groups: QueryGroups) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of all queries, in matrices of queries of one size: one query per row.
+    """Yield the rows of all queries as matrices, each with queries of one size, one query per matrix row.
 
-    There are few sizes, even of many queries, so the work is done by numpy. The functions below take the values of
+    Even many queries have few distinct sizes, so that numpy does the work. The functions below take the values of
     such queries as an array of queries x documents x features.
     """
     by_size = np.argsort(groups.sizes, kind="stable")
@@ -81,7 +81,7 @@ def _batches(groups: QueryGroups) -> Iterator[NDArray[np.int64]]:
 
 
 def _zscores(values: Doubles) -> Doubles:
-    ordered = np.sort(values, axis=1)  # so that the order of documents does not change a bit of the sums
+    ordered = np.sort(values, axis=1)  # so that the sums do not depend on the order of documents
     known = ~np.isnan(ordered)
     count = np.maximum(1, known.sum(axis=1, keepdims=True))
     mean = np.where(known, ordered, 0.0).sum(axis=1, keepdims=True) / count
@@ -97,7 +97,7 @@ def _ranks(values: Doubles) -> Doubles:
     differs = ordered[:, 1:] != ordered[:, :-1]
     low = np.maximum.accumulate(np.where(np.hstack([end, differs]), place, 0), axis=1)
     last = np.where(np.hstack([differs, end]), place + 1, values.shape[1])
-    high = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # low to high: the places of equal values
+    high = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # equal values have the places from low to high
     share = np.where(known > 1, (low + (high - low - 1) / 2) / np.maximum(1, known - 1), 0.5)
     ranks = np.empty_like(values)
     np.put_along_axis(ranks, order, np.where(np.isnan(ordered), np.nan, share), axis=1)
@@ -108,7 +108,7 @@ def _minmax(values: Doubles) -> Doubles:
     low = np.fmin.reduce(values, axis=1, keepdims=True)
     span = np.fmax.reduce(values, axis=1, keepdims=True) - low
     shares = (values - low) / np.where(span > 0, span, 1.0)
-    # No -0.0: which of two equal zeros is the lowest depends on the order of documents.
+    # Adding 0.0 turns -0.0 into 0.0: which of 0.0 and -0.0 is the lowest depends on the order of documents.
     return np.asarray(shares + 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The one ordering of documents, and the one rule between equal scores."""
+"""Ranks documents within queries; the only place that orders equal scores."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Every query's documents, best first.
+    """The documents of every query, best first.
 
-    `order` lists the rows of query `q` in `order[offsets[q]:offsets[q + 1]]`: a higher score comes first,
-    between equal scores the lower `tie_break` where one was given, then the earlier row. `tied` tells which
-    queries have equal scores at all.
+    `order[offsets[q]:offsets[q + 1]]` has the rows of query `q`: by descending score, equal scores by ascending
+    `tie_break` if given, and otherwise in row order. `tied` has whether each query has equal scores.
     """
 
     groups: QueryGroups
@@ -54,7 +53,7 @@ class Ranking:
 
     @property
     def tied(self) -> NDArray[np.bool_]:
-        """Which queries have equal scores."""
+        """Whether each query has equal scores."""
         return self.native.tied
 
     def ranks(self) -> NDArray[np.int64]:
@@ -67,7 +66,7 @@ class Ranking:
 
 
 def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDArray[np.float64]:
-    """Return scores, or another key to rank by, as contiguous doubles, one per row and none of them NaN."""
+    """Return scores, or another sort key, as contiguous doubles, one per row and without NaN."""
     values = checked_numbers(scores, name)
     if values.shape != (n_rows,):
         raise InputError(f"There are {n_rows} documents but {name} of shape {values.shape}.")

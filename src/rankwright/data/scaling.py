@@ -1,4 +1,4 @@
-"""Scaled features, for models that add them up."""
+"""Scales features for linear models and networks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """How features are scaled: columns made within the query or the features, then (value - centre) / spread.
+    """How features are scaled: first within the query, if `within` is given, then by (value - centre) / spread.
 
     Parameters
     ----------
     within
-        The columns made within the query, if any.
+        The query feature that replaces each feature, if any.
     centre, spread
         One number per column.
     missing
@@ -32,11 +32,11 @@ class Scaling:
     missing: Doubles
 
     def apply(self, X: Floats) -> Doubles:
-        """Return the scaled columns, one row per document; no value is missing any more."""
+        """Return the scaled columns, one row per document, without missing values."""
         return np.asarray((np.where(np.isnan(X), self.missing, X) - self.centre) / self.spread)
 
     def folded(self, weights: Doubles) -> tuple[Doubles, Doubles]:
-        """Return weights of the columns and an intercept that together do what these weights do to scaled ones.
+        """Return weights of unscaled columns, and an intercept, equivalent to these weights of scaled columns.
 
         `weights` has one row per column, or one weight per column if there is only one output.
         """

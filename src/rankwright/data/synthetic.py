@@ -1,4 +1,4 @@
-"""Generated queries whose best ranking is known."""
+"""Generates queries whose ideal ranking is known."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WEB_LABEL_SHARES = (0.50, 0.25, 0.15, 0.07, 0.03)
-"""Shares of the labels 0 to 4, roughly as people judge the results of a web search."""
+"""Fractions of the labels 0 to 4, similar to judgements of web search results."""
 
-# The same seed may draw a function, shift it and sample from it: each of them reads a stream of its own.
+# The same seed may draw a function, shift it and sample from it: each use has its own random stream.
 _FUNCTION, _REFERENCE, _SAMPLE, _SHIFT, _GAUSSIAN = range(1, 6)
 
 _REFERENCE_DOCUMENTS = 100_000
-_CHUNK = 2048  # documents evaluated at once: the products of a dense cubic then fill some 20 MB
-_CONSTANT = -1  # the factor 1, which pads a monomial of low degree
+_CHUNK = 2048  # documents evaluated together; the products of a dense cubic then take about 20 MB
+_CONSTANT = -1  # stands for the factor 1, which pads monomials of lower degree
 
 
 @dataclass(frozen=True, eq=False)
 class RandomPolynomial:
-    """A target function on features in [-1, 1], and the thresholds that turn its values into labels.
+    """A random polynomial of features in [-1, 1], and the thresholds that turn its values into labels.
 
-    Every sample of it, for training, validation or test, follows the same function and the same thresholds.
+    All samples of it (training, validation, test) have the same function and the same thresholds.
 
     Parameters
     ----------
     n_features
-        Number of features of a document; the function may look at a few of them only.
+        Number of features per document; the function may depend on only a few of them.
     factors
-        The features multiplied in each monomial, a row a monomial, padded with -1.
+        The features of each monomial, one row per monomial, padded with -1.
     coefficients
-        The weight of each monomial.
+        The coefficient of each monomial.
     label_shares
-        The share of documents with label 0, 1, 2 and so on.
+        The fractions of documents with label 0, 1, 2 and so on.
     thresholds
-        The value at which each label from 1 begins.
+        The lowest value of each label, from label 1.
     """
 
     n_features: int
@@ -63,29 +63,29 @@ class RandomPolynomial:
         degree: int = 3,
         label_shares: tuple[float, ...] = WEB_LABEL_SHARES,
     ) -> RandomPolynomial:
-        """Draw a function.
+        """Draw a random function.
 
         Parameters
         ----------
         seed
             The same seed gives the same function.
         n_features
-            Number of features of a document.
+            Number of features per document.
         n_terms
-            Number of monomials, each of a random degree; None takes every monomial there is.
+            Number of monomials, each of a random degree; None: all possible monomials.
         n_active
-            Number of features that matter; None lets all of them matter.
+            Number of features that the function depends on; None: all.
         degree
             The highest degree of a monomial.
         label_shares
-            The share of documents with label 0, 1, 2 and so on.
+            The fractions of documents with label 0, 1, 2 and so on.
         """
         n_active = n_features if n_active is None else n_active
         _require_counts(n_features=n_features, n_active=n_active, degree=degree)
         if n_terms is not None:
             _require_counts(n_terms=n_terms)
         if n_active > n_features:
-            raise InputError(f"n_active is {n_active}, more than the {n_features} features there are.")
+            raise InputError(f"n_active is {n_active}, but there are only {n_features} features.")
         _require_shares(label_shares)
         rng = np.random.default_rng((seed, _FUNCTION))
         active = np.sort(rng.choice(n_features, n_active, replace=False))
@@ -93,7 +93,7 @@ class RandomPolynomial:
         return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
 
     def values(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the function's value for every document: the score of a perfect ranker."""
+        """Return the value of the function for each document: the score of a perfect ranker."""
         prefixes, weights = _by_last_factor(self.factors, self.coefficients, self.n_features)
         values = np.empty(len(X))
         for start in range(0, len(X), _CHUNK):
@@ -117,13 +117,13 @@ class RandomPolynomial:
         n_queries
             Number of queries.
         seed
-            The same seed gives the same queries; give training and test parts seeds of their own.
+            The same seed gives the same queries; use different seeds for training and test data.
         n_documents
-            Documents of each query.
+            Number of documents per query.
         noise
-            Share of the labels that are replaced by one drawn at random.
+            Fraction of the labels that are replaced by random ones.
         thresholds_per_query
-            Whether every query has the label shares exactly, rather than the function as a whole.
+            Whether the fractions of labels hold exactly in each query, instead of over all queries.
         """
         _require_counts(n_queries=n_queries, n_documents=n_documents)
         if not 0.0 <= noise <= 1.0:
@@ -139,9 +139,10 @@ class RandomPolynomial:
         return RankingData(sealed(X), labels.astype(np.float64), np.repeat(np.arange(n_queries), n_documents))
 
     def shifted(self, amount: float, *, seed: int) -> RandomPolynomial:
-        """Return a related function: the same monomials, their coefficients moved towards fresh ones.
+        """Return a related function: the same monomials, with coefficients mixed with newly drawn ones.
 
-        An amount of 0 changes nothing, 1 gives unrelated coefficients; the spread of the coefficients stays.
+        An amount of 0 changes nothing, 1 gives independent coefficients. The variance of the coefficients is the
+        same for any amount.
         """
         if not 0.0 <= amount <= 1.0:
             raise InputError(f"amount must lie between 0 and 1, not {amount}.")
@@ -150,7 +151,7 @@ class RandomPolynomial:
         return _with_thresholds(self.n_features, self.factors, coefficients, self.label_shares)
 
     def _disturb(self, labels: NDArray[np.int64], noise: float, rng: np.random.Generator) -> None:
-        """Replace a share of the labels; the new ones have the old shares, so the mix of labels stays."""
+        """Replace a random fraction of the labels by labels drawn from the same distribution."""
         hit = np.flatnonzero(rng.random(len(labels)) < noise)
         labels[hit] = rng.choice(len(self.label_shares), len(hit), p=self.label_shares)
 
@@ -167,9 +168,9 @@ def polynomial_queries(
     noise: float = 0.0,
     seed: int = 7,
 ) -> RankingData:
-    """Return queries labelled by one random polynomial: artificial data without noise, as of perfect judges.
+    """Return queries labelled by one random polynomial; by default the labels have no noise.
 
-    For parts that share a function, draw a `RandomPolynomial` and sample it with several seeds.
+    To get training and test data of the same function, draw a `RandomPolynomial` and sample it with several seeds.
     The parameters are those of `RandomPolynomial.draw` and `RandomPolynomial.sample`.
     """
     function = RandomPolynomial.draw(
@@ -198,9 +199,9 @@ def gaussian_queries(
     n_queries
         Number of queries.
     n_relevant, n_irrelevant
-        Documents of each kind in a query, the relevant ones first.
+        Numbers of relevant and irrelevant documents per query; the relevant ones come first.
     spread
-        Variance of the two features; (0.2, 1.3) mixes the two kinds.
+        Variances of the two features; with (0.2, 1.3) the two kinds overlap.
     seed
         The same seed gives the same queries.
     """
@@ -210,7 +211,7 @@ def gaussian_queries(
     rng = np.random.default_rng((seed, _GAUSSIAN))
     labels = np.tile(np.repeat([1, 0], [n_relevant, n_irrelevant]), n_queries)
     centres = np.where(labels == 1, 1.0, -1.0)[:, None]
-    # Xu et al. (2010) call Sigma a deviation matrix, but write N(m, Sigma) with a matrix: a covariance.
+    # Xu et al. (2010) call Sigma a deviation matrix, but N(m, Sigma) with a matrix Sigma means a covariance.
     X = (centres + rng.standard_normal((len(labels), 2)) * np.sqrt(spread)).astype(np.float32)
     return RankingData(
         sealed(X), labels.astype(np.float64), np.repeat(np.arange(n_queries), n_relevant + n_irrelevant)
@@ -220,12 +221,12 @@ def gaussian_queries(
 def _require_counts(**counts: int) -> None:
     for name, count in counts.items():
         if count < 1:
-            raise InputError(f"{name} must be a whole number from 1, not {count}.")
+            raise InputError(f"{name} must be a positive integer, not {count}.")
 
 
 def _require_shares(shares: tuple[float, ...]) -> None:
     if len(shares) < 2 or min(shares) < 0.0 or not np.isclose(sum(shares), 1.0):
-        raise InputError(f"label_shares must be two or more shares that sum to 1, not {shares}.")
+        raise InputError(f"label_shares must be two or more fractions with sum 1, not {shares}.")
 
 
 def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> NDArray[np.float32]:
@@ -238,7 +239,7 @@ def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> NDArray[
 def _monomials(
     active: NDArray[np.int64], degree: int, n_terms: int | None, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw monomials of degree 1 to `degree`, or take all; a feature may come more than once in one."""
+    """Return random monomials of degree 1 to `degree`, or all of them; a monomial may repeat a feature."""
     if n_terms is None:
         return _every_monomial(active, degree)
     factors = rng.choice(active, (n_terms, degree))
@@ -249,13 +250,13 @@ def _monomials(
 
 def _every_monomial(active: NDArray[np.int64], degree: int) -> NDArray[np.int64]:
     every = combinations_with_replacement([_CONSTANT, *active.tolist()], degree)
-    return np.array(list(every)[1:], dtype=np.int64)  # the first is the constant, which ranks nothing
+    return np.array(list(every)[1:], dtype=np.int64)  # without the first, the constant
 
 
 def _draw_coefficients(factors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw normal coefficients, larger for high degrees.
+    """Draw normal coefficients, larger for higher degrees.
 
-    A feature's variance is 1/3: times 3^(degree/2), a monomial of any degree matters as much.
+    The variance of a feature is 1/3; the factor 3^(degree/2) gives monomials of all degrees the same influence.
     """
     scales: NDArray[np.float64] = np.sqrt(3.0 ** (factors != _CONSTANT).sum(axis=1))
     return rng.standard_normal(len(factors)) * scales
@@ -264,7 +265,7 @@ def _draw_coefficients(factors: NDArray[np.int64], rng: np.random.Generator) -> 
 def _with_thresholds(
     n_features: int, factors: NDArray[np.int64], coefficients: NDArray[np.float64], shares: tuple[float, ...]
 ) -> RandomPolynomial:
-    """Return the function with thresholds at the quantiles of one large sample, the same for all."""
+    """Return the function with thresholds at the quantiles of its values on a large fixed sample."""
     function = RandomPolynomial(n_features, factors, coefficients, shares, np.zeros(0))
     reference = _uniform(np.random.default_rng(_REFERENCE), _REFERENCE_DOCUMENTS, n_features)
     thresholds = np.quantile(function.values(reference), np.cumsum(shares)[:-1].clip(max=1.0))
@@ -272,7 +273,7 @@ def _with_thresholds(
 
 
 def _labels_within(values: NDArray[np.float64], shares: tuple[float, ...]) -> NDArray[np.int64]:
-    """Label each query's documents by their rank: the lowest share of them 0, the next 1 and so on."""
+    """Label the documents of each query by rank: the lowest fraction gets label 0, the next 1 and so on."""
     n_queries, n_documents = values.shape
     last_rank = np.round(np.cumsum(shares)[:-1] * n_documents)
     label_of_rank = np.searchsorted(last_rank, np.arange(n_documents), side="right")
@@ -284,9 +285,9 @@ def _labels_within(values: NDArray[np.float64], shares: tuple[float, ...]) -> ND
 def _by_last_factor(
     factors: NDArray[np.int64], coefficients: NDArray[np.float64], n_features: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the distinct monomials without their last factor, and a weight for each with every last factor.
+    """Return the distinct monomials without their last factor, and the coefficient of each with every last factor.
 
-    Sharing the prefixes turns the sum over all monomials into one matrix product.
+    Shared prefixes turn the sum over all monomials into one matrix product.
     """
     prefixes, prefix_of_term = np.unique(factors[:, :-1], axis=0, return_inverse=True)
     weights = np.zeros((n_features + 1, len(prefixes)))
@@ -295,7 +296,7 @@ def _by_last_factor(
 
 
 def _columns_and_ones(X: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return a row a feature and, where index -1 finds it, a last row of ones."""
+    """Return one row per feature, and a last row of ones, to which the index -1 refers."""
     columns = np.ones((X.shape[1] + 1, len(X)))
     columns[:-1] = X.T
     return columns

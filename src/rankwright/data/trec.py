@@ -1,4 +1,4 @@
-"""TREC judgements (qrels) and runs, and how far they cover each other."""
+"""Reads and writes TREC judgements (qrels) and runs, and reports their overlap."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Judgements:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What a system retrieved: one row per document with its query and score, and the name of the system."""
+    """The documents that a system retrieved: one row per document with query and score, and the system's name."""
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
@@ -195,7 +195,7 @@ def format_run(run: Run) -> str:
     """
     for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
         if len(name.split()) != 1:
-            raise InputError(f"{name!r} is empty or holds a space; the columns of a run file cannot hold it.")
+            raise InputError(f"{name!r} is empty or contains a space, which a run file cannot represent.")
     ranking = run.ranking()
     columns = (run.qid, run.document_ids, ranking.ranks(), run.scores)
     lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)
@@ -261,7 +261,7 @@ def _number(word: str, name: str) -> float:
 def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
     """Refuse a document that occurred in the query before."""
     if (query, document) in seen:
-        raise InputError(f"Document {document!r} comes twice in query {query!r}.")
+        raise InputError(f"Document {document!r} occurs twice in query {query!r}.")
     seen.add((query, document))
 
 

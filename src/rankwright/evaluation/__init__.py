@@ -1,4 +1,4 @@
-"""How good a ranker is, and whether one is better than another."""
+"""Evaluates and compares rankers: reports, significance tests, cross-validation, feature importance."""
 
 from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.importance import permutation_importance

@@ -1,4 +1,4 @@
-"""Whether one system is better than another, and how sure that is."""
+"""Significance of the difference between two systems: randomisation test and bootstrap interval."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 SAMPLES = 10_000
-BLOCK = 500  # samples drawn at once, so that memory stays small
+BLOCK = 500  # samples drawn together; limits memory
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A paired comparison over queries.
+    """A paired comparison of two systems over queries.
 
-    `p_value` is the share of random sign flips of the queries' differences whose mean is at least as far
-    from 0 as the one seen: how often chance alone would do it (Smucker, Allan & Carterette 2007).
+    `p_value` is the fraction of random sign flips of the queries' differences whose mean is at least as far from 0
+    as the observed one: the paired randomisation test (Smucker, Allan & Carterette 2007).
     """
 
     difference: float
@@ -33,12 +33,12 @@ class Comparison:
 
 
 def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, random_state: int = 0) -> Comparison:
-    """Compare two systems' values on the same queries; queries left out of either are passed over."""
+    """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
     if one.shape != other.shape:
-        raise InputError(f"One system has {len(one)} queries, the other {len(other)}.")
+        raise InputError(f"Both systems need the same queries: one has {len(one)} values, the other {len(other)}.")
     differences = (one - other)[~np.isnan(one - other)]
     if len(differences) == 0:
-        raise InputError("There is no query that both systems have a value for.")
+        raise InputError("There is no query for which both systems have a value.")
     return Comparison(
         float(differences.mean()),
         mean_interval(differences, samples=samples, random_state=random_state),
@@ -52,7 +52,7 @@ def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, random_stat
 def mean_interval(
     values: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> tuple[float, float]:
-    """Return the bootstrap interval of the mean."""
+    """Return the bootstrap confidence interval of the mean."""
     kept = values[~np.isnan(values)]
     if len(kept) == 0:
         return float("nan"), float("nan")
@@ -69,6 +69,6 @@ def _sign_flip_test(differences: Doubles, samples: int, random: np.random.Genera
     seen, further = abs(differences.mean()), 0
     for done in range(0, samples, BLOCK):
         signs = random.choice([-1.0, 1.0], (min(BLOCK, samples - done), len(differences)))
-        # A hair's breadth forgives the rounding of sums that are equal on paper.
+        # The tolerance counts means that are equal but for rounding.
         further += int((np.abs((signs * differences).mean(axis=1)) >= seen - 1e-12).sum())
     return (further + 1) / (samples + 1)

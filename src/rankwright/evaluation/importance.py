@@ -1,4 +1,4 @@
-"""How much a ranking owes to each feature, by taking the feature away."""
+"""Permutation importance: how far a metric falls if the values of a feature are shuffled."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportance:
-    """How far a metric's mean falls when a feature's values are shuffled.
+    """How far the mean of a metric falls if the values of a feature are shuffled.
 
     Parameters
     ----------
     metric
-        The metric's name.
+        Name of the metric.
     value
-        Its mean with nothing shuffled.
+        Its mean before shuffling.
     drops
-        The fall, a row a feature and a column a repeat; exactly 0 for a feature the model does not use.
+        The fall, one row per feature and one column per repeat; exactly 0 for a feature that the model does not
+        use.
     """
 
     metric: str
@@ -38,7 +39,7 @@ class PermutationImportance:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """The mean fall for each feature."""
+        """The mean fall of each feature."""
         return np.asarray(self.drops.mean(axis=1))
 
     @property
@@ -56,22 +57,22 @@ def permutation_importance(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> PermutationImportance:
-    """Shuffle one feature's values over all documents, and measure how far the metric's mean falls.
+    """Shuffle the values of one feature over all documents, and measure how far the mean of the metric falls.
 
-    Features that stand in for each other share what they are worth: shuffling one leaves the others.
+    Correlated features share their importance: if one is shuffled, the model still has the others.
 
     Parameters
     ----------
     scorer
         A scorer or a fitted ranker.
     data
-        Judged documents, best those that the model was not fitted on.
+        Judged documents, preferably not those that the model was fitted on.
     metric
-        What to measure, by value or by name.
+        The metric, or its name.
     repeats
-        How often each feature is shuffled.
+        How many times each feature is shuffled.
     random_state
-        Of the shuffling; each feature draws from a stream of its own.
+        Seed of the shuffling; each feature has its own random stream.
     """
     _require_whole("repeats", repeats, 1)
     _require_whole("random_state", random_state, 0)
@@ -94,11 +95,12 @@ def permutation_importance(
 
 
 def _used_features(scorer: Predicts, data: RankingData) -> NDArray[np.int64]:
-    """Return the features that need predictions: all, where what scores does not say which it uses."""
+    """Return the features that the model uses; all features if it does not report them."""
     model = getattr(scorer, "model_", scorer)
     return np.asarray(getattr(model, "used_features", np.arange(data.n_features)))
 
 
 def _require_whole(name: str, number: int, least: int) -> None:
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
-        raise InputError(f"{name} must be a whole number from {least}, not {number!r}.")
+        expected = "a positive integer" if least == 1 else f"an integer of at least {least}"
+        raise InputError(f"{name} must be {expected}, not {number!r}.")

@@ -1,4 +1,4 @@
-"""Systems measured on judged data."""
+"""Evaluates systems on judged documents."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Predicts(Protocol):
-    """A scorer, a fitted ranker, or anything that scores like one."""
+    """A scorer, a fitted ranker, or any other object with the same `predict`."""
 
     def predict(self, X: Any, qid: Any = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return a score for each document."""
+        """Return one score per document."""
 
 
 def evaluate(
@@ -33,18 +33,19 @@ def evaluate(
     convention: str | Convention = "standard",
     n_jobs: int | None = None,
 ) -> Report:
-    """Measure systems on judged documents, query by query.
+    """Evaluate systems on judged documents, query by query.
 
     Parameters
     ----------
     systems
-        Rankers or scorers by name, or the scores of each document themselves.
+        By name: rankers, scorers, or arrays with one score per document.
     data
         The judged documents.
     metrics
         Metrics, or their names.
     convention
-        Whose way of counting to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or `sklearn`.
+        The tool whose definitions of the metrics to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or
+        `sklearn`.
     """
     counting = _convention(convention)
     if not systems:
@@ -69,7 +70,7 @@ def evaluate(
 
 
 def checked_metrics(metrics: Sequence[Metric | str], counting: Convention) -> list[Metric]:
-    """Return the metrics, or refuse what a convention cannot measure."""
+    """Return the metrics; refuse those that the convention does not have."""
     asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
     if not asked:
         raise InputError("There is nothing to measure: give at least one metric.")
@@ -84,6 +85,6 @@ def _convention(one: str | Convention) -> Convention:
 
 def _scores(system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
     if not hasattr(system, "predict"):
-        scores: ArrayLike = np.asanyarray(system)  # a masked array stays one, and is refused
+        scores: ArrayLike = np.asanyarray(system)  # keeps a masked array, so that it is refused later
         return scores
     return np.asarray(system.predict(data, n_jobs=n_jobs))

@@ -1,4 +1,4 @@
-"""A report as one page that opens anywhere: no scripts, no files beside it."""
+"""Writes a report as one self-contained HTML page, without scripts or other files."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ b.better { color: #2a7f62; } b.worse { color: #b5483a; }
 def write_page(
     report: Report, path: str | os.PathLike[str], *, histories: Mapping[str, History] | None = None
 ) -> None:
-    """Write a report as an HTML page: means with intervals, the first system against others, learning curves."""
+    """Write a report as an HTML page: means with intervals, comparisons with the first system, learning curves."""
     curves = [
         _learning_curve(name, history) + _bound_curve(name, history)
         for name, history in (histories or {}).items()
@@ -70,13 +70,16 @@ def _mean(report: Report, system: str, metric: str) -> str:
 
 
 def _comparisons(report: Report) -> Iterator[str]:
-    """Yield a table and pictures of the first system against each of the others, by the first metric."""
+    """Yield a table and charts that compare the first system with each of the others by the first metric."""
     metric, (first, *others) = report.metrics[0], report.systems
     if not others:
         return
     head = (f"{escape(first)} against", f"difference in {escape(metric)}", "p", "better", "equal", "worse")
     table = _table(head, [_comparison(report, first, other) for other in others])
-    meaning = "p: how often random sign flips of the queries' differences do as much (paired randomisation test)."
+    meaning = (
+        "p: fraction of random sign flips of the queries' differences whose mean is at least as far from 0 "
+        "(paired randomisation test)."
+    )
     yield f"<h2>Is the difference real?</h2>{table}{_note(meaning)}"
     for other in others:
         differences = report.per_query(first, metric) - report.per_query(other, metric)
@@ -94,7 +97,7 @@ def _comparison(report: Report, first: str, other: str) -> tuple[str, ...]:
 
 
 def _bars(differences: NDArray[np.float64], metric: str) -> str:
-    """Return a bar for each query, from the greatest gain to the greatest loss."""
+    """Return a chart with one bar per query, from the largest gain to the largest loss."""
     values = np.sort(differences)[::-1].tolist()
     chart = Chart(
         (0, len(values)),
@@ -112,7 +115,7 @@ def _learning_curve(name: str, history: History) -> str:
     }
     curves = {kind: curve for kind, curve in measured.items() if curve and np.isfinite(curve).all()}
     values = [value for curve in curves.values() for value in curve]
-    if not values:  # nobody watched, or no query counts
+    if not values:  # not measured, or all queries were left out
         return ""
     chart = Chart((1, len(history)), (min(values), max(values)), "round", "metric")
     marks = [chart.upright("kept", history.best_round)]
@@ -123,18 +126,21 @@ def _learning_curve(name: str, history: History) -> str:
 
 
 def _bound_curve(name: str, history: History) -> str:
-    """Return what a ranker's paper bounds, and the bound: misordered pairs from above or the metric from below."""
+    """Return a chart of the bound that a ranker's paper proves, and of the bounded quantity.
+
+    That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below.
+    """
     bound, misordered = history.curve("bound"), history.curve("misordered")
     if not np.isfinite(bound).all():
         return ""
     above = bool(np.isfinite(misordered).all())
     kind, words = (
-        ("misordered", "share of misordered pairs") if above else ("training", "metric on training queries")
+        ("misordered", "fraction of misordered pairs") if above else ("training", "metric on training queries")
     )
     bounded = misordered if above else np.array([one.train for one in history], dtype=np.float64)
-    if not np.isfinite(bounded).all():  # nobody watched
+    if not np.isfinite(bounded).all():  # not measured
         return ""
-    shown = bound if above else np.maximum(bound, -1.0)  # no metric that is bounded from below is lower
+    shown = bound if above else np.maximum(bound, -1.0)  # -1 is the lowest value of a metric with such a bound
     values = [*shown, *bounded]
     chart = Chart((1, len(history)), (min(0.0, *values), max(values)), "round", words)
     lines = [

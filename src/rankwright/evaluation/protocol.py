@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
     from rankwright.rankers.ranker import Ranker
 
-DEFAULTS = "defaults"  # the protocol where nothing is tuned
+DEFAULTS = "defaults"  # name of the protocol without tuning
 
 
 @dataclass(frozen=True)
 class FoldResult:
-    """One fold: its test report, the same with ties averaged, and what was chosen and tried, if anything."""
+    """Results of one fold: its test report, the same with ties averaged, the chosen setting and all trials."""
 
     fold: str
     report: Report
@@ -89,7 +89,7 @@ class CrossValidation:
 
 
 class Fitted(NamedTuple):
-    """A ranker ready for the test part, and how its setting was chosen."""
+    """A ranker fitted on one fold, the chosen setting, and the trials it was chosen from."""
 
     ranker: Ranker
     chosen: Mapping[str, Any]
@@ -110,26 +110,27 @@ def cross_validate(
 ) -> CrossValidation:
     """Fit and test a ranker on each fold of a folder (Fold1, Fold2, ...).
 
-    The training part is learned from, the validation part chooses the round, the test part is measured.
-    Beside the convention's own number stands the same with tied documents averaged over their orders: where
-    a file is sorted by relevance, keeping its order between ties flatters a ranker that ties a lot.
+    The ranker is fitted on the training part; the validation part chooses the best round; metrics are computed on
+    the test part. Beside the convention's value, results include the value with ties averaged: if a file is sorted
+    by relevance, keeping its order within ties favours a ranker with many equal scores.
 
     Parameters
     ----------
     tune
-        How each fold chooses among settings, and the round: by the `"validation"` part, or `"out-of-fold"`, by
-        cross-validation over the queries of training and validation part, both of which are then learned from.
-        None fits the ranker as it is.
+        How each fold chooses the setting and the number of rounds: on the `"validation"` part; or `"out-of-fold"`,
+        by cross-validation over the queries of the training and validation parts, and the final fit then uses
+        both. None fits the ranker as it is.
     grid
-        The values to try of each parameter; None takes the ranker's own grid, but for what is set already.
+        The values to try for each parameter. None uses the ranker's default grid, without the parameters that have
+        been set.
     workers
-        Fits at once, None for one a thread; they share the ranker's threads, and the results do not depend on
+        Number of concurrent fits; None: one per thread. They share the ranker's threads. Results do not depend on
         it.
     on_fit, on_fold
-        Called after each fit (see `count_fits`), and with each fold's result, to show progress.
+        Progress callbacks: called after each fit (see `count_fits`), and with the result of each fold.
     """
     started = time.perf_counter()
-    asked = checked_metrics(metrics, find_convention(convention))  # before any fold is trained
+    asked = checked_metrics(metrics, find_convention(convention))  # fails before any fit
     fit = _tuner(ranker, tune, grid, workers, on_fit) if tune else _fitter(ranker)
     results = []
     for path in find_folds(folder):
@@ -144,19 +145,19 @@ def cross_validate(
 
 
 def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = None) -> int:
-    """Return how many fits a fold of `cross_validate` takes."""
+    """Return the number of fits of `cross_validate` per fold."""
     return 1 + (len(settings_of(ranker, grid)) * find_protocol(tune).n_parts if tune else 0)
 
 
 def _fitter(ranker: Ranker) -> Callable[[RankingData, RankingData], Fitted]:
-    """Return what fits the ranker as it is; the validation part chooses the round."""
+    """Return a function that fits the ranker as it is; the validation part chooses the best round."""
     return lambda train, valid: Fitted(finished(configured(ranker, {}).fit(train, validation=valid)), {}, ())
 
 
 def _tuner(
     ranker: Ranker, tune: str, grid: Grid | None, workers: int | None, on_fit: Callable[[], None]
 ) -> Callable[[RankingData, RankingData], Fitted]:
-    """Return what tries all settings on a fold, and fits the best of them for its best number of rounds."""
+    """Return a function that tries all settings on a fold, and fits the best one for its best number of rounds."""
     require_workers(workers)
     protocol, settings = find_protocol(tune), settings_of(ranker, grid)
 

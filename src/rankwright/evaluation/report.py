@@ -1,4 +1,4 @@
-"""What was measured: a value for every system, metric and query; all else derives from it."""
+"""The result of an evaluation: one value per system, metric and query, from which all means and tests derive."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Report:
-    """Values of metrics on every query; NaN where a query was left out.
+    """Values of metrics on every query; NaN for a query that is left out.
 
-    `empty` says, for each metric, in how many queries no ranking is better than another.
+    `empty` has, for each metric, the number of queries in which all rankings are equally good.
     """
 
     systems: tuple[str, ...]
@@ -32,7 +32,7 @@ class Report:
     convention: str
 
     def per_query(self, system: str, metric: str) -> Doubles:
-        """Return the value of every query."""
+        """Return one value per query."""
         if (system, metric) not in self.values:
             raise InputError(
                 f"The report has no {metric} of {system}; it has {', '.join(self.metrics)} "
@@ -45,15 +45,15 @@ class Report:
         return mean_over_queries(self.per_query(system, metric))
 
     def interval(self, system: str, metric: str) -> tuple[float, float]:
-        """Return where the mean would lie for 95 of 100 other samples of such queries (bootstrap)."""
+        """Return the 95 % bootstrap confidence interval of the mean over queries."""
         return mean_interval(self.per_query(system, metric))
 
     def compare(self, one: str, other: str, metric: str) -> Comparison:
-        """Test whether `one` is better than `other`, query by query."""
+        """Test whether `one` is better than `other`, paired by query."""
         return compare(self.per_query(one, metric), self.per_query(other, metric))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means and counts as plain JSON."""
+        """Return means and counts as JSON values."""
         means = {
             system: {metric: _number(self.mean(system, metric)) for metric in self.metrics}
             for system in self.systems
@@ -75,7 +75,7 @@ class Report:
         return "\n".join([*lines, self.footnote()])
 
     def footnote(self) -> str:
-        """Say how many queries there were, in how many all rankings are equal, and who counts so."""
+        """Return a sentence with the number of queries, the number of empty queries and the convention."""
         several = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
         counts = set(self.empty.values())
         empty = f"{counts.pop():,}" if len(counts) == 1 else several

@@ -1,4 +1,4 @@
-"""Speed against accuracy: boosted models cut to their first rounds (Wu, Burges, Svore & Gao 2010, figure 2)."""
+"""Evaluates boosted models truncated to their first rounds: accuracy against cost (Wu et al. 2010, figure 2)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RoundsReport:
-    """What systems come to with their first rounds alone; in `report` each cut is a system of its own."""
+    """Metrics of systems truncated to several numbers of rounds; `report` has one system for each truncation."""
 
     systems: tuple[str, ...]
     rounds: tuple[int, ...]
     report: Report
 
     def mean(self, system: str, rounds: int, metric: str) -> float:
-        """Return the mean over queries of a system cut to so many rounds."""
+        """Return the mean over queries of a system truncated to this number of rounds."""
         return self.report.mean(cut_name(system, rounds), metric)
 
     def curve(self, system: str, metric: str) -> list[tuple[float, float]]:
@@ -37,12 +37,12 @@ class RoundsReport:
         return [(rounds, self.mean(system, rounds, metric)) for rounds in self.rounds]
 
     def plot(self, metric: str) -> str:
-        """Return the curves of all systems as an SVG file."""
+        """Return the curves of all systems as the text of an SVG file."""
         curves = {system: self.curve(system, metric) for system in self.systems}
         return line_chart(curves, "rounds", metric)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return means and counts as plain JSON."""
+        """Return means and counts as JSON values."""
         facts = self.report.to_dict()
         facts["systems"] = {
             system: {str(rounds): facts["systems"][cut_name(system, rounds)] for rounds in self.rounds}
@@ -60,9 +60,9 @@ def evaluate_rounds(
     convention: str | Convention = "standard",
     n_jobs: int | None = None,
 ) -> RoundsReport:
-    """Measure boosted models with their first rounds alone, query by query.
+    """Evaluate boosted models truncated to their first rounds, query by query.
 
-    A model that is cut scores faster by as much. Where it was started from trees, these come first.
+    The scoring time of a model is proportional to its rounds. Trees of a start model count as the first rounds.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def evaluate_rounds(
     data
         The judged documents.
     rounds
-        Numbers of rounds to cut to, none of them more than a system has.
+        Numbers of rounds to keep, none larger than the number of rounds of any system.
     metrics, convention
         As for `evaluate`.
     """
@@ -86,7 +86,7 @@ def evaluate_rounds(
 
 
 def cut_name(system: str, rounds: int) -> str:
-    """Return the name of a system that is cut."""
+    """Return the name of a truncated system."""
     return f"{system}, {rounds} rounds"
 
 
@@ -96,16 +96,16 @@ def _checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
     except TypeError:
         wanted = ()
     if not wanted or wanted[0] < 1:
-        raise InputError(f"rounds must be whole numbers from 1, one at least, not {rounds!r}.")
+        raise InputError(f"rounds must be one or more positive integers, not {rounds!r}.")
     return wanted
 
 
 def _scorer_of(name: str, system: Any, most: int) -> Scorer:
     scorer = system if isinstance(system, Scorer) else getattr(system, "model_", None)
     if not isinstance(scorer, Scorer):
-        raise InputError(f"{name} is no model of rankwright, nor a ranker that was fitted.")
+        raise InputError(f"{name} is neither a model of rankwright nor a fitted ranker.")
     if not scorer.n_rounds:
-        raise InputError(f"{name} is of kind {scorer.kind!r}, which has no rounds to cut.")
+        raise InputError(f"{name} is of kind {scorer.kind!r}, which has no rounds to truncate.")
     if scorer.n_rounds < most:
-        raise InputError(f"{name} has {scorer.n_rounds} rounds; it cannot be cut to {most}.")
+        raise InputError(f"{name} has {scorer.n_rounds} rounds; it cannot be truncated to {most}.")
     return scorer

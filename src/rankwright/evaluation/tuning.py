@@ -1,4 +1,4 @@
-"""Which of a ranker's settings, and how many rounds, judged queries choose."""
+"""Chooses the setting and the number of rounds of a ranker on judged queries."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
     Grid = Mapping[str, Sequence[Any]]
 
-FOLDS = 4  # that out-of-fold choice splits the queries into
-SEED = 0  # of that split
+FOLDS = 4  # number of folds of the protocol "out-of-fold"
+SEED = 0  # seed of these folds
 
 
 class Part(NamedTuple):
-    """What a setting learns from, and the other queries that judge it."""
+    """The queries that a setting is fitted on, and those that it is evaluated on."""
 
     train: TrainingSet
     judges: TrainingSet
 
 
 class Plan(NamedTuple):
-    """The parts that choose a setting, and the data that the chosen one is fitted on at last."""
+    """The parts that choose the setting, and the data for the final fit with it."""
 
     parts: Sequence[Part]
     final: TrainingSet
@@ -47,20 +47,20 @@ class Plan(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """How settings are chosen: what is made of a training and a validation part, and into how many parts."""
+    """How settings are chosen: how the training and validation data are divided, and into how many parts."""
 
     plan: Callable[[RankingData, RankingData], Plan]
     n_parts: int
 
 
 def by_validation(train: RankingData, valid: RankingData) -> Plan:
-    """Let the validation part judge what the training part teaches."""
+    """Fit on the training part and evaluate on the validation part; the final fit uses the training part."""
     learned_from = TrainingSet(train)
     return Plan([Part(learned_from, TrainingSet(valid))], final=learned_from)
 
 
 def out_of_fold(train: RankingData, valid: RankingData) -> Plan:
-    """Let every query of both parts judge what the other folds of both teach; learn from both at last."""
+    """Cross-validate over the queries of both parts; the final fit uses both."""
     both = TrainingSet(_pooled(train, valid))
     return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
 
@@ -71,7 +71,7 @@ PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(o
 def find_protocol(name: str) -> Protocol:
     """Return the protocol of that name."""
     if name not in PROTOCOLS:
-        raise InputError(f"Settings are chosen by {' or '.join(PROTOCOLS)}, not by {name!r}.")
+        raise InputError(f"There is no tuning protocol {name!r}; choose {' or '.join(map(repr, PROTOCOLS))}.")
     return PROTOCOLS[name]
 
 
@@ -85,9 +85,9 @@ class Trial:
 
 
 def settings_of(ranker: Ranker, grid: Grid | None = None) -> list[dict[str, Any]]:
-    """Return every combination of a grid's values; without one, of the ranker's own.
+    """Return every combination of the grid's values; without a grid, of the ranker's default grid.
 
-    What has been set to other than its default is no longer the ranker's own grid's to choose.
+    The default grid leaves out parameters that have been set to other values than their defaults.
     """
     if grid is None:
         current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
@@ -104,11 +104,11 @@ def try_settings(
     workers: int | None = None,
     on_fit: Callable[[], None] = lambda: None,
 ) -> list[Trial]:
-    """Fit every setting on every part, and return what each part's judges made of it.
+    """Fit every setting on every part, and return one trial per setting.
 
-    A setting's curve is the mean over parts of the ranker's metric after each round, smoothed: a few dozen
-    queries judge single rounds almost at random. Its highest point is the setting's value and its rounds; where
-    rounds converge, its end is.
+    The curve of a setting is the mean over parts of the ranker's metric after each round. It is smoothed, because
+    on a few dozen queries differences between single rounds are mostly noise. Its maximum gives the value and the
+    number of rounds of the setting; if rounds converge, its last point does.
     """
     tasks = [(setting, part) for setting in settings for part in parts]
     threads = resolve_threads(ranker.n_jobs)
@@ -128,12 +128,12 @@ def try_settings(
 
 
 def best_of(trials: Sequence[Trial]) -> Trial:
-    """Return the trial of the highest value, the first of equals."""
+    """Return the trial with the highest value; the first one if several are equal."""
     return max(trials, key=lambda trial: trial.value)
 
 
 def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:
-    """Return an unfitted ranker that differs in these parameters only."""
+    """Return an unfitted copy of the ranker with these parameters."""
     from sklearn.base import clone  # takes a second to import
 
     one: Ranker = clone(ranker).set_params(**parameters)
@@ -141,16 +141,16 @@ def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:
 
 
 def finished(ranker: Ranker) -> Ranker:
-    """Pass on Ctrl-C: half a fit is a model to keep, but not one to compare."""
+    """Raise KeyboardInterrupt if Ctrl-C ended the fit: an unfinished fit is not comparable with others."""
     if ranker.history_.interrupted:
         raise KeyboardInterrupt
     return ranker
 
 
 def require_workers(workers: int | None) -> None:
-    """Refuse anything but None or a whole number from 1."""
+    """Refuse anything but None or a positive integer."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"workers must be None or a whole number from 1, not {workers!r}.")
+        raise InputError(f"workers must be None or a positive integer, not {workers!r}.")
 
 
 def _trial(setting: Mapping[str, Any], histories: Sequence[History]) -> Trial:
@@ -163,7 +163,7 @@ def _trial(setting: Mapping[str, Any], histories: Sequence[History]) -> Trial:
 
 
 def mean_curve(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the mean of curves; one that ended early stays at its last value, as its model would."""
+    """Return the mean of curves; a curve that ended early is extended by its last value."""
     longest = max(map(len, curves))
     held = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
     return np.asarray(np.mean(held, axis=0))
@@ -176,12 +176,12 @@ def _check_grid(ranker: Ranker, grid: Grid) -> None:
             raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
         if name in ("metric", "rounds", "n_jobs"):
             raise InputError(
-                f"The grid cannot hold {name}: all settings are judged by one metric, round by round."
+                f"The grid cannot contain {name}: all settings are compared by one metric after each round."
             )
 
 
 def _pooled(train: RankingData, valid: RankingData) -> RankingData:
-    """Return the documents of both; equal ids in the two parts stay two queries."""
+    """Return the documents of both parts; equal query ids in the two parts remain different queries."""
     later = valid.groups.query_of_row + len(train.groups)
     return RankingData(
         np.concatenate([train.X, valid.X]),

@@ -1,4 +1,4 @@
-"""Weak learners: each is bound to one training set and turns a signal into a weak model."""
+"""Weak learners: each fits weak models to one training set, following the signal of a boosting rule."""
 
 from rankwright.learners.best_feature import BestFeature, LeastLossFeature
 from rankwright.learners.class_trees import ClassTreeLearner, TreePerClass

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class ClassTreeLearner(TreeLearner):
-    """Grows one tree for all classes; a leaf has a Newton value for each of them.
+    """Grows one tree for all classes; each leaf has one Newton value per class.
 
-    A split counts for what it gains over all classes, from histograms of all their gradients at once.
+    The gain of a split is the sum of its gains over all classes.
     """
 
     def _grow(
@@ -52,13 +52,13 @@ class ClassTreeLearner(TreeLearner):
 
 
 class TreePerClass:
-    """Grows a tree of its own for each class, one after another."""
+    """Grows one tree per class, one after the other."""
 
     def __init__(self, learner: TreeLearner) -> None:
         self.learner = learner
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return the trees that follow each class's gradients best, and what they say of every document."""
+        """Return the trees fitted to the gradients of each class, and their outputs for every document."""
         pairs = zip(signal.gradient, signal.hessian, strict=True)
         each = [self.learner.fit(Gradients(gradient, hessian)) for gradient, hessian in pairs]
         trees = [weak.model for weak in each if isinstance(weak.model, TreeEnsemble)]

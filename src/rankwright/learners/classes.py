@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ClassWeights:
-    """A row a class: the weight of each document there, negative unless the class is the document's own.
+    """Signed weights, one row per class and one column per document: positive for the document's class only.
 
-    Their sizes sum to one; then the sum of weight x vote is the edge of a classifier.
+    Absolute values sum to one, so that the sum of weight x vote is the edge of a classifier.
     """
 
     signed: Doubles
@@ -35,7 +35,7 @@ class ClassWeights:
 
 @dataclass(frozen=True)
 class HammingTree:
-    """A tree that grows by the stump that adds most to its edge, leaf by leaf."""
+    """A tree that repeatedly splits the leaf whose best stump increases its edge most."""
 
     max_leaves: int
 
@@ -48,7 +48,7 @@ class HammingTree:
 
 @dataclass(frozen=True)
 class DecisionProduct:
-    """Stumps multiplied with each other, fitted in turn until none adds to the edge."""
+    """A product of stumps, which are fitted in turn until none increases the edge."""
 
     max_terms: int
 
@@ -60,14 +60,14 @@ class DecisionProduct:
 
 
 class ClassLearner:
-    """Fits what votes +1 or -1 on each class for each document, with the largest edge it finds.
+    """Fits classifiers that vote +1 or -1 per class and document, with the largest edge found.
 
     Parameters
     ----------
     binned
         The training documents.
     shape
-        What votes: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
+        The kind of classifier: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
     opposite
         Whether the two sides of a split must vote against each other on every class.
     n_threads

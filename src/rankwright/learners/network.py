@@ -1,4 +1,4 @@
-"""A small network in training: one step of gradient descent per query."""
+"""Trains a small neural network, one gradient step per query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankwright.data import QueryGroups
     from rankwright.metrics.lambdas import Pull
 
-PARTS = 64  # of a round; Ctrl-C ends a fit between two of them
+PARTS = 64  # a round is divided into so many native calls; Ctrl-C ends a fit between two of them
 
 
 class Network:

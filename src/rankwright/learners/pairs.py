@@ -1,4 +1,4 @@
-"""Pairs of a query's documents under the exponential loss of RankBoost and MPBoost; none is ever stored."""
+"""Gradients of the exponential loss over pairs of documents, for RankBoost and MPBoost; no pair is stored."""
 
 from __future__ import annotations
 
@@ -24,24 +24,27 @@ if TYPE_CHECKING:
     from rankwright.training.binning import BinnedFeatures
     from rankwright.training.training_set import QueryLabels
 
-    # How strongly a document of the first label should stand above one of the second, lower label.
+    # How strongly a document with the first label should be ranked above one with the second, lower label.
     Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]
 
-CODES = 256  # columns of a sum by code; the last is for missing values
-HIGHEST_POWER = 700.0  # whose exponential is still finite
-PAIRS_AT_ONCE = 2**20  # looked at together where labels are too many for factors
+CODES = 256  # number of bin codes; the last one is for missing values
+HIGHEST_POWER = 700.0  # exp(700) is still a finite double
+PAIRS_AT_ONCE = 2**20  # maximum number of pairs per block of `ListedPairs`
 
 
 @dataclass(frozen=True, eq=False)
 class PairSignal(Gradients):
-    """What pairs ask of each document, the scores they look at, and the logarithm of their summed loss."""
+    """Gradients and hessians of the pairs' loss, the scores at which they were taken, and the log of the loss."""
 
     scores: Doubles
     log_loss: float
     pairs: Pairs
 
     def diagnostics(self, before: PairSignal) -> dict[str, float]:
-        """Return Z, by which the loss changed, the product of all Z so far, and the misordered share it bounds."""
+        """Return Z, the factor by which the loss changed, the product of all Z, and the misordered fraction.
+
+        The product is an upper bound of the fraction of misordered pairs.
+        """
         powers = {"Z": self.log_loss - before.log_loss, "bound": self.log_loss - self.pairs.log_loss_at_first}
         bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}
         return bounds | {"misordered": self.pairs.misordered(self.scores)}
@@ -50,20 +53,20 @@ class PairSignal(Gradients):
 class Pairs(ABC):
     """All pairs of a query's documents with different labels.
 
-    With document i labelled higher than j, and their scores F, a pair weighs
+    If document i has a higher label than j, and F are the scores, the weight of the pair is
 
         w_ij = s_i s_j exp(-strength (F_i - F_j)), divided by the sum over all pairs of all queries.
 
     Parameters
     ----------
     judged
-        Labels and queries, the rows of a query standing together.
+        Labels and queries; the rows of a query must be adjacent.
     strength
-        Of a pair's higher and lower label.
+        Function of the higher and the lower label of a pair.
     shares
-        s, one a document: what a pair weighs before there are scores.
+        s, one per document: the initial weight of a pair is s_i s_j.
     n_threads
-        Threads to use.
+        Number of threads.
     """
 
     def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
@@ -80,16 +83,16 @@ class Pairs(ABC):
         by_query: bool = False,
         n_threads: int,
     ) -> Pairs:
-        """Return the pairs, in linear time where labels are few and one block after another where they are many.
+        """Return the pairs: factored (linear time) if there are few distinct labels, otherwise listed in blocks.
 
         Parameters
         ----------
         judged, strength, n_threads
             As above.
         weights
-            One a document; a pair counts the geometric mean of its two.
+            One weight per document; the weight of a pair is the geometric mean of its two.
         by_query
-            Whether the pairs of every query weigh as much together, but for weights, rather than every pair alike.
+            Whether every query has the same total weight, apart from `weights`; otherwise every pair has the same.
         """
         shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
         if by_query:
@@ -97,39 +100,39 @@ class Pairs(ABC):
         few = len(np.unique(judged.y)) <= _native.MOST_LABELS
         pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
         if pairs.log_loss_at_first == -np.inf:
-            raise InputError("There is nothing to learn: no two documents of different labels have a weight.")
+            raise InputError("There is nothing to learn: all pairs of different labels have weight 0.")
         return pairs
 
     @cached_property
     def log_loss_at_first(self) -> float:
-        """The logarithm of the loss before there are scores."""
+        """The logarithm of the loss when all scores are 0."""
         return self.signal(np.zeros(len(self.labels))).log_loss
 
     @abstractmethod
     def signal(self, scores: Doubles) -> PairSignal:
-        """Return what the pairs ask of each document, with d the strength of each pair.
+        """Return gradients and hessians; d is the strength of a pair.
 
-        gradient_i = sum of w_ij d over worse documents j, less the same over better ones,
+        gradient_i = sum of w_ij d over worse documents j, minus the same sum over better ones,
         hessian_i  = sum of w_ij d^2 over both.
         """
 
     @abstractmethod
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Return sums by feature and code; a code and all above sum to the weight of the pairs that cross it.
+        """Return one sum per feature and bin code; those of codes >= c add up to the weight of pairs crossing c.
 
-        A pair crosses if one value has the code or a higher one, and the other has not, or is missing. `squared`
+        A pair crosses c if one document's code is at least c and the other's is lower or missing. `squared`
         multiplies each weight by the square of the pair's strength.
         """
 
     @abstractmethod
     def misordered(self, scores: Doubles) -> float:
-        """Return the share of pairs, by s_i s_j, whose better document has no higher score."""
+        """Return the fraction of pairs, weighted by s_i s_j, whose better document has no higher score."""
 
 
 class FactoredPairs(Pairs):
-    """Few labels: a pair's weight is a product of two documents' factors, for each pair of labels.
+    """Pairs with few distinct labels: for two given labels, a pair's weight is a product of two factors.
 
-    Time is documents x labels, and documents x features x labels for crossing weights.
+    The time is documents x labels, and documents x features x labels for crossing weights.
     """
 
     def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
@@ -149,7 +152,7 @@ class FactoredPairs(Pairs):
         return PairSignal(gradient, hessian, scores, log_loss, self)
 
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Sweep every feature's documents, query by query, from the highest code to the lowest."""
+        """Sweep the documents of each query from the highest code to the lowest, feature by feature."""
         if self._sorted is None or self._sorted[0] is not binned:
             codes = _native.SortedCodes(binned.matrix, self.groups.offsets, self.n_threads)
             self._sorted = binned, codes
@@ -165,7 +168,7 @@ class FactoredPairs(Pairs):
         )
 
     def misordered(self, scores: Doubles) -> float:
-        """Count down each query's ranking."""
+        """Count misordered pairs in one pass over each query's ranking."""
         order = Ranking.of(scores, self.groups, n_jobs=self.n_threads).order
         return _native.misordered_share(
             self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
@@ -173,7 +176,7 @@ class FactoredPairs(Pairs):
 
 
 class Block(NamedTuple):
-    """Pairs of some rows with all rows of their queries: both rows of each, strength, exponent."""
+    """Pairs of some rows with all rows of their queries: the two rows, strength and exponent of each pair."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -182,9 +185,10 @@ class Block(NamedTuple):
 
 
 class ListedPairs(Pairs):
-    """Many labels: pairs are listed from both their ends, a block of rows after another.
+    """Pairs with many distinct labels: listed block by block, each pair once from either document.
 
-    Time is that of all pairs, and pairs x features for crossing weights; memory is one block's.
+    The time is proportional to the number of pairs, and to pairs x features for crossing weights; memory is that
+    of one block.
     """
 
     def signal(self, scores: Doubles) -> PairSignal:
@@ -210,7 +214,7 @@ class ListedPairs(Pairs):
         return PairSignal(gradient, hessian, scores, float(top + np.log(total)), self)
 
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Add up what each block's pairs weigh."""
+        """Sum the crossing weights of all blocks."""
         sums = np.zeros((binned.n_features, CODES))
         for rows in self._blocks():
             block = self._block(rows, signal.scores)
@@ -222,7 +226,7 @@ class ListedPairs(Pairs):
         return sums
 
     def misordered(self, scores: Doubles) -> float:
-        """Look at every pair."""
+        """Check every pair."""
         wrong, total = [], []
         for rows in self._blocks():
             block = self._block(rows, scores)
@@ -232,7 +236,7 @@ class ListedPairs(Pairs):
         return fsum(wrong) / fsum(total)
 
     def _blocks(self) -> Iterator[slice]:
-        """Yield runs of rows that have so many pairs together, one row at the least."""
+        """Yield runs of rows that have at most `PAIRS_AT_ONCE` pairs together, at least one row each."""
         ends = np.cumsum(self.groups.sizes[self.groups.query_of_row])
         first, n_rows = 0, len(ends)
         while first < n_rows:
@@ -273,12 +277,15 @@ def equal_strength(better: Doubles, _worse: Doubles) -> Doubles:
 
 
 def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each of several runs begins."""
+    """Return the start of each of several adjacent runs."""
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
 def count_pairs(judged: QueryLabels) -> Doubles:
-    """Return how many pairs of each query differ in label, 1 where none does: half of all less the equal."""
+    """Return the number of pairs with different labels of each query; 1 if there is none.
+
+    That is half of (all ordered pairs - those with equal labels).
+    """
     values, codes = np.unique(judged.y, return_inverse=True)
     kinds, alike = np.unique(judged.groups.query_of_row * len(values) + codes, return_counts=True)
     equal = np.bincount(kinds // len(values), alike**2, minlength=len(judged.groups))

@@ -1,4 +1,4 @@
-"""What passes between a rule and a weak learner: what is still wrong, and the answer to it."""
+"""The signals that boosting rules give to weak learners, and the weak models that learners return."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 Signal = TypeVar("Signal", contravariant=True)
 
-# Keeps the step finite where a weak model is perfect, or all wrong, on every query that has weight.
+# Keeps the step finite if a weak model is perfect, or entirely wrong, on every query with a positive weight.
 SMALLEST_ERROR = 1e-12
 
 
 class WeakModel(Protocol):
-    """A scorer, or something else whose outputs boosting adds up: trees that score classes."""
+    """A scorer or another model whose outputs boosting sums, such as trees with one output per class."""
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
-        """Return what it says of documents."""
+        """Return the outputs for documents."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weak:
-    """A weak model and what it says of the training documents."""
+    """A weak model and its outputs for the training documents."""
 
     model: WeakModel
     outputs: Doubles
@@ -37,11 +37,11 @@ class WeakLearner(Protocol[Signal]):
     """Fits weak models to one training set."""
 
     def fit(self, signal: Signal) -> Weak:
-        """Return the weak model that answers the signal best."""
+        """Return the weak model that fits the signal best."""
 
 
 def half_log_odds(agreement: Any) -> Any:
-    """Return half the log-odds of an agreement in [-1, 1], or of each of several: AdaBoost's weight of a model."""
+    """Return half the log-odds of an agreement in [-1, 1], elementwise: AdaBoost's weight of a weak model."""
     most = 1.0 - SMALLEST_ERROR
     kept = np.clip(agreement, -most, most)
     return 0.5 * np.log((1.0 + kept) / (1.0 - kept))
@@ -49,7 +49,7 @@ def half_log_odds(agreement: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class QueryWeights:
-    """A weight for each query, summing to one, and the ensemble that left them: its scores, loss and quality."""
+    """One weight per query, with sum 1, and the scores, loss and quality of the ensemble that they derive from."""
 
     weights: Doubles
     scores: Doubles
@@ -57,25 +57,26 @@ class QueryWeights:
     quality: Doubles | float = 0.0
 
     def half_log_odds(self, quality: Doubles) -> Any:
-        """Return half the log-odds of the weighted quality, a quality in [-1, 1] a query.
+        """Return half the log-odds of the weighted mean quality, given one quality in [-1, 1] per query.
 
-        With a row of qualities for each of several weak models, return one number for each.
+        With one row of qualities per weak model, return one number per weak model.
         """
         return half_log_odds(self.mean(quality))
 
     def mean(self, quality: Doubles) -> Any:
-        """Return the weighted mean of a quality a query, or of each row of several weak models' qualities.
+        """Return the weighted mean over queries of the quality of a weak model, or of each row of several models.
 
-        Summed exactly, so that neither the order of the queries nor the models beside it change a bit of it.
+        The sum is exact: it depends neither on the order of the queries nor on the other rows.
         """
         return np.apply_along_axis(fsum, -1, quality * self.weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Gradients:
-    """How each document's score should move to improve the ranking, and how fast that wears off.
+    """Gradient and second derivative (hessian) of each document's score.
 
-    Where documents have a score for each class, a row for each class.
+    A positive gradient means that the score should rise. If documents have one score per class, both have one row
+    per class.
     """
 
     gradient: Doubles

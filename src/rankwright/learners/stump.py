@@ -1,7 +1,7 @@
 """Thresholds on single features as weak rankers: RankBoost's votes and MPBoost's stumps.
 
-Thresholds are minus infinity, above which are all values but missing ones, and the edges of binned features: all
-there are where a feature has at most 255 values, quantiles of them otherwise.
+The candidate thresholds of a feature are the edges of its bins (between all its values if there are at most 255,
+otherwise quantiles) and minus infinity, which separates known values from missing ones.
 """
 
 from __future__ import annotations
@@ -24,36 +24,36 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import QueryLabels
 
 MISSING = 255  # the code of a missing value
-NOTHING = 1e-12  # of all pairs' weights; less is nothing but rounding
+NOTHING = 1e-12  # smaller sums of pair weights, which sum to 1, are rounding errors
 HIGHEST_VALUE = float(np.finfo(np.float32).max)
-LOWEST_VALUE = float(np.nextafter(np.finfo(np.float32).min, np.float32(0.0)))  # no value of any use lies below
+LOWEST_VALUE = float(np.nextafter(np.finfo(np.float32).min, np.float32(0.0)))  # stands for minus infinity
 
 
 class Threshold(NamedTuple):
-    """Between the values of one feature with this code or more, and those below."""
+    """Separates the values of one feature with this code or a higher one from the others."""
 
     feature: int
     code: int
 
 
 class StumpLearner:
-    """MPBoost's weak ranker (equation 17): a above a threshold, 0 below it or where the value is missing.
+    """MPBoost's weak ranker (equation 17): a above a threshold, 0 below it or if the value is missing.
 
-    For every feature and threshold, with pairs of w_ij and d that cross it,
+    For each feature and threshold, with sums over the pairs that cross it (weights w_ij, distances d),
 
-        a = sum of w_ij d (up: the better document above) - sum of w_ij d (down), over sum of w_ij (times d^2)
+        a = (sum of w_ij d with the better document above - sum of w_ij d with it below) / sum of w_ij (times d^2)
 
-    is the exact minimum of the weighted squared error; that with the least error is taken.
+    minimises the weighted squared error. The learner returns the stump with the least error.
 
     Parameters
     ----------
     binned
-        The features, rows in the pairs' order.
+        The features; rows in the order of the pairs' documents.
     newton
-        Whether to divide by the sum of w_ij d^2, the loss's second derivative, rather than w_ij as the paper
-        does, which takes d^2 for 1.
+        Whether to divide by the sum of w_ij d^2, the second derivative of the loss, instead of the sum of w_ij,
+        the paper's approximation for d^2 = 1.
     n_threads
-        Threads to use.
+        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, newton: bool, n_threads: int) -> None:
@@ -89,19 +89,19 @@ class StumpLearner:
 
 
 class VoteLearner:
-    """RankBoost's weak ranker: 1/2 above a threshold, -1/2 below it, 0 where the value is missing.
+    """RankBoost's weak ranker: 1/2 above a threshold, -1/2 below it, 0 if the value is missing.
 
-    That is the paper's 1 and 0, half a step lower, and an abstention that favours neither. The one with the
-    largest r = sum over documents of gradient x vote is taken, which the third method for alpha calls for.
+    These are the paper's outputs 1 and 0 minus 1/2; 0 is the neutral output for an abstention. The learner returns
+    the vote with the largest r = sum over documents of gradient x vote, as the third method for alpha requires.
 
     Parameters
     ----------
     binned
-        The features, rows in the pairs' order.
+        The features; rows in the order of the pairs' documents.
     directions
-        1 lets higher values be better, -1 lower ones.
+        Allowed directions: 1, higher values are better; -1, lower values are better.
     n_threads
-        Threads to use.
+        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
@@ -115,7 +115,7 @@ class VoteLearner:
         return self._vote(best, r[best])
 
     def _agreement(self, signal: PairSignal) -> Doubles:
-        """Return r of every feature and threshold: half of what votes above pull, less half of those below."""
+        """Return r of every feature and threshold: half the sum of gradients above, minus half the sum below."""
         pull = _native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads)
         above = _above(pull)
         there_is = np.arange(MISSING) < np.array([[len(one)] for one in self._thresholds])
@@ -130,7 +130,7 @@ class VoteLearner:
         vote = 0.5 if r > 0.0 else -0.5
         codes = _native.column_codes(self.binned.matrix, threshold.feature)
         missing, high = codes == MISSING, _is_high(self.binned, threshold)
-        # The second split tells only whether there is a value at all.
+        # The second split only separates missing values.
         tree: dict[str, Any] = {
             "feature": [threshold.feature] * 2,
             "threshold": [self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE],
@@ -146,12 +146,12 @@ class VoteLearner:
 
 
 class MetricVoteLearner(VoteLearner):
-    """The vote whose addition leaves the best metric, among each feature's vote with the largest r.
+    """The vote with which the ensemble has the best metric, among the votes with the largest r of each feature.
 
     Parameters
     ----------
     judged, metric
-        What to measure, rows in the pairs' order.
+        Labels, in the order of the pairs' documents, and the metric to maximise.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class MetricVoteLearner(VoteLearner):
         self.judged, self.metric = judged, metric
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the vote that the ensemble gains most from."""
+        """Return the vote with which the ensemble has the best metric."""
         r = self._agreement(signal)
         worth = self._worth(r)
         thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(worth)]
@@ -182,7 +182,7 @@ class MetricVoteLearner(VoteLearner):
 
 
 def _above(sums: Doubles) -> Doubles:
-    """Return for every feature and code the sum over it and all higher ones; a missing value is above none."""
+    """Return for every feature and code the sum over this and all higher codes, without missing values."""
     return np.cumsum(sums[:, MISSING - 1 :: -1], axis=1)[:, ::-1]
 
 
@@ -197,7 +197,7 @@ def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:
 
 
 def _nothing(binned: BinnedFeatures) -> Weak:
-    """Return a weak model that says nothing of any document."""
+    """Return a weak model whose output is 0 for every document."""
     none, one = np.zeros(0, dtype=np.float32), np.zeros(1)
     integers = dict.fromkeys(("feature", "missing_left", "left", "right"), np.zeros(0, dtype=np.int32))
     model = TreeEnsemble(

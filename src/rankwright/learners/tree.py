@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from rankwright.data import QueryGroups
     from rankwright.training.binning import BinnedFeatures
 
-# Steps that gradients are rounded to for choosing splits; their sums are then exact. Fewer lose accuracy.
+# Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
 
 
 @dataclass(frozen=True)
 class TreeLimits:
-    """How far a tree may grow."""
+    """Limits of the growth of a tree."""
 
     max_leaves: int
     min_documents: int
@@ -36,7 +36,7 @@ class TreeLimits:
 
 @dataclass(frozen=True)
 class TreeSampling:
-    """What a round looks at: a share of documents (drawn singly, by query or by gradient) and of features."""
+    """Fractions of documents (drawn singly, by query or by gradient) and of features that a round uses."""
 
     documents: float
     by: str
@@ -44,7 +44,7 @@ class TreeSampling:
 
 
 class TreeLearner:
-    """Grows a tree on gradients and gives its leaves Newton values: sum of gradients over sum of hessians."""
+    """Grows regression trees on gradients; the value of a leaf is sum of gradients / sum of hessians (Newton)."""
 
     def __init__(
         self,
@@ -67,10 +67,10 @@ class TreeLearner:
         self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return the tree that follows the gradients best, and what it says of every document."""
+        """Return a tree fitted to the gradients, and its outputs for every document."""
         tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
         if not len(tree["feature"]) and self._draws:
-            # What was drawn shows no split; that does not say that there is none.
+            # The sample has no split with a gain, but all documents and features may have one.
             tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
         return self._weak(tree, outputs)
 
@@ -107,7 +107,7 @@ class TreeLearner:
         if share >= 1.0:
             return all_rows(self.binned.n_rows)
         if self.sampling.by == "gradient":
-            # Both are summed up. By the gradient alone, a rare draw with a large hessian would stand for too many.
+            # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
             return draw_by_size(_values(signal), share, self.random, n_threads=self.n_threads)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
@@ -125,5 +125,5 @@ class TreeLearner:
 
 
 def _values(signal: Gradients) -> list[Doubles]:
-    """Return gradients and hessians, those of each class by themselves."""
+    """Return gradients and hessians, one array per class each."""
     return [*np.atleast_2d(signal.gradient), *np.atleast_2d(signal.hessian)]

@@ -1,4 +1,4 @@
-"""Metrics as values: `NDCG(k=10)`, `parse("ndcg@10")`, and the conventions of other tools."""
+"""Ranking metrics, such as `NDCG(k=10)` or `parse("ndcg@10")`, and the conventions of other tools."""
 
 from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties, mean_over_queries

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class AP(RelevanceMetric):
     """The mean, over the relevant documents, of the precision at their ranks.
 
-    Beyond rank k a relevant document contributes 0. The sum is divided by the number of relevant documents
-    or, `capped`, by k where that is smaller (as LightGBM and XGBoost do).
+    A relevant document below rank k contributes 0. The sum is divided by the number of relevant documents or, if
+    `capped`, by the smaller of that number and k, as in LightGBM and XGBoost.
     """
 
     name = "map"
@@ -45,11 +45,11 @@ class AP(RelevanceMetric):
         return float(precisions @ relevance / self._divisor(relevance.sum(), len(labels)))
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
-        """Return the closed form: a relevant document moves past others, whose precision changes by 1 / rank."""
+        """Return the closed form: a relevant document passes others, whose precisions change by 1 / rank."""
         relevance = self.relevance(labels)
         inverse_ranks = self._inverse_ranks(len(labels))
         found = np.cumsum(relevance)
-        between = np.cumsum(relevance * inverse_ranks)  # differences of it sum over the ranks passed
+        between = np.cumsum(relevance * inverse_ranks)  # a difference of two entries sums over the ranks between
         upper, lower = np.triu_indices(len(labels), 1)
         passed = between[lower] - between[upper] - relevance[lower] * inverse_ranks[lower]
         rising = relevance[lower] > relevance[upper]

@@ -1,4 +1,4 @@
-"""What every metric is: a value that judges a ranking, query by query."""
+"""The base class of all metrics: it evaluates rankings query by query and handles ties and empty queries."""
 
 from __future__ import annotations
 
@@ -30,43 +30,43 @@ if TYPE_CHECKING:
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 
-# A metric with no closed form for ties is averaged over all orders of the tied documents up to this many, and
-# over this many random ones beyond.
+# A metric without a closed form for ties is averaged over all orders of the tied documents if there are at most
+# this many, and over this many random orders otherwise.
 ORDERS_OF_TIES = 720
 
 MOST_RANKS = 2**31 - 1
 
 
 class Ties(Enum):
-    """How documents with equal scores count."""
+    """How documents with equal scores are ordered."""
 
-    __repr__ = Enum.__str__  # so that the repr of a metric makes it again
+    __repr__ = Enum.__str__  # so that evaluating the repr of a metric gives the metric
 
     EXPECTED = "expected"
     """The exact mean over all orders of the tied documents."""
     STABLE = "stable"
-    """In the order of the input: profits from an input that is sorted by relevance."""
+    """In the order of the input; values are too high if the input is sorted by relevance."""
     WORST = "worst"
-    """The lowest label first."""
+    """Lowest label first."""
 
 
 @dataclass(frozen=True)
 class Metric(ABC):
-    """A measure of one query's ranking; its mean over queries judges a ranker.
+    """A measure of the ranking of one query; the quality of a ranker is its mean over queries.
 
-    A metric of your own needs one method, `of_ranking`; see the how-to in the documentation.
+    A custom metric needs one method, `of_ranking`; see the how-to in the documentation.
 
     Parameters
     ----------
     ties
-        How documents with equal scores count.
+        How documents with equal scores are ordered.
     empty
-        What a query counts in which no ranking is better than another (no relevant document, say):
-        a number, or None to leave such queries out of the mean.
+        The value of an empty query, in which all rankings are equally good (for example, one without relevant
+        documents): a number, or None to leave such queries out of the mean.
     """
 
     name: ClassVar[str]
-    _given: ClassVar[tuple[str, ...]]  # set for each metric by __new__; no field, so it counts in no comparison
+    _given: ClassVar[tuple[str, ...]]  # set per instance by __new__; not a field, so that comparisons ignore it
     ties: Ties = field(default=Ties.EXPECTED, kw_only=True)
     empty: float | None = field(default=0.0, kw_only=True)
 
@@ -76,7 +76,7 @@ class Metric(ABC):
             cls.name = cls.__name__.lower()
 
     def __new__(cls, *values: Any, **options: Any) -> Self:
-        """Remember which options are given: a convention sets only the others."""
+        """Remember which options were given: a convention sets only the others."""
         metric = super().__new__(cls)
         positional = [one.name for one in fields(cls) if not one.kw_only]
         names = [*positional[: len(values)], *options]
@@ -84,37 +84,33 @@ class Metric(ABC):
         return metric
 
     def __post_init__(self) -> None:
-        """Refuse options that are not what they must be; a subclass that checks its own calls this too."""
+        """Check the options; a subclass that checks its own options must call this too."""
         require_kind("ties", self.ties, Ties)
         require_finite("empty", self.empty, optional=True)
 
-    # What a metric of one's own defines.
-
     @abstractmethod
     def of_ranking(self, labels: Doubles) -> float:
-        """Return the value of one query whose documents, best first, have these labels.
+        """Return the value of one query from the labels of its documents, best-ranked first.
 
-        NaN says that no order is better than another; such a query counts `empty`.
+        Return NaN if all orders are equally good; the query then has the value `empty`.
         """
 
-    # What every metric then can do.
-
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> float:
-        """Return the mean over queries; without `qid` all documents are one query's."""
+        """Return the mean over queries; without `qid` all documents belong to one query."""
         groups = QueryGroups.of(np.zeros(np.shape(y)[0], dtype=np.int64) if qid is None else qid)
         return self.mean(y, scores, groups)
 
     def mean(self, y: ArrayLike, scores: ArrayLike, groups: QueryGroups, *, n_jobs: int | None = None) -> float:
-        """Return the mean over queries of the rankings by these scores; NaN where no query counts."""
+        """Return the mean over queries of the rankings by these scores; NaN if all queries are left out."""
         ranking = Ranking.of(scores, groups, n_jobs=n_jobs)
         return mean_over_queries(self.per_query(y, ranking, n_jobs=n_jobs))
 
     def per_query(self, labels: ArrayLike, ranking: Ranking, *, n_jobs: int | None = None) -> Doubles:
-        """Return the value of every query, NaN for one that is left out."""
+        """Return one value per query; NaN for a query that is left out of the mean."""
         return self.count_empty(self.per_query_with_empty(labels, ranking, n_jobs=n_jobs))
 
     def per_query_with_empty(self, labels: ArrayLike, ranking: Ranking, *, n_jobs: int | None = None) -> Doubles:
-        """Return the value of every query, NaN for an empty one whatever it is to count."""
+        """Return one value per query; NaN for an empty query, whatever the option `empty` is."""
         y = labels_of(labels, ranking.groups.n_rows)
         threads = resolve_threads(n_jobs)
         if self.ties is Ties.WORST:
@@ -122,18 +118,18 @@ class Metric(ABC):
         try:
             return self._evaluate(y, ranking, threads)
         except ValueError:
-            checked_labels(y, len(y))  # the core refuses values that are not finite; this names the row
+            checked_labels(y, len(y))  # the native code refuses values that are not finite; this names the row
             raise
 
     def count_empty(self, values: Doubles) -> Doubles:
-        """Return per-query values with what an empty query counts in place of NaN."""
+        """Return the values with NaN replaced by the option `empty`, unless that is None."""
         return values if self.empty is None else np.where(np.isnan(values), self.empty, values)
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
-        """Return |change of the value| for every two ranks, if the documents there traded places.
+        """Return |change of the value| for every two ranks if the documents at these ranks are swapped.
 
-        `labels` are those of the ranking, best first. This one tries every swap; a metric with a closed form
-        overrides it.
+        `labels` has the labels of the ranking, best-ranked first. The default tries every swap; a metric with a
+        closed form overrides it.
         """
         n = len(labels)
         before, deltas = self.of_ranking(labels), np.zeros((n, n))
@@ -149,26 +145,26 @@ class Metric(ABC):
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
         """Return the kernel of this metric's pairwise gradients, for documents with these labels.
 
-        This one asks `swap_deltas`; a metric with native deltas overrides it.
+        The default calls `swap_deltas`; a metric with native deltas overrides it.
         """
         return SwapLambdas(self)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
-        """Return what judges s + alpha t for every alpha, for documents with these labels.
+        """Return the function that evaluates s + alpha t for every alpha, for documents with these labels.
 
-        This one judges ranking after ranking; a metric with a native sweep overrides it.
+        The default evaluates one ranking after another; a metric with a native sweep overrides it.
         """
         return partial(sweep_by_rankings, self, labels, groups)
 
     def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
-        """Return every query's rows, first those that win a tie, and whether ties are averaged instead."""
+        """Return the rows of each query in the order that breaks ties, and whether ties are averaged instead."""
         rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)
         if self.ties is Ties.WORST:
             rows = rows[np.lexsort((labels[rows], query))]
         return rows, self.ties is Ties.EXPECTED
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
-        """Return every query's value, ties as sorted or averaged; NaN for an empty one."""
+        """Return one value per query, with ties in ranking order or averaged; NaN for an empty query."""
         checked_labels(labels, len(labels))
         offsets, order, scores = ranking.groups.offsets, ranking.order, ranking.scores
         values = np.empty(len(ranking.groups))
@@ -178,7 +174,7 @@ class Metric(ABC):
         return values
 
     def _sorted(self, ranking: Ranking) -> tuple[SortedQueries, bool]:
-        """Return what every native metric takes first: the ranking, and whether to average ties."""
+        """Return the first two arguments of every native metric: the ranking, and whether to average ties."""
         return ranking.native, self.ties is Ties.EXPECTED
 
     def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
@@ -194,9 +190,9 @@ class Metric(ABC):
         return self.with_options(k=k)
 
     def with_options(self, **options: Any) -> Self:
-        """Return this metric with these options changed; a convention may still set those never given.
+        """Return this metric with these options changed; a convention may still set options that were never given.
 
-        `dataclasses.replace` instead gives every option, so that a convention sets none.
+        After `dataclasses.replace`, in contrast, all options count as given, and a convention sets none.
         """
         return type(self)(**({name: getattr(self, name) for name in self._given} | options))
 
@@ -211,22 +207,22 @@ class Metric(ABC):
 
 
 def mean_over_queries(values: Doubles) -> float:
-    """Return the mean of per-query values, passing over those left out; NaN where none are left.
+    """Return the mean of per-query values, ignoring NaN (queries left out); NaN if all are.
 
-    Summed exactly, so that it does not depend on the order of the queries.
+    The sum is exact, so that the mean does not depend on the order of the queries.
     """
     kept = values[~np.isnan(values)]
     return fsum(kept.tolist()) / len(kept) if len(kept) else float("nan")
 
 
-def linear_swap_deltas(worth: Doubles, discounts: Doubles) -> Doubles:
-    """Return the swap deltas of sum(worth x discount): (worth_i - worth_j)(discount_i - discount_j), unsigned."""
-    deltas: Doubles = np.abs(np.subtract.outer(worth, worth) * np.subtract.outer(discounts, discounts))
+def linear_swap_deltas(gains: Doubles, discounts: Doubles) -> Doubles:
+    """Return the swap deltas of sum(gain x discount): |(gain_i - gain_j)(discount_i - discount_j)|."""
+    deltas: Doubles = np.abs(np.subtract.outer(gains, gains) * np.subtract.outer(discounts, discounts))
     return deltas
 
 
 def checked_cut(k: int | None, *, optional: bool = True) -> None:
-    """Refuse a cut-off that is not a rank."""
+    """Refuse a cut-off that is not a valid rank."""
     if k is None and optional:
         return
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST_RANKS:
@@ -234,13 +230,13 @@ def checked_cut(k: int | None, *, optional: bool = True) -> None:
 
 
 def require_kind(name: str, value: Any, kind: type) -> None:
-    """Refuse an option that is not of its class, such as the name of one of its values."""
+    """Refuse an option that is not an instance of its class, such as a string."""
     if not isinstance(value, kind):
         raise InputError(f"A metric's {name} must be a value of {kind.__name__}, not {value!r}.")
 
 
 def require_finite(name: str, value: Any, *, optional: bool = False) -> None:
-    """Refuse an option that is not a finite number, or None where that is allowed."""
+    """Refuse an option that is not a finite number, or None if that is allowed."""
     if value is None and optional:
         return
     if not isinstance(value, int | float | np.integer | np.floating) or not np.isfinite(value):
@@ -260,7 +256,7 @@ def _spell(value: Any) -> str:
 
 
 def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
-    """Yield rankings that break up each run of ties: all of them, or random ones where they are too many."""
+    """Yield rankings with each run of ties permuted: all of them, or random ones if there are too many."""
     if prod(map(_n_orders, runs)) > ORDERS_OF_TIES:
         # The seed is fixed so that equal rankings always get equal values.
         random = np.random.default_rng(0)
@@ -275,7 +271,7 @@ def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
 
 
 def _n_orders(run: Doubles) -> int:
-    """Return how many orders of tied documents to try: one where their labels are equal."""
+    """Return the number of orders of tied documents to try: one if their labels are equal."""
     if (run == run[0]).all():
         return 1
     return factorial(len(run)) if len(run) < 8 else ORDERS_OF_TIES + 1

@@ -1,4 +1,4 @@
-"""Metrics of a reader who goes down the list and stops: reciprocal rank and expected reciprocal rank."""
+"""Metrics of a user who reads down the list until satisfied: reciprocal rank and expected reciprocal rank."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 
-# With a higher one, a double could no longer tell the best document from one that stops every reader.
+# Above it, 1 - 2^-max_label rounds to 1: the best document would stop every user with certainty.
 MOST_LABEL = 50
 
 
@@ -42,7 +42,7 @@ class RR(RelevanceMetric):
         return self._of_first(int(relevant[0])) if len(relevant) else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
-        """Return the closed form: only a swap that changes which rank is the first relevant one counts."""
+        """Return the closed form: only a swap that changes the rank of the first relevant document counts."""
         n, relevance = len(labels), self.relevance(labels)
         deltas = np.zeros((n, n))
         relevant = np.flatnonzero(relevance)
@@ -51,10 +51,10 @@ class RR(RelevanceMetric):
         first = int(relevant[0])
         second = int(relevant[1]) if len(relevant) > 1 else n
         values = np.array([self._of_first(rank) for rank in range(n + 1)])
-        for rank in range(first):  # any relevant document may come up to here
+        for rank in range(first):  # a relevant document moves up to this rank
             deltas[rank, relevant] = values[rank] - values[first]
         below = np.flatnonzero(relevance == 0)
-        below = below[below > first]  # the first relevant one may go down to there
+        below = below[below > first]  # the first relevant document moves down to one of these ranks
         deltas[first, below] = values[first] - values[np.minimum(below, second)]
         return np.maximum(deltas, deltas.T)
 
@@ -77,8 +77,8 @@ class RR(RelevanceMetric):
 class ERR(Metric):
     """Expected reciprocal rank (Chapelle, Metzler, Zhang & Grinspan 2009).
 
-    A document stops the reader with probability (2^label - 1) / 2^max_label; the value is the expectation of
-    1 / rank of the stop, over the first k ranks. A query whose labels are all 0 counts `empty`.
+    A document satisfies the user, who then stops, with probability (2^label - 1) / 2^max_label; the metric is the
+    expected value of 1 / rank of the stop, over the first k ranks. A query whose labels are all 0 is empty.
     """
 
     name = "err"
@@ -93,10 +93,10 @@ class ERR(Metric):
             raise InputError(f"ERR's max_label must be above 0 and at most {MOST_LABEL}, not {self.max_label:g}.")
 
     def stop_probability(self, labels: Doubles) -> Doubles:
-        """Return the chance that a document satisfies the reader."""
+        """Return the probability that a document satisfies the user."""
         if len(labels) and labels.max() > self.max_label:
             raise InputError(
-                f"A label is {labels.max():g}, above ERR's max_label {self.max_label:g}; "
+                f"A label is {labels.max():g}, above the max_label {self.max_label:g} of ERR; "
                 f"use ERR(max_label={labels.max():g})."
             )
         return Gain.EXPONENTIAL(labels) / float(2.0**self.max_label)
@@ -111,7 +111,7 @@ class ERR(Metric):
         return float(value)
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
-        """Return the closed form: between the two ranks the reader is scaled, beyond them nothing changes."""
+        """Return the closed form: terms between the two ranks are scaled, terms outside them do not change."""
         stops, ranks = self.stop_probability(labels), np.arange(1, len(labels) + 1)
         weights = np.where(ranks <= (self.k or len(labels)), 1.0 / ranks, 0.0)
         reading = np.cumprod(np.append(1.0, 1.0 - stops[:-1]))

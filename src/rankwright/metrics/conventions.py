@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Convention:
-    """How a tool computes metrics: which metrics it has, and how it sets their options."""
+    """How a tool computes metrics: the metrics that it has, and the values of their options."""
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -43,8 +43,8 @@ class Convention:
     def apply(self, metric: Metric) -> Metric:
         """Return the metric as this convention computes it.
 
-        The convention sets the options that the metric was not given. Those it was given stay, even where they are
-        the defaults: `NDCG(gain=Gain.EXPONENTIAL)` and `ndcg(gain=exponential)` keep their gain everywhere.
+        The convention sets only options that were not given to the metric. Given options stay, even if they equal
+        the defaults: `NDCG(gain=Gain.EXPONENTIAL)` and `ndcg(gain=exponential)` always keep their gain.
         """
         if metric.name not in self.metrics and metric.name in METRICS and METRICS[metric.name] is type(metric):
             raise InputError(f"The convention {self.name} has no {metric.name}; it has {', '.join(self.metrics)}.")
@@ -62,12 +62,12 @@ class Convention:
         """Rank documents as the tool does."""
         if not self.trec_order:
             return Ranking.of(scores, groups, n_jobs=n_jobs)
-        # trec_eval keeps scores as floats and takes the later document id first between equal ones.
+        # trec_eval stores scores as 32-bit floats and sorts equal scores by document id in descending order.
         with np.errstate(over="ignore"):
             scores = np.asarray(scores, dtype=np.float32).astype(np.float64)
         if document_ids is None:
             return Ranking.of(scores, groups, n_jobs=n_jobs)
-        # It compares bytes; in UTF-8 that is the order of characters.
+        # It compares bytes; in UTF-8 that is the order of code points.
         _, places = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
         return Ranking.of(scores, groups, tie_break=-places, n_jobs=n_jobs)
 

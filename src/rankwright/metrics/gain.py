@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 
-HIGHEST_EXPONENT = 1000.0  # whose power of 2 is a finite double
-HIGHEST_GAIN = 1e280  # beyond it, sums over queries may not be finite
+HIGHEST_EXPONENT = 1000.0  # 2^1000 is still a finite double
+HIGHEST_GAIN = 1e280  # above it, sums over queries may overflow
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a label is worth: `Gain.EXPONENTIAL`, `Gain.LINEAR` or `Gain.table(0, 1, 3)`."""
+    """The gain of a label: `Gain.EXPONENTIAL`, `Gain.LINEAR` or `Gain.table(0, 1, 3)`."""
 
     kind: str
     values: tuple[float, ...] = ()
@@ -44,22 +44,22 @@ class Gain:
 
     @classmethod
     def table(cls, *values: float) -> Gain:
-        """Give label 0 the first value, label 1 the second, and so on."""
+        """Return a gain with the first value for label 0, the second for label 1, and so on."""
         if not values or not all(np.isfinite(value) and value >= 0 for value in values):
-            raise InputError(f"A gain table needs finite numbers from 0, not {values}.")
+            raise InputError(f"A gain table needs finite numbers, none of them negative, not {values}.")
         return cls("table", tuple(float(value) for value in values))
 
     def __call__(self, labels: Doubles) -> Doubles:
         """Return the gain of every label."""
         if len(labels) and labels.min() < 0:
-            raise InputError(f"A gain needs labels from 0 up, but one is {labels.min():g}.")
+            raise InputError(f"A gain is not defined for negative labels, but one label is {labels.min():g}.")
         if self.kind == "linear":
             return labels
         if self.kind == "exponential":
             if len(labels) and labels.max() > HIGHEST_EXPONENT:
                 raise InputError(
-                    f"The exponential gain, 2^label - 1, takes labels up to {HIGHEST_EXPONENT:g}, but one is "
-                    f"{labels.max():g}; use smaller labels or Gain.LINEAR."
+                    f"The exponential gain, 2^label - 1, takes labels up to {HIGHEST_EXPONENT:g}, but one label "
+                    f"is {labels.max():g}; use smaller labels or Gain.LINEAR."
                 )
             return np.exp2(labels) - 1.0
         return self._look_up(labels)
@@ -69,7 +69,7 @@ class Gain:
         wrong = (places != labels) | (places >= len(self.values))
         if wrong.any():
             raise InputError(
-                f"The gain table has labels 0 to {len(self.values) - 1}, but one is {labels[wrong][0]:g}."
+                f"The gain table has labels 0 to {len(self.values) - 1}, but one label is {labels[wrong][0]:g}."
             )
         return np.asarray(self.values)[places]
 
@@ -82,14 +82,14 @@ Gain.LINEAR = Gain("linear")
 
 
 class Discount(Enum):
-    """How much less a lower rank counts."""
+    """The discount of lower ranks."""
 
     __repr__ = Enum.__str__
 
     LOG2 = "log2"
     """1 / log2(1 + rank)."""
     LETOR = "letor"
-    """1 at ranks 1 and 2, then 1 / log2(rank): as LETOR's evaluation scripts count."""
+    """1 at ranks 1 and 2, then 1 / log2(rank), as in LETOR's evaluation scripts."""
 
     def of_ranks(self, n: int) -> Doubles:
         """Return the discounts of ranks 1 to n."""
@@ -126,11 +126,11 @@ class DCG(Metric):
         weights = rank_weights(self._table(groups), self._query_factors(labels, groups), groups)
         gains = self.gain(labels)
         if gains.max(initial=0.0) > HIGHEST_GAIN:
-            raise InputError(f"{self} cannot be added up over queries: the gain of a label is {gains.max():.4g}.")
+            raise InputError(f"{self} cannot be summed over queries: the gain of a label is {gains.max():.4g}.")
         return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
 
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
-        """Return what each query's DCG is multiplied by."""
+        """Return the factor of each query's DCG."""
         return np.ones(len(groups))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
@@ -144,17 +144,17 @@ class DCG(Metric):
         return discounts
 
     def _table(self, groups: QueryGroups) -> Doubles:
-        """Return the discounts of all ranks that count in any query."""
+        """Return the discounts of the ranks up to the cut-off or the length of the longest query."""
         longest = int(groups.sizes.max(initial=0))
         return self.discount.of_ranks(min(self.k or longest, longest))
 
 
 @dataclass(frozen=True)
 class NDCG(DCG):
-    """DCG divided by the DCG of the best ranking: 1 is perfect.
+    """DCG divided by the DCG of the ideal ranking; 1 is perfect.
 
-    A query with no gain at all has no best ranking and counts `empty`. `fewer_than_k` is what a query with
-    fewer than k documents counts; None judges it by the documents it has.
+    A query whose gains are all 0 is empty. `fewer_than_k` is the value of a query with fewer than k documents;
+    None evaluates it on the documents that it has.
     """
 
     name = "ndcg"
@@ -178,7 +178,7 @@ class NDCG(DCG):
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         short = self._is_short(groups.sizes)
-        # The native sweep gives a query with fewer than k documents 0, whatever it is to count.
+        # In the native sweep a query with fewer than k documents has the value 0, whatever `fewer_than_k` is.
         return Metric.sweep_kernel(self, labels, groups) if np.any(short) else super().sweep_kernel(labels, groups)
 
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
@@ -202,7 +202,7 @@ class NDCG(DCG):
 
 @dataclass(frozen=True)
 class MeanNDCG(Metric):
-    """The mean of NDCG@1, NDCG@2, ... down to the query's last document, as LETOR 4.0 reports it."""
+    """The mean of NDCG@1, NDCG@2, ... up to the number of documents of the query, as in LETOR 4.0."""
 
     name = "mean_ndcg"
     gain: Gain = Gain.EXPONENTIAL
@@ -226,5 +226,5 @@ class MeanNDCG(Metric):
 
 
 def best_first(gains: Doubles) -> Doubles:
-    """Return the gains of the best ranking."""
+    """Return the gains of the ideal ranking."""
     return np.sort(gains)[::-1]

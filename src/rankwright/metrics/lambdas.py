@@ -1,4 +1,4 @@
-"""Pairwise gradients weighted by any metric; native/include/rankwright/lambdas.hpp gives the formulas."""
+"""Pairwise gradients weighted by any metric; the formulas are in native/include/rankwright/lambdas.hpp."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LambdaKernel(Protocol):
         normalise: bool,
         sigma: float,
     ) -> Pull:
-        """Return the gradient of one query's documents as a function of the query's number and their scores.
+        """Return a function of a query's number and its documents' scores that gives their gradients.
 
         The rows of a query must be adjacent, and queries in order.
         """
@@ -60,14 +60,14 @@ class LambdaKernel(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class NativeLambdas:
-    """A `LambdaKernel` of the native core.
+    """A `LambdaKernel` in native code.
 
     Parameters
     ----------
     of_all, of_query
-        The functions that compute the sums, and that make the pull.
+        Native functions that compute the sums and that return the pull.
     arguments
-        The metric's own arguments of both.
+        Arguments of both that are specific to the metric.
     """
 
     of_all: Callable[..., Sums]
@@ -79,12 +79,12 @@ class NativeLambdas:
         return self.of_all(**documents, **self.arguments)
 
     def pull(self, **documents: Any) -> _native.QueryPull:
-        """Return the gradient of one query's documents as a native function."""
+        """Return a native function of a query's number and its documents' scores that gives their gradients."""
         return self.of_query(**documents, **self.arguments)
 
 
 def even_lambda_kernel() -> LambdaKernel:
-    """Return the kernel for which every pair counts alike."""
+    """Return the kernel that gives every pair the same weight."""
     return NativeLambdas(_native.even_lambdas, _native.even_pull)
 
 
@@ -93,7 +93,8 @@ def linear_lambda_kernel(
 ) -> LambdaKernel:
     """Return the kernel of a metric that sums gain x discount, times one factor per query.
 
-    Only differences of gains count: moved and scaled to 0 to 1 within the query, they all fit single precision.
+    Only differences of gains count, so gains are shifted and scaled to [0, 1] within each query: this keeps their
+    precision in 32-bit floats.
     """
     grouped, starts, query_of_row = gains[groups.rows], groups.offsets[:-1], groups.query_of_row
     lowest = np.minimum.reduceat(grouped, starts)
@@ -105,7 +106,7 @@ def linear_lambda_kernel(
 
 @dataclass(frozen=True, eq=False)
 class SwapLambdas:
-    """The `LambdaKernel` of a metric without a native one: asks for its swap deltas, query by query."""
+    """The `LambdaKernel` of a metric without a native one; it calls `swap_deltas` for each query."""
 
     metric: Metric
 
@@ -128,7 +129,7 @@ class SwapLambdas:
         return gradient, hessian
 
     def pull(self, *, offsets: Rows, labels: Doubles, **options: Any) -> Pull:
-        """Return the gradient of one query's documents."""
+        """Return a function of a query's number and its documents' scores that gives their gradients."""
 
         def of_query(query: int, scores: Doubles) -> Doubles:
             ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
@@ -146,12 +147,15 @@ class SwapLambdas:
     def _checked_deltas(self, labels: Doubles) -> Doubles:
         deltas = np.ascontiguousarray(self.metric.swap_deltas(labels), dtype=np.float64)
         if deltas.shape != (len(labels), len(labels)):
-            raise InputError(f"{self.metric}: swap_deltas of {len(labels)} documents has shape {deltas.shape}.")
+            raise InputError(
+                f"{self.metric}: swap_deltas of {len(labels)} documents must have one row and one column per "
+                f"document, not shape {deltas.shape}."
+            )
         if not (np.isfinite(deltas) & (deltas >= 0)).all():
-            raise InputError(f"{self.metric}: swap_deltas must be finite and not below 0.")
+            raise InputError(f"{self.metric}: swap_deltas must be finite and not negative.")
         return deltas
 
 
 def _of_query(query: int, query_weights: Doubles | None, **options: Any) -> dict[str, Any]:
-    """Return the options of one query alone."""
+    """Return the options for a call with this query only."""
     return {"query_weights": None if query_weights is None else query_weights[query : query + 1], **options}

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PairAccuracy(Metric):
-    """The share of pairs with different labels whose better document ranks higher.
+    """The fraction of pairs with different labels whose better document ranks higher.
 
-    With two labels and averaged ties it is the area under the ROC curve. A query whose labels are all equal
-    counts `empty`.
+    With two labels and averaged ties it is the area under the ROC curve. A query whose labels are all equal is
+    empty.
     """
 
     name = "pair_accuracy"
@@ -36,9 +36,10 @@ class PairAccuracy(Metric):
 
 @dataclass(frozen=True)
 class KendallTau(PairAccuracy):
-    """Pairs in order less pairs out of order, over the pairs with different labels: +1 perfect, -1 reversed.
+    """(concordant - discordant) / all pairs with different labels: +1 is a perfect ranking, -1 a reversed one.
 
-    A tied pair of scores counts 0, a tied pair of labels not at all (Somers' D of the scores given the labels).
+    A pair with equal scores counts 0, a pair with equal labels is ignored: Somers' D of the scores given the
+    labels.
     """
 
     name = "kendall_tau"

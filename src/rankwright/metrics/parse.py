@@ -1,4 +1,4 @@
-"""From a metric's name to the metric: `parse("ndcg@10")`, `parse("map(threshold=2)")`."""
+"""Parses the names of metrics: `parse("ndcg@10")`, `parse("map(threshold=2)")`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def parse(text: str) -> Metric:
     """Return the metric of that name, as `str(metric)` writes it."""
     match = re.fullmatch(r"\s*(\w+)(?:@(\w+))?(?:\((.*)\))?\s*", text)
     if match is None:
-        raise InputError(f"{text!r} is not a metric; one reads 'ndcg@10' or 'map(threshold=2)'.")
+        raise InputError(f"{text!r} is not a metric; write it as 'ndcg@10' or 'map(threshold=2)'.")
     name, cut, options = match.groups()
     if name not in METRICS:
         raise InputError(f"There is no metric {name!r}{nearest(name, METRICS)}")
@@ -51,7 +51,7 @@ def parse_metrics(text: str) -> list[Metric]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence that says what the user may have meant."""
+    """Return the end of an error message that suggests the closest known name, or lists all names."""
     names = sorted(known)
     close = get_close_matches(name, names, n=1)
     return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(names)}."
@@ -65,7 +65,7 @@ def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:
     try:
         return name, _READERS[name](value)
     except (ValueError, KeyError):
-        raise InputError(f"{value!r} is no {name} in the metric {text!r}.") from None
+        raise InputError(f"{value!r} is not a valid {name} in the metric {text!r}.") from None
 
 
 def _integer(text: str) -> int:

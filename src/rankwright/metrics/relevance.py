@@ -1,4 +1,4 @@
-"""Metrics that ask only which documents are relevant: precision, recall, winner takes all."""
+"""Metrics of binary relevance: precision, recall, winner takes all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelevanceMetric(Metric):
-    """A document is relevant if its label is `threshold` or more; a query with none counts `empty`."""
+    """Documents with a label of at least `threshold` are relevant; a query without relevant documents is empty."""
 
     threshold: float = field(default=1.0, kw_only=True)
 
@@ -31,11 +31,11 @@ class RelevanceMetric(Metric):
         require_finite("threshold", self.threshold)
 
     def relevance(self, labels: Doubles) -> Doubles:
-        """Return 1 for a relevant document, 0 for another."""
+        """Return 1 for each relevant document and 0 for the others."""
         return (labels >= self.threshold).astype(np.float64)
 
     def _discounted(self, labels: Doubles, ranking: Ranking, discounts: Doubles, n_threads: int) -> Doubles:
-        """Return the sum of discounts over the relevant documents' ranks, NaN for a query with none."""
+        """Return the sum of the discounts of the relevant documents' ranks; NaN for a query without any."""
         relevance = self.relevance(labels)
         sums = _native.discounted_gains(*self._sorted(ranking), relevance, discounts, n_threads)
         return np.where(relevant_documents(relevance, ranking.groups) > 0, sums, np.nan)
@@ -43,7 +43,7 @@ class RelevanceMetric(Metric):
     def _linear_sweep(
         self, labels: Doubles, groups: QueryGroups, discounts: Doubles, query_factors: Doubles
     ) -> SweepKernel:
-        """Return the sweep of a metric that is its query's factor times the sum that `_discounted` gives."""
+        """Return the sweep of a metric that is the sum of `_discounted` times one factor per query."""
         weights = rank_weights(discounts, query_factors, groups)
         gains = self.relevance(labels)
         return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
@@ -51,7 +51,7 @@ class RelevanceMetric(Metric):
 
 @dataclass(frozen=True)
 class Precision(RelevanceMetric):
-    """The share of relevant documents among the first k ranks; a list shorter than k is filled with irrelevant."""
+    """The fraction of the first k ranks with a relevant document; ranks below the last document are irrelevant."""
 
     name = "p"
     k: int
@@ -80,7 +80,7 @@ class Precision(RelevanceMetric):
 
 @dataclass(frozen=True)
 class Recall(RelevanceMetric):
-    """The share of the relevant documents that the first k ranks hold."""
+    """The fraction of the relevant documents that are among the first k ranks."""
 
     name = "recall"
     k: int
@@ -135,10 +135,10 @@ class WTA(RelevanceMetric):
 
 
 def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:
-    """Return the number of relevant documents of every query."""
+    """Return the number of relevant documents of each query."""
     return np.add.reduceat(relevance[groups.rows], groups.offsets[:-1]) if len(groups) else relevance
 
 
 def _first_ranks(k: int, groups: QueryGroups) -> Doubles:
-    """Return a discount of 1 for each of the first k ranks, as far as any query has them."""
+    """Return a discount of 1 for each of the first k ranks, or as many as the longest query has."""
     return np.ones(min(k, int(groups.sizes.max(initial=0))))

@@ -1,4 +1,4 @@
-"""A metric of s + alpha t for every alpha at once; native/include/rankwright/sweep.hpp tells how."""
+"""Evaluates a metric of the scores s + alpha t for every alpha; see native/include/rankwright/sweep.hpp."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     NativeSweep = Callable[..., tuple[Doubles, Doubles, Doubles]]
 
-RANKED_AT_ONCE = 2**21  # documents of all the rankings that a metric without a kernel of its own judges together
+RANKED_AT_ONCE = 2**21  # documents of the rankings that are evaluated together for a metric without a native sweep
 
 
 class Sweep(NamedTuple):
-    """Each query's value just above the lowest alpha, NaN for an empty one, and how their sum goes on from there.
+    """The value of each query just above the lowest alpha (NaN if it is empty), and the changes of their sum.
 
-    Beyond `alphas[i]`, which rise, the sum differs from that of the start by `changes[i]`.
+    `alphas` are ascending. Just above `alphas[i]` the sum differs from that of `starts` by `changes[i]`.
     """
 
     starts: Doubles
@@ -36,16 +36,16 @@ class Sweep(NamedTuple):
 
 
 class SweepKernel(Protocol):
-    """Sweeps, for one metric and set of labels, the open interval from `low` to `high`."""
+    """Evaluates one metric on fixed labels for every alpha in the open interval from `low` to `high`."""
 
     def __call__(self, s: Doubles, t: Doubles, *, low: float, high: float, n_threads: int) -> Sweep:
-        """Take two columns of finite scores."""
+        """Return the sweep of s + alpha t; both columns of scores must be finite."""
 
 
 def native_sweep(
     kernel: NativeSweep, metric: Metric, labels: Doubles, groups: QueryGroups, /, **own: Any
 ) -> SweepKernel:
-    """Return the kernel of a metric that has a native one; `own` is what that takes beside the lines."""
+    """Return a sweep in native code; `own` has the arguments that are specific to the metric."""
     empty = np.isnan(metric.per_query_with_empty(labels, Ranking.of(np.zeros(len(labels)), groups)))
     rows, average_ties = metric.rows_by_ties(labels, groups)
 
@@ -67,7 +67,7 @@ def native_sweep(
 
 
 def rank_weights(discounts: Doubles, query_factors: Doubles, groups: QueryGroups) -> Doubles:
-    """Return discount x its query's factor for every rank of every query, 0 beyond the last discount."""
+    """Return discount x query factor for every rank of every query; 0 below the last discount."""
     ranks = np.arange(groups.n_rows) - np.repeat(groups.offsets[:-1], groups.sizes)
     table = np.append(discounts, 0.0)
     return np.asarray(table[np.minimum(ranks, len(discounts))] * np.repeat(query_factors, groups.sizes))
@@ -84,7 +84,7 @@ def sweep_by_rankings(
     high: float,
     n_threads: int,
 ) -> Sweep:
-    """Judge every ranking between two crossings: the kernel of a metric that has none of its own."""
+    """Evaluate every ranking between two crossings; for metrics without a native sweep."""
     starts, alphas, steps = np.empty(len(groups)), [np.empty(0)], [np.empty(0)]
     for query, rows in enumerate(groups):
         crossings = [np.array([low])]
@@ -96,13 +96,13 @@ def sweep_by_rankings(
         starts[query] = of_query[0]
         if not np.isnan(of_query[0]):
             alphas.append(np.concatenate(crossings)[2:])
-            with np.errstate(invalid="ignore"):  # a metric that is infinite is told of by who looks at the sums
+            with np.errstate(invalid="ignore"):  # the caller checks that the sums are finite
                 steps.append(np.diff(of_query))
     return Sweep(starts, *_merged(np.concatenate(alphas), np.concatenate(steps)))
 
 
 def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads: int) -> Doubles:
-    """Return the metric of several rankings of one query, a row each: how many documents are above every one."""
+    """Return the metric of several rankings of one query: `above` counts the documents above each document."""
     n_rankings, n_documents = above.shape
     ranking = Ranking.of(-above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_jobs=n_threads)
     return metric.per_query_with_empty(np.tile(labels, n_rankings), ranking, n_jobs=n_threads)
@@ -111,9 +111,10 @@ def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads
 def _rankings(
     s: Doubles, t: Doubles, labels: Doubles, low: float, high: float
 ) -> Iterator[tuple[Doubles, NDArray[np.int64]]]:
-    """Yield alphas and, a row each, how many documents are above every one beyond it; the first alpha is `low`.
+    """Yield alphas and, one row per alpha, the number of documents above each one just beyond it.
 
-    Only those alphas are told at which documents of different labels cross: nothing else can change a metric.
+    The first alpha is `low`. The others are those at which documents with different labels cross: a metric cannot
+    change elsewhere.
     """
     n = len(s)
     riser, faller = np.nonzero(t[:, None] > t)
@@ -129,7 +130,7 @@ def _rankings(
     inside = inside[np.argsort(crossing[inside], kind="stable")]
     riser, faller, crossing = riser[inside], faller[inside], crossing[inside]
     block = max(1, RANKED_AT_ONCE // n)
-    starts = np.flatnonzero(np.diff(crossing, prepend=-np.inf))  # of the crossings at one alpha
+    starts = np.flatnonzero(np.diff(crossing, prepend=-np.inf))  # the first crossing at each distinct alpha
     for first in range(0, len(starts), block):
         ends = np.append(starts, len(crossing))[first + 1 : first + block + 1]
         events = np.arange(starts[first], ends[-1])
@@ -144,8 +145,8 @@ def _rankings(
 
 
 def _merged(alphas: Doubles, steps: Doubles) -> tuple[Doubles, Doubles]:
-    """Return where the sum over queries changes, and its change since the start."""
-    order = np.lexsort((steps, alphas))  # by step too, so that the order of queries does not matter
+    """Return the alphas at which the sum over queries changes, and its changes since the start."""
+    order = np.lexsort((steps, alphas))  # by step too, so that the result does not depend on the order of queries
     alphas, changes = alphas[order], np.cumsum(steps[order])
     last = np.append(alphas[1:] != alphas[:-1], True)[: len(alphas)]
     alphas, changes = alphas[last], changes[last]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-LABELS_CHECKED = 300  # if there are more distinct labels, this many of them, evenly spread
+LABELS_CHECKED = 300  # of more distinct labels, only this many, evenly spread, are checked
 ROUNDING = 1e-9
-FARTHEST = 1e150  # whose square is finite, and the sum of many
-CLOSE_TO_ONE = (0.5, 1.5)  # range of the largest distance: condition 9
+FARTHEST = 1e150  # sums of its square are still finite
+CLOSE_TO_ONE = (0.5, 1.5)  # range of the largest distance that counts as about 1 (condition 9)
 
 
 @dataclass(frozen=True)
@@ -101,18 +101,18 @@ def parse_distance(text: str) -> Distance:
     """Return the distance of that name, with its parameter if there is one: `linear(0.5)`."""
     match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text)
     if match is None or match[1].lower() not in KINDS:
-        raise InputError(f"A distance is one of {', '.join(KINDS)}, such as linear(0.5), not {text!r}.")
+        raise InputError(f"A distance must be one of {', '.join(KINDS)}, such as linear(0.5), not {text!r}.")
     try:
         return KINDS[match[1].lower()](*map(float, filter(None, [match[2]])))
     except (TypeError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{text!r} is no distance: {match[1].lower()} takes one number, binary none.") from None
+        raise InputError(f"{text!r} is not a distance: binary takes no number, the others one.") from None
 
 
 def require_distance(distance: Distance, labels: Doubles) -> None:
-    """Refuse a distance that is not directed on these labels, or too small or too large to be summed."""
-    if type(distance) not in KINDS.values():  # those are proven to be directed, what derives from them is not
+    """Refuse a distance that is not directed on these labels, or too small or too large for sums."""
+    if type(distance) not in KINDS.values():  # the paper's distances are directed; subclasses need not be
         require_directed(distance, labels)
     values = np.unique(labels)
     closest = int(np.argmin(np.diff(values)))
@@ -139,13 +139,13 @@ def require_directed(distance: Distance, labels: Doubles) -> None:
     first, second = (one.ravel() for one in np.meshgrid(values, values, indexing="ij"))
     far = np.asarray(distance.between(first, second), dtype=np.float64)
     if far.shape != first.shape or not np.isfinite(far).all():
-        raise InputError(f"{distance} must give one finite number for every two labels.")
+        raise InputError(f"{distance} must return one finite number for every two labels.")
     _require_sign(distance, first, second, far)
     back = distance.between(second, first)
     wrong = ~np.isclose(back, -far, rtol=ROUNDING, atol=0.0)
     if wrong.any():
         a, b = _first(wrong, first, second)
-        raise InputError(f"{distance} must be as far from {a:g} to {b:g} as from {b:g} to {a:g}, the other way.")
+        raise InputError(f"{distance} from label {a:g} to {b:g} must be the negative of that from {b:g} to {a:g}.")
     _require_order(distance, np.abs(first - second), np.abs(far))
 
 
@@ -163,7 +163,7 @@ def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
     """Refuse a distance that is not larger for a larger difference."""
     order = np.argsort(gaps)
     gaps, far = gaps[order], far[order]
-    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # differences that are equal but for rounding
+    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # first place of each distinct difference
     highest_so_far = np.maximum.accumulate(far)
     lowest_from_here = np.minimum.accumulate(far[::-1])[::-1]
     wrong = new[highest_so_far[new - 1] >= lowest_from_here[new]]
@@ -171,8 +171,8 @@ def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
         place = int(wrong[0])
         raise InputError(
             f"{distance} is {lowest_from_here[place]:g} for labels {gaps[place]:g} or more apart, but "
-            f"{highest_so_far[place - 1]:g} for some that are closer; farther labels must be farther "
-            "(requirement 4)."
+            f"{highest_so_far[place - 1]:g} for some that are closer; it must increase with the difference of the "
+            "labels (requirement 4)."
         )
 
 

@@ -159,7 +159,7 @@ class ExactSteps:
         return self._step.low, self._step.high
 
     def _best(self, scores: Doubles, outputs: Doubles, bounds: Bounds) -> float:
-        """Return the best weight of the outputs within bounds; where none is better, the Newton step."""
+        """Return the best weight of the outputs within bounds; the Newton step if none is better."""
         low, high = bounds
         newton = _newton_step(bounds)
         if low >= high:
@@ -199,7 +199,7 @@ class ExactSteps:
         return float(bordered[place]), float(bordered[place + 2])
 
     def _outputs_of(self, model: WeakModel) -> Doubles:
-        """Return a tree's outputs in the order of the documents that choose."""
+        """Return a tree's outputs for the documents that choose the weights, in their order."""
         outputs = model.outputs(self._data, n_jobs=self._n_threads)
         return outputs[self._train.canonical_rows] if self._on_training else outputs
 

@@ -1,4 +1,4 @@
-"""The gradients of LambdaMART and LambdaRank: pairwise, weighted by the metric (Wu et al. 2010, section 3)."""
+"""Gradients of LambdaMART and LambdaRank: pairwise, weighted by the metric (Wu et al. 2010, section 3)."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 
 
 class LambdaGradients:
-    """How far, and which way, each pair of a query's documents with different labels wants to move their scores.
+    """Gradients and hessians of scores: sums over pairs of a query's documents with different labels.
 
-    With label_i > label_j, and |delta| the change of the metric if the two traded ranks:
+    With label_i > label_j, and |delta| the change of the metric if the two documents are swapped:
 
         rho = 1 / (1 + exp(sigma (score_i - score_j)))
         gradient_i += |delta| rho, gradient_j -= |delta| rho
         hessian_i, hessian_j += |delta| sigma rho (1 - rho)
 
-    A positive gradient says that the score should rise.
+    A positive gradient means that the score should rise.
 
     Parameters
     ----------
     metric
-        Whose swap deltas weigh the pairs; None: every |delta| is 1.
+        The metric whose swap deltas weight the pairs; None: every |delta| is 1.
     labels, groups
-        The documents; all that does not depend on scores is computed here, once.
+        The documents; everything that does not depend on scores is computed once, by the constructor.
     truncation
-        Only pairs with a document among so many first ranks count; None: all. The cost of a query is its length
-        times this, or times the metric's own cut-off where that is smaller.
+        Only pairs with at least one document among this many first ranks count; None: all pairs. The cost of a
+        query is its number of documents times this number, or times the cut-off of the metric if that is smaller.
     normalise
-        Keep queries with many pairs from drowning the others, as LightGBM does: |delta| is divided by
-        .01 + |score_i - score_j| unless all scores of the query are equal, and then the query's sums are
-        multiplied by log2(1 + S) / S, where S is twice the sum of |delta| rho over its pairs.
+        Limit the weight of queries with many pairs, as LightGBM does: |delta| is divided by
+        .01 + |score_i - score_j| unless all scores of the query are equal; then the query's sums are multiplied by
+        log2(1 + S) / S, where S is twice the sum of |delta| rho over its pairs.
     sigma
         The slope of the logistic function.
     query_weights
-        A factor for each query, applied last.
+        One factor per query, applied last.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class LambdaGradients:
             raise InputError(f"sigma must be above 0, not {sigma!r}.")
 
     def __call__(self, scores: ArrayLike, *, n_threads: int | None = None) -> tuple[Doubles, Doubles]:
-        """Return gradient and hessian, one a row. A hessian of zeros says that no pair has a delta.
+        """Return gradient and hessian, one of each per row. All hessians are 0 if all deltas are 0.
 
-        Each query's gradients sum to zero. Pairs are computed in single precision: expect about four digits of
-        the query's largest gradient. The bytes are the same for any number of threads.
+        The gradients of each query sum to zero. Pairs are computed in single precision: errors are about 1e-4 of
+        the query's largest gradient. The result does not depend on the number of threads.
         """
         threads = resolve_threads(n_threads)
         ranking = Ranking.of(scores, self._groups, n_jobs=threads)
@@ -90,7 +90,7 @@ class LambdaGradients:
         return self._kernel.sums(order=ranking.order, scores=ranking.scores, n_threads=threads, **self._arguments)
 
     def pull(self) -> Pull:
-        """Return the gradient of one query's documents, as a function of the query's number and their scores.
+        """Return a function of a query's number and its documents' scores that gives their gradients.
 
         The rows of a query must be adjacent, and queries in order.
         """
@@ -98,13 +98,13 @@ class LambdaGradients:
 
 
 def without_cut(metric: Metric) -> Metric:
-    """Return the metric over all ranks, where it can be; `truncation` says which pairs count."""
+    """Return the metric without its cut-off, if that is optional: `truncation` then limits the pairs."""
     optional = any(one.name == "k" and one.default is None for one in fields(metric))
     return metric.with_options(k=None) if optional else metric
 
 
 def _checked_truncation(truncation: int | None, longest: int) -> int | None:
-    """Return the truncation, or the length of the longest query where that says the same."""
+    """Return the truncation, limited to the length of the longest query."""
     try:
         if truncation is None:
             return None
@@ -112,7 +112,7 @@ def _checked_truncation(truncation: int | None, longest: int) -> int | None:
             return min(truncation, longest)
     except TypeError:
         pass
-    raise InputError(f"truncation must be None or a whole number from 1, not {truncation!r}.")
+    raise InputError(f"truncation must be None or a positive integer, not {truncation!r}.")
 
 
 def _checked_weights(query_weights: ArrayLike, n_queries: int) -> Doubles:
@@ -120,5 +120,5 @@ def _checked_weights(query_weights: ArrayLike, n_queries: int) -> Doubles:
     if weights.shape != (n_queries,):
         raise InputError(f"There are {n_queries} queries but query_weights of shape {weights.shape}.")
     if not (np.isfinite(weights) & (weights >= 0)).all():
-        raise InputError("query_weights must be finite and not below 0.")
+        raise InputError("query_weights must be finite and not negative.")
     return weights

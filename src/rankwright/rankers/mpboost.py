@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask
 
 
-TINY = 1e-9  # of the pairs' weights, which sum to one; keeps a leaf without pairs from dividing by zero
+TINY = 1e-9  # relative to the sum of all pairs' weights, 1; avoids division by zero in a leaf without pairs
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MPBoostRule:
         with np.errstate(over="ignore", invalid="ignore"):
             signal = self.pairs.signal(scores)
         if not np.isfinite(signal.log_loss):
-            raise InputError("The loss is no longer finite; learning_rate, or the distance, must be lower.")
+            raise InputError("The loss is no longer finite; use a lower learning_rate or a smaller distance.")
         return signal
 
     def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
@@ -126,7 +126,7 @@ def _check_distance(distance: Distance, labels: Doubles) -> None:
     low, high = CLOSE_TO_ONE
     if not isinstance(distance, Binary) and not low <= farthest <= high:
         warnings.warn(
-            f"{distance} is {farthest:.2g} between the lowest and the highest label; MPBoost takes it for about 1 "
-            "(condition 9). Choose a parameter that brings it there, and small steps by learning_rate.",
+            f"{distance} is {farthest:.2g} between the lowest and the highest label, but MPBoost assumes about 1 "
+            "(condition 9). Choose a parameter that brings it close to 1, and a small learning_rate.",
             stacklevel=5,
         )

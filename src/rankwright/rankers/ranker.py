@@ -87,10 +87,11 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         sample_weight, query_weight
             The weight of each document, and of each query in the order of first appearance.
         start
-            What to improve on: a fitted ranker or a scorer, which the model then holds; another library's model
-            with `predict`, or a column of scores, which the model does not hold and must be given again.
+            The model or scores to improve on. A fitted ranker or a scorer becomes part of the model. Another
+            library's model with `predict`, or a column of scores, does not: the result is a residual model, which
+            needs `init_score` to predict.
         validation_start
-            The scores of the validation documents, where `start` is a column.
+            The scores of the validation documents, if `start` is a column of scores.
         on_round
             Called with each round as it ends, to show progress.
         """
@@ -137,8 +138,8 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     ) -> Doubles:
         """Return one score per document, in the order of the input.
 
-        `qid` holds one query id per row, or a single id if all rows belong to one query. A model trained from
-        scores that it does not hold (a `ResidualModel`) needs the scores of these documents as `init_score`.
+        `qid` has one query id per row, or a single id if all rows belong to one query. A residual model, which was
+        trained from scores that are not part of it, needs the scores of these documents as `init_score`.
         """
         threads = self.n_jobs if n_jobs is None else n_jobs
         return self._fitted().predict(_documents(X), qid, n_jobs=threads, **self._needed(init_score))

@@ -1,4 +1,4 @@
-"""What every fit shares: the prepared training set, the start, the monitor and the history of rounds."""
+"""Classes that all fits share: the prepared training set, the start, the monitor and the history of rounds."""
 
 from rankwright.training.fit_task import FitTask
 from rankwright.training.history import History, Round, smoothed

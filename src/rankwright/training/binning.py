@@ -40,7 +40,7 @@ class BinnedFeatures:
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> BinnedFeatures:
-        """Bin the rows listed, in that order; edges come from all of them, or from a random sample.
+        """Bin the given rows, in that order; edges come from all of them, or from a random sample of them.
 
         If `coarse`, trees search splits in two stages: first on histograms of a few coarse bins per feature, for
         several features at once, then on all bins of the most promising features. That is much faster, and some

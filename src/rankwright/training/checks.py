@@ -1,4 +1,4 @@
-"""Checks of the input of a fit that are the same for every ranker."""
+"""Checks the input of a fit; the checks are the same for all rankers."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 WEIGHTS = (1e-100, 1e100)
-"""The range of the largest weight, in which sums and squares of weights neither overflow nor vanish."""
+"""The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
 
 
 def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
-    """Return what `fit` was given as a training set that something can be learned from."""
+    """Return the arguments of `fit` as a training set; refuse data from which nothing can be learned."""
     train = as_training_set(X, y, qid, "fit")
     if len(train) == 0:
         raise InputError("There are no documents to learn from.")
     if train.n_features == 0:
         raise InputError("There are no features to learn from.")
     if next(_informative_queries(train.data), None) is None:
-        raise InputError("There is nothing to learn: no query has documents that are better than others.")
+        raise InputError("There is nothing to learn: within every query all labels are equal.")
     if not any(_varies(train.data.X[rows]) for rows in _informative_queries(train.data)):
         raise InputError(
             "There is nothing to learn: every feature is constant within every query whose labels differ."
@@ -40,11 +40,11 @@ def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> Trainin
 
 
 def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: str) -> TrainingSet:
-    """Return the judged documents that a method was given, as three arrays or as one object."""
+    """Return the judged documents, given as three arrays or as one object, as a training set."""
     if isinstance(X, RankingData | TrainingSet) and y is None and qid is None:
         return TrainingSet.of(X)
     if isinstance(X, Documents | TrainingSet):
-        raise InputError(f"{method} takes RankingData alone; documents get labels by with_labels(y).")
+        raise InputError(f"{method} takes RankingData without y and qid; documents get labels by with_labels(y).")
     if y is None or qid is None:
         raise InputError(
             f"{method} needs labels and query ids: {method}(X, y, qid) or {method}(data); within scikit-learn "
@@ -54,7 +54,7 @@ def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: 
 
 
 def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
-    """Return validation data with the same features as the training data that some query can judge by."""
+    """Return validation data; refuse other features than those of the training data, and uninformative queries."""
     prepared = isinstance(validation, RankingData | TrainingSet)
     if not prepared and not (isinstance(validation, list | tuple) and len(validation) == 3):
         raise InputError("validation must be RankingData or (X, y, qid).")
@@ -64,14 +64,14 @@ def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
     except InputError as error:
         raise InputError(f"In the validation part: {error}") from None
     if next(_informative_queries(valid.data), None) is None:
-        raise InputError("The validation part cannot choose: no query has documents that are better than others.")
+        raise InputError("The validation data cannot choose a round: within every query all labels are equal.")
     return valid
 
 
 def checked_weights(
     train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
 ) -> Doubles | None:
-    """Return the weight of each document, times its query's; None where all count alike."""
+    """Return the weight of each document times that of its query; None if there are no weights."""
     if by_document is None and by_query is None:
         return None
     groups, weights = train.groups, np.ones(len(train))
@@ -83,7 +83,7 @@ def checked_weights(
     least, most = WEIGHTS
     if not least <= weights.max() <= most:
         raise InputError(
-            f"The largest of sample_weight times query_weight must be from {least:g} to {most:g}, "
+            f"The largest product of sample_weight and query_weight must be between {least:g} and {most:g}, "
             f"not {weights.max():g}."
         )
     return weights
@@ -94,16 +94,16 @@ def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
     if numbers.shape != (length,):
         raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
     if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
-        raise InputError(f"{name} must be finite and from 0 up, not all of them 0.")
+        raise InputError(f"{name} must be finite and not negative, and at least one weight must be positive.")
     return numbers
 
 
 def _informative_queries(data: RankingData) -> Iterator[NDArray[np.int64]]:
-    """Yield the rows of each query that has documents of different labels."""
+    """Yield the rows of each query with different labels."""
     return (rows for rows in data.groups if np.ptp(data.y[rows]) > 0)
 
 
 def _varies(X: NDArray[np.float32]) -> bool:
-    """Return whether any column has different values; missing ones equal each other alone."""
+    """Return whether any column has different values; a missing value equals only other missing values."""
     first = X[0]
     return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())

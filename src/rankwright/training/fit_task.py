@@ -1,4 +1,4 @@
-"""What a fit works on."""
+"""The checked input of a fit, from which rankers read documents, weights and start scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FitTask:
     train, validation
         The documents to learn from, and those that choose the best round, if any.
     row_weights
-        The weight of each training document in the order of the input; None where all count alike. Fits use
+        One weight per training document in the order of the input; None if all weights are equal. Rankers use
         `weights`.
     on_round
         Called with each round as it ends.
@@ -49,7 +49,7 @@ class FitTask:
 
     @property
     def weights(self) -> Doubles | None:
-        """The weight of each training document in canonical order; None where all count alike."""
+        """One weight per training document in canonical order; None if all weights are equal."""
         return None if self.row_weights is None else self.row_weights[self.train.canonical_rows]
 
     @property
@@ -67,11 +67,11 @@ class FitTask:
 
     @property
     def validation_data(self) -> RankingData | None:
-        """The validation documents as they are."""
+        """The validation documents, in the order of the input."""
         return None if self.validation is None else self.validation.data
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> FitTask:
-        """Return the same task with columns made within the query; see `TrainingSet.with_query_features`."""
+        """Return the task with features computed within the query; see `TrainingSet.with_query_features`."""
         validation = self.validation
         if validation is not None:
             validation = validation.with_query_features(kinds, raw=raw)

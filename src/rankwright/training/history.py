@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-SMOOTHING = 10  # smoothing averages over one in so many rounds to either side
+SMOOTHING = 10  # the window reaches 1 / SMOOTHING of all rounds to either side
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,11 @@ class History:
 
     @property
     def validation(self) -> Doubles:
-        """The metric on the validation part after every round; NaN where there was none."""
+        """The metric on the validation data after every round; NaN without validation data."""
         return np.array([this.validation for this in self.rounds], dtype=np.float64)
 
     def curve(self, name: str) -> Doubles:
-        """Return one of the diagnostics for every round; NaN where a round does not have it."""
+        """Return one of the diagnostics for every round; NaN for rounds without it."""
         return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
 
 

@@ -75,7 +75,7 @@ class Monitor:
         return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
 
     def observe(self, member: Member, scores: Doubles, diagnostics: Mapping[str, float] | None = None) -> bool:
-        """Take note of a round that adds a member to the ensemble; return whether the fit should stop."""
+        """Record a round that adds a member to the ensemble; return whether the fit should stop."""
         if self._validation is not None:
             outputs = member.weight * member.model.outputs(self._validation, n_jobs=self._n_threads)
             so_far = self._validation_scores
@@ -84,7 +84,7 @@ class Monitor:
         return self._note(float(member.weight), scores, diagnostics or {})
 
     def observe_model(self, model: Scorer, scores: Doubles) -> bool:
-        """Take note of a round that gives a whole model, of weight 1; return whether the fit should stop."""
+        """Record a round that gives a complete model, of weight 1; return whether the fit should stop."""
         if self._validation is not None:
             self._validation_scores = model.predict(self._validation, n_jobs=self._n_threads)
         return self._note(1.0, scores, {})
@@ -119,10 +119,10 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
-        """Let Ctrl-C end the fit with the best so far, if there is any: rounds, or the start they must beat."""
+        """Let Ctrl-C end the fit with the best round so far, or with the start if no round has improved on it."""
         if kind is not KeyboardInterrupt or (self.best_round == 0 and self._to_beat == -np.inf):
             return False
         self._interrupted, done = True, len(self._rounds)
-        best = f"that of round {self.best_round}" if self.best_round else "the start, which none has beaten"
+        best = f"that of round {self.best_round}" if self.best_round else "the start, which no round has improved"
         warnings.warn(f"Interrupted after round {done}; the model is {best}.", stacklevel=3)
         return True

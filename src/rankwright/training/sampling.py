@@ -52,9 +52,9 @@ def draw_by_size(
 ) -> Sample:
     """Draw documents with probability proportional to the size of their values; weights are the inverse.
 
-    Sums of the values keep their expectations with the least variance of all ways to draw so many (minimal
-    variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the
-    sum of squares over the arrays of values.
+    Sums of the values keep their expectations, with the least variance for this number of documents (minimal
+    variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the sum
+    of squares over the arrays of values.
     """
     n_rows = len(values[0])
     known = [one[:: max(1, n_rows // KNOWN_SIZES)] for one in values]
@@ -66,7 +66,7 @@ def draw_by_size(
 def split_queries(
     train: TrainingSet, share: float, random: np.random.Generator
 ) -> tuple[TrainingSet, TrainingSet]:
-    """Return the training set without a random share of its queries, and those queries.
+    """Return the training set without a random fraction of its queries, and these queries.
 
     Queries are drawn in canonical order: neither the order of rows nor the names of queries change the split. If
     there is only one query, both parts are all of it.
@@ -82,9 +82,9 @@ def split_queries(
 def fold_queries(
     train: TrainingSet, n_folds: int, random: np.random.Generator
 ) -> list[tuple[TrainingSet, TrainingSet]]:
-    """Return for each of several random folds of the queries: the training set without it, and the fold.
+    """Return, for each of `n_folds` random folds of the queries, the training set without the fold, and the fold.
 
-    Queries are drawn in canonical order as above; there must be at least as many as folds.
+    Queries are drawn in canonical order as above; there must be at least `n_folds` of them.
     """
     n_queries = len(train.canonical_queries)
     if n_queries < n_folds:
@@ -98,10 +98,11 @@ def fold_queries(
 
 
 def bag_queries(train: TrainingSet, random: np.random.Generator) -> tuple[TrainingSet, Doubles, TrainingSet]:
-    """Return the queries of a bag, the number of draws of each of its documents, and the queries left out.
+    """Return a bootstrap sample: the drawn queries, the number of draws of each document, and the other queries.
 
-    As many queries as there are, are drawn with replacement, in canonical order as above; again if none is left
-    out. The numbers of draws are in canonical order too. If there is only one query, both parts are all of it.
+    From n queries, n are drawn with replacement, in canonical order as above; the draw is repeated if no query is
+    left out. The numbers of draws are in canonical order too. If there is only one query, both parts are all of
+    it.
     """
     n_queries = len(train.canonical_queries)
     if n_queries == 1:
@@ -117,21 +118,21 @@ def bag_queries(train: TrainingSet, random: np.random.Generator) -> tuple[Traini
 
 def _take(drawn: NDArray[np.bool_]) -> Sample:
     if not drawn.any():
-        drawn = np.ones_like(drawn)  # a round must look at something
+        drawn = np.ones_like(drawn)  # a round needs at least one document
     return Sample(np.flatnonzero(drawn).astype(np.uint32))
 
 
 def _threshold(size: Doubles, wanted: float) -> float:
-    """Return mu such that the sum of min(1, size / mu) is as wanted."""
+    """Return mu such that the sum of min(1, size / mu) is `wanted`."""
     smallest = float(np.finfo(np.float64).tiny)
     ordered = np.sort(size)
     below = np.cumsum(ordered)
     n_above = len(size) - 1 - np.arange(len(size))
-    expected = n_above + below / np.maximum(ordered, smallest)  # if mu were the size of each in turn; it falls
-    place = int(np.searchsorted(-expected, -wanted))  # those from here on are drawn for certain
+    expected = n_above + below / np.maximum(ordered, smallest)  # the sum for mu = each size; descending
+    place = int(np.searchsorted(-expected, -wanted))  # sizes from this place on have probability 1
     if place == 0:
         return smallest
     lowest_certain = float(ordered[place]) if place < len(size) else np.inf
     shared, left = float(below[place - 1]), wanted - (len(size) - place)
-    mu = shared / left if shared < left * lowest_certain else lowest_certain  # above it only by rounding
+    mu = shared / left if shared < left * lowest_certain else lowest_certain  # exceeds it only by rounding
     return max(mu, smallest)

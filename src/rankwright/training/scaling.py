@@ -1,4 +1,4 @@
-"""Scalings learned from training documents."""
+"""Fits the scaling of features to training documents."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def learned_scaling(name: str, train: TrainingSet) -> Scaling:
     """Return the scaling of this name, fitted to the training documents.
 
     `none` leaves features as they are; `query-minmax` and `query-zscore` scale within each query; `global` uses
-    the mean and standard deviation of the training documents. A constant column becomes zeros. A missing value
-    counts as the mean of the training documents (`none`, `global`) or of the query (`query-zscore`), so that it
-    speaks neither for a document nor against it; with `query-minmax` it counts as the query's lowest value, as in
-    LETOR's own files.
+    the mean and standard deviation of the training documents. A constant column becomes zeros. A missing value is
+    replaced by the mean of the training documents (`none`, `global`) or of the query (`query-zscore`), which
+    neither raises nor lowers a document; with `query-minmax`, by the query's lowest value, as in the files of
+    LETOR.
     """
     zeros, ones = np.zeros(train.n_features), np.ones(train.n_features)
     if name in WITHIN_QUERY:
@@ -37,7 +37,7 @@ def learned_scaling(name: str, train: TrainingSet) -> Scaling:
 
 
 def columns_of(scaling: Scaling, train: TrainingSet) -> TrainingSet:
-    """Return the documents with the columns that centre and spread apply to."""
+    """Return the documents with the columns to which centre and spread apply."""
     return train if scaling.within is None else train.with_query_features((scaling.within,), raw=False)
 
 
@@ -47,7 +47,7 @@ def scaled_features(scaling: Scaling, train: TrainingSet) -> Doubles:
 
 
 def _moments(train: TrainingSet) -> tuple[Doubles, Doubles]:
-    """Return the mean and standard deviation of each feature: 0 where all are missing, 1 where all are equal."""
+    """Return the mean of each feature, 0 if all values are missing, and its standard deviation, 1 if it is 0."""
     mean, spread = np.zeros(train.n_features), np.ones(train.n_features)
     for feature in range(train.n_features):
         # In canonical order, so that sums do not depend on the order of rows.

@@ -1,4 +1,4 @@
-"""Judged documents prepared for fitting: everything that several fits can share is made once."""
+"""Judged documents prepared for fitting, so that several fits share the preparation."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Made = TypeVar("Made")
 
 
 class QueryLabels(NamedTuple):
-    """The labels of documents and their query groups: what a metric needs beside scores."""
+    """The labels of documents and their query groups, which a metric needs besides scores."""
 
     y: Doubles
     groups: QueryGroups
 
     @property
     def varied(self) -> NDArray[np.bool_]:
-        """Which queries have documents of different labels."""
+        """Whether each query has documents with different labels."""
         return self.groups.reduce(np.maximum, self.y) > self.groups.reduce(np.minimum, self.y)
 
 
 class TrainingSet:
-    """Judged documents with all that fits prepare from them: canonical order, bins, columns within the query.
+    """Judged documents with everything that fits prepare from them: canonical order, bins, query features.
 
-    Each of these is made when it is first needed and then kept, so that fits with other settings share it. Pass
-    one to `fit`, also as `validation`, wherever the same documents are used more than once. Threads may share a
-    training set. A copy, or one that was pickled, prepares everything again.
+    Each of these is computed when it is first needed and then kept, so that fits with other settings share it.
+    Pass a training set to `fit`, also as `validation`, if the same documents are used more than once. Threads may
+    share a training set. A copied or pickled training set prepares everything again.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class TrainingSet:
 
     @classmethod
     def of(cls, data: RankingData | TrainingSet) -> TrainingSet:
-        """Return the data as a training set, itself if it is one."""
+        """Return the data as a training set; return a training set unchanged."""
         return data if isinstance(data, TrainingSet) else cls(data)
 
     def __reduce__(self) -> tuple[type[TrainingSet], tuple[RankingData]]:
-        """Pickle and copy the documents alone."""
+        """Pickle and copy only the documents."""
         return TrainingSet, (self.data,)
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class TrainingSet:
         return self.data.n_features
 
     def _once(self, key: Any, make: Callable[[], Made]) -> Made:
-        """Return what `make` returned when this key was first asked for."""
+        """Return the value for this key; call `make` only the first time."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
@@ -88,7 +88,7 @@ class TrainingSet:
 
     @property
     def canonical_rows(self) -> NDArray[np.int64]:
-        """The rows, query by query, in an order that depends on features and labels alone.
+        """The rows, query by query, in an order that depends only on features and labels.
 
         Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names
         of the queries.
@@ -115,7 +115,7 @@ class TrainingSet:
 
     def binned(self, max_bins: int, n_jobs: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
         """Return the features as bin codes, rows in canonical order; see `BinnedFeatures.of`."""
-        require_bins(max_bins)  # also where the same number of another type was binned before
+        require_bins(max_bins)  # 255.0 must be refused even if the bins for 255, an equal key, already exist
 
         def make() -> BinnedFeatures:
             rows = self.canonical_rows
@@ -124,7 +124,7 @@ class TrainingSet:
         return self._once(("bins", max_bins, coarse), make)
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
-        """Return the documents with columns made within the query beside their features, or instead of them."""
+        """Return the documents with their features, if `raw`, and the query features of each kind."""
         if raw and not kinds:
             return self
 
@@ -148,11 +148,11 @@ def _canonical_rows(data: RankingData) -> NDArray[np.int64]:
 
 
 def _hashes(values: Doubles) -> NDArray[np.uint64]:
-    """Return a hash of each value, the same for both zeros."""
+    """Return a hash of each value; 0.0 and -0.0 have the same."""
     return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
 
 
 def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return hashes mixed so that their sum tells which features came with which label."""
+    """Mix the bits of hashes, so that sums over a query depend on which features occur with which label."""
     mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     return mixed ^ (mixed >> np.uint64(29))

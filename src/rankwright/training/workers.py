@@ -1,4 +1,4 @@
-"""Many fits at once."""
+"""Runs several fits concurrently."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def fits_at_once(
 ) -> Iterator[list[Future[Result]]]:
     """Run `work(task, on_round)` of every task on `workers` threads; yield the futures in the order of the tasks.
 
-    Threads suffice, and share the data: the native core does the work without Python's lock. Where the block
-    raises, by Ctrl-C for example, fits that have not begun are cancelled, and the others end at their next call of
+    Threads suffice and share the data, because the native code runs without Python's global lock. If the block
+    raises, for example on Ctrl-C, fits that have not begun are cancelled, and the others end at their next call of
     `on_round`.
     """
     stopped = Event()
