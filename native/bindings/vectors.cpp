@@ -42,20 +42,28 @@ auto gains_of(Vector<std::int64_t> left, std::int64_t total, double gradient_ste
     return copied(gains);
 }
 
-// Gain and hessian of the left sides, then of the right sides.
-auto gains_of_sides(Vector<std::int64_t> left, std::int64_t total, double gradient_step, double hessian_step,
-                    double l2, int path) {
+// One row of sums per class; totals and steps are one per class.
+auto gains_of_classes(Matrix<std::int64_t> left, Vector<std::int64_t> totals, Vector<double> gradient_steps,
+                      Vector<double> hessian_steps, double l2, double min_hessian, double parent_gain, int path) {
     const VectorPath checked = checked_path(path);
-    const std::vector<std::int64_t> sums = padded(left, kGainLanes);
-    std::vector<std::vector<double>> parts(4, std::vector<double>(sums.size()));
-    add_side_gains(sums.data(), static_cast<std::int64_t>(left.size()),
-                   {total, gradient_step, hessian_step, l2, 0.0, 0.0},
-                   {parts[0].data(), parts[2].data(), parts[1].data(), parts[3].data()}, checked);
-    Output<double, 2> result({parts.size(), left.size()});
-    for (std::size_t part = 0; part < parts.size(); ++part)
-        std::copy_n(parts[part].begin(), left.size(),
-                    result.span().begin() + static_cast<std::ptrdiff_t>(part * left.size()));
-    return result.numpy();
+    const std::size_t n_classes = left.shape(0), size = left.shape(1);
+    require(n_classes >= 1 && totals.size() == n_classes && gradient_steps.size() == n_classes &&
+                hessian_steps.size() == n_classes,
+            "there must be one total and one step per class");
+    const auto lanes = static_cast<std::size_t>(kGainLanes), stride = (size + lanes - 1) / lanes * lanes;
+    std::vector<std::int64_t> sums(n_classes * stride);
+    std::vector<SplitTerms> terms;
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        std::copy_n(left.data() + k * size, size, sums.begin() + static_cast<std::ptrdiff_t>(k * stride));
+        terms.push_back(
+            {totals.data()[k], gradient_steps.data()[k], hessian_steps.data()[k], l2, min_hessian, parent_gain});
+    }
+    std::vector<double> gains(stride);
+    class_gains(
+        {sums.data(), static_cast<std::int64_t>(stride), static_cast<std::int64_t>(n_classes), terms.data()},
+        static_cast<std::int64_t>(size), gains.data(), checked);
+    gains.resize(size);
+    return copied(gains);
 }
 
 // The sums of the rows listed, by column and code: width per code, as many as a row has values, padded.
@@ -90,8 +98,9 @@ void bind_vectors(nb::module_& m) {
     m.def("count_above", &keys_above, nb::arg("keys"), nb::arg("path"));
     m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"), nb::arg("path"));
-    m.def("side_gains", &gains_of_sides, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
-          nb::arg("hessian_step"), nb::arg("l2"), nb::arg("path"));
+    m.def("class_gains", &gains_of_classes, nb::arg("left"), nb::arg("totals"), nb::arg("gradient_steps"),
+          nb::arg("hessian_steps"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"),
+          nb::arg("path"));
     m.def("wide_sums", &sums_of_rows, nb::arg("codes"), nb::arg("values"), nb::arg("rows"), nb::arg("path"));
 }
 

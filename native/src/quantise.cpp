@@ -14,8 +14,8 @@ namespace {
 constexpr double kSmallest = 1e-290;
 constexpr std::size_t kRowsPerChunk = 1 << 16;
 constexpr double kMostSum = std::numeric_limits<std::int32_t>::max();
-// Where a larger share of the numbers would round to zero, small steps are worth their memory. Lambdas of unweighted
-// queries usually lose less: up to 0.35 of them on OHSUMED and MQ2008.
+// Where a larger share of the numbers would round to zero, small steps are worth their memory. Lambdas of
+// unweighted queries usually lose less: up to 0.35 of them on OHSUMED and MQ2008.
 constexpr double kMostLost = 0.5;
 constexpr std::size_t kInspectedRows = 1024;
 

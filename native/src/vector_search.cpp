@@ -36,7 +36,7 @@ struct VectorSearch::Sides {
     std::array<int, kCodes> codes;
     std::unique_ptr<Packed[]> left;                   // class by class: sums of the left side of every split
     std::array<std::int64_t, kCodes> left_documents;  // of every split
-    alignas(64) std::array<double, kCodes> left_gain, right_gain, left_hessian, right_hessian;
+    alignas(64) std::array<double, kCodes> gains;
 };
 
 VectorSearch::VectorSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features,
@@ -51,20 +51,24 @@ VectorSearch::VectorSearch(const BinnedMatrix& binned, std::span<const std::uint
 // The best split of every feature, and of those the first with the highest gain.
 VectorSplit VectorSearch::best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const {
     if (total[count_place()] / 2 < limits_.min_documents) return {};
+    const double parent_gain = gain_of(total, steps_, limits_.l2);
+    std::vector<SplitTerms> terms;
+    for (std::size_t k = 0; k < steps_.size(); ++k)
+        terms.push_back(
+            {total[k], steps_[k].gradient, steps_[k].hessian, limits_.l2, limits_.min_hessian, parent_gain});
     std::vector<VectorSplit> candidates(features_.size());
     const int useful = layout_.size() > kSumsPerThread ? n_threads : 1;
     parallel_for(features_.size(), useful, [&](std::size_t slot) {
-        candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), total);
+        candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), terms, total[count_place()]);
     });
     return *std::max_element(candidates.begin(), candidates.end(),
                              [](const VectorSplit& a, const VectorSplit& b) { return a.gain < b.gain; });
 }
 
-VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<const Packed> total) const {
+VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
+                               std::int64_t n_documents) const {
     Sides sides;
     gather(slot, sums, sides);
-    const double parent_gain = gain_of(total, steps_, limits_.l2);
-    const std::int64_t n_documents = total[count_place()];
     const Packed* missing = sums + kMissing * layout_.width;
     const bool any_missing = missing[count_place()] != 0;
     VectorSplit best;
@@ -76,12 +80,14 @@ VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<c
                 for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left[k * kCodes + i] += missing[k];
             for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left_documents[i] += missing[count_place()];
         }
-        compute_gains(total, sides);
+        class_gains({sides.left.get(), kCodes, static_cast<std::int64_t>(terms.size()), terms.data()},
+                    static_cast<std::int64_t>(sides.n_splits), sides.gains.data(), path_);
         for (std::size_t i = 0; i < sides.n_splits; ++i) {
-            const double gain = sides.left_gain[i] + sides.right_gain[i] - parent_gain;
+            const double gain = sides.gains[i];
             // Of equal gains the lower code wins, and of one code the split that sends missing values right.
             const bool is_better = gain > best.gain || (gain == best.gain && i < best_place);
-            if (!is_better || !is_allowed(sides, i, n_documents)) continue;
+            const std::int64_t left = sides.left_documents[i];
+            if (!is_better || std::min(left, n_documents - left) < limits_.min_documents) continue;
             best = {gain, slot, sides.codes[i], missing_left};
             best_place = i;
         }
@@ -123,22 +129,6 @@ void VectorSearch::gather_classes(std::size_t slot, const Packed* sums, Sides& s
         n_splits += code == 0 || sums[n_classes] != 0;  // an empty code's numbers are overwritten by the next
     }
     sides.n_splits = n_splits;
-}
-
-void VectorSearch::compute_gains(std::span<const Packed> total, Sides& sides) const {
-    for (auto* numbers : {&sides.left_gain, &sides.right_gain, &sides.left_hessian, &sides.right_hessian})
-        std::fill_n(numbers->begin(), padded(sides.n_splits), 0.0);
-    const SideSums sums{sides.left_gain.data(), sides.right_gain.data(), sides.left_hessian.data(),
-                        sides.right_hessian.data()};
-    for (std::size_t k = 0; k < steps_.size(); ++k)
-        add_side_gains(&sides.left[k * kCodes], static_cast<std::int64_t>(sides.n_splits),
-                       {total[k], steps_[k].gradient, steps_[k].hessian, limits_.l2, 0.0, 0.0}, sums, path_);
-}
-
-bool VectorSearch::is_allowed(const Sides& sides, std::size_t split, std::int64_t n_documents) const {
-    const std::int64_t left = sides.left_documents[split], right = n_documents - left;
-    const double least = std::min(sides.left_hessian[split], sides.right_hessian[split]);
-    return std::min(left, right) >= limits_.min_documents && least > 0.0 && least >= limits_.min_hessian;
 }
 
 }  // namespace rankwright

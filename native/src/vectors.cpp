@@ -32,9 +32,8 @@ void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& 
     RANKWRIGHT_KERNEL(path, split_gains)(left, size, terms, gains);
 }
 
-void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, const SideSums& sides,
-                    VectorPath path) {
-    RANKWRIGHT_KERNEL(path, add_side_gains)(left, size, terms, sides);
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains, VectorPath path) {
+    RANKWRIGHT_KERNEL(path, class_gains)(sides, size, gains);
 }
 
 void add_wide_rows(const WideTask& task, VectorPath path) { RANKWRIGHT_KERNEL(path, add_wide_rows)(task); }

@@ -16,12 +16,15 @@ Numbers hessians(Sums sums, double step) {
     return __builtin_convertvector(__builtin_convertvector(sums & 0xffffffff, Halves), Numbers) * step;
 }
 
-// Adds one side's gain and hessian to those of the classes before.
-void add_side(Sums sums, const SplitTerms& terms, double* gains, double* all_hessians) {
+struct Side {
+    Numbers gain = {}, hessian = {};
+};
+
+void add_class(Sums sums, const SplitTerms& terms, Side& side) {
     const Numbers gradient = gradients(sums, terms.gradient_step), hessian = hessians(sums, terms.hessian_step);
     const Numbers divisor = hessian + terms.l2;
-    *reinterpret_cast<Numbers*>(gains) += divisor > 0.0 ? gradient * gradient / divisor : Numbers{};
-    *reinterpret_cast<Numbers*>(all_hessians) += hessian;
+    side.gain += divisor > 0.0 ? gradient * gradient / divisor : Numbers{};
+    side.hessian += hessian;
 }
 
 }  // namespace
@@ -42,12 +45,20 @@ void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTe
     }
 }
 
-void add_side_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTerms& terms,
-                    const SideSums& sides) {
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
+    constexpr Numbers never = Numbers{} - __builtin_inf();
     for (std::int64_t first = 0; first < size; first += kSums) {
-        const Sums left = *reinterpret_cast<const Sums*>(left_sums + first);
-        add_side(left, terms, sides.left_gain + first, sides.left_hessian + first);
-        add_side(terms.total - left, terms, sides.right_gain + first, sides.right_hessian + first);
+        Side left, right;
+        for (std::int64_t k = 0; k < sides.n_classes; ++k) {
+            const Sums sums = *reinterpret_cast<const Sums*>(sides.left + k * sides.stride + first);
+            add_class(sums, sides.terms[k], left);
+            add_class(sides.terms[k].total - sums, sides.terms[k], right);
+        }
+        const double least = sides.terms[0].min_hessian;
+        const auto enough =
+            (left.hessian > 0.0) & (right.hessian > 0.0) & (left.hessian >= least) & (right.hessian >= least);
+        const Numbers gain = left.gain + right.gain - sides.terms[0].parent_gain;
+        *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
     }
 }
 

@@ -373,9 +373,16 @@ def split_gains(
     path: int,
 ) -> NDArray[np.float64]: ...
 
-# Gain and hessian of the left side of each split, then of the right side.
-def side_gains(
-    left: NDArray[np.int64], total: int, gradient_step: float, hessian_step: float, l2: float, path: int
+# The same for sums of several classes, one row each; totals and steps are one per class.
+def class_gains(
+    left: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    gradient_steps: NDArray[np.float64],
+    hessian_steps: NDArray[np.float64],
+    l2: float,
+    min_hessian: float,
+    parent_gain: float,
+    path: int,
 ) -> NDArray[np.float64]: ...
 
 # Sums of the values of the rows listed by column of codes, code and value.

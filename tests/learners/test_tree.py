@@ -531,18 +531,29 @@ def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_hessi
 
 @pytest.mark.parametrize("path", range(_native.widest_path() + 1))
 @given(
-    arrays.arrays(np.int32, st.tuples(st.integers(0, 40), st.just(2)), elements=st.integers(-9, 9)),
+    arrays.arrays(
+        np.int32, st.tuples(st.integers(1, 6), st.integers(0, 20), st.just(2)), elements=st.integers(-9, 9)
+    ),
     st.floats(0, 3),
+    st.floats(0, 9),
 )
-def test_gains_of_both_sides_are_those_of_each(path, sums, l2):
-    gradient, hessian = sums[:, 0].astype(np.int64), np.abs(sums[:, 1]).astype(np.int64)
-    total, steps = (5, 12), (0.37, 1.3)
-    found = _native.side_gains((gradient << 32) + hessian, (total[0] << 32) + total[1], *steps, l2, path)
-    both = ((gradient, hessian), (total[0] - gradient, np.maximum(0, total[1] - hessian)))
-    for gains, hessians, side in zip(found[::2], found[1::2], both, strict=True):
-        g, h = side[0] * steps[0], side[1] * steps[1]
-        np.testing.assert_array_equal(hessians, h)
-        np.testing.assert_array_equal(gains, np.divide(g * g, h + l2, out=np.zeros(len(g)), where=h + l2 > 0))
+def test_gains_summed_over_classes_are_those_of_each(path, sums, l2, min_hessian):
+    n_classes = len(sums)
+    gradient, hessian = sums[..., 0].astype(np.int64), np.abs(sums[..., 1]).astype(np.int64)
+    steps = np.linspace(0.3, 1.1, n_classes), np.linspace(1.3, 0.2, n_classes)
+    found = _native.class_gains(
+        (gradient << 32) + hessian, np.full(n_classes, (5 << 32) + 12), *steps, l2, min_hessian, 0.7, path
+    )
+    for split, gain in enumerate(found):
+        gains, hessians = [0.0, 0.0], [0.0, 0.0]
+        for k in range(n_classes):
+            left = int(gradient[k, split]), int(hessian[k, split])
+            for side, (g, h) in enumerate((left, (5 - left[0], 12 - left[1]))):
+                g, h = g * steps[0][k], h * steps[1][k]
+                gains[side] += g * g / (h + l2) if h + l2 > 0 else 0.0
+                hessians[side] += h
+        allowed = min(hessians) > 0 and min(hessians) >= min_hessian
+        assert gain == (gains[0] + gains[1] - 0.7 if allowed else -np.inf)
 
 
 @pytest.mark.parametrize("path", range(_native.widest_path() + 1))

@@ -37,12 +37,11 @@ class VectorSearch {
 
   private:
     struct Sides;
-    VectorSplit scan(std::size_t slot, const Packed* sums, std::span<const Packed> total) const;
+    VectorSplit scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
+                     std::int64_t n_documents) const;
     void gather(std::size_t slot, const Packed* sums, Sides& sides) const;
     template <std::size_t kClasses>
     void gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const;
-    void compute_gains(std::span<const Packed> total, Sides& sides) const;
-    bool is_allowed(const Sides& sides, std::size_t split, std::int64_t n_documents) const;
 
     const BinnedMatrix& binned_;
     const GrowthLimits& limits_;

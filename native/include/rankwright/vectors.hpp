@@ -30,9 +30,11 @@ struct SplitTerms {
 };
 constexpr std::int64_t kGainLanes = 8;
 
-// Gains and hessians of both sides, summed over classes, for each of several splits.
-struct SideSums {
-    double *left_gain, *right_gain, *left_hessian, *right_hessian;
+// The left sides of several splits, class by class: those of class k begin at left + k * stride.
+struct ClassSides {
+    const std::int64_t* left;
+    std::int64_t stride, n_classes;
+    const SplitTerms* terms;  // one per class; parent_gain and min_hessian are of all classes together
 };
 
 // Rows with several integers each, which are added to one slot per column: sums + column * slot_size.
@@ -50,17 +52,16 @@ constexpr std::size_t kWideLanes = 4;
 
 // count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
 // encode_column: codes[i] = the number of edges below values[i], 255 if it is NaN; for kEncodeRows values.
-// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
-// of this and the next are readable and writable up to a multiple of kGainLanes. add_side_gains: adds one class to
-// the gains and hessians of both sides; an empty side gains nothing. add_wide_rows: adds the integers of every row
-// to those of its code, for each column. Arrays are aligned.
+// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays of
+// this and the next are readable and writable up to a multiple of kGainLanes.
+// class_gains: the same, with gains and hessians summed over classes; a class without hessian gains nothing.
+// add_wide_rows: adds the integers of every row to those of its code, for each column. Arrays are aligned.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
     namespace path {                                                                                       \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \
     void encode_column(const float* values, const float* edges, std::uint8_t* codes);                      \
     void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains); \
-    void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms,              \
-                        const SideSums& sides);                                                            \
+    void class_gains(const ClassSides& sides, std::int64_t size, double* gains);                           \
     void add_wide_rows(const WideTask& task);                                                              \
     }
 
@@ -74,8 +75,7 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, Vect
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path);
 void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
                  VectorPath path);
-void add_side_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, const SideSums& sides,
-                    VectorPath path);
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains, VectorPath path);
 void add_wide_rows(const WideTask& task, VectorPath path);
 
 }  // namespace rankwright

@@ -17,7 +17,7 @@ import numpy as np
 from rankwright.errors import InputError
 from rankwright.models.fitted import checked_scorers
 from rankwright.threads import resolve_threads
-from rankwright.training.workers import fits_at_once
+from rankwright.training.workers import fits_at_once, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -197,7 +197,7 @@ class Pool(Generic[M]):
 
     def _join(self, name: str, fitted: Future[list[M]], skip_failures: bool) -> None:
         try:
-            self.members += fitted.result()
+            self.members += result_of(fitted)
         except Exception as error:
             if skip_failures:
                 self.failures.append((name, error))

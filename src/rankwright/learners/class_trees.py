@@ -48,7 +48,7 @@ class ClassTreeLearner(TreeLearner):
         n_splits, n_classes = len(tree["feature"]), len(outputs)
         values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
         trees = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(n_splits + 1)}, self.binned.n_features)
-        return Weak(ClassTrees(trees, values, n_classes), outputs)
+        return Weak(ClassTrees.grown(trees, values, n_classes), outputs)
 
 
 class TreePerClass:

@@ -64,6 +64,14 @@ class ClassTrees:
             raise InputError(f"{self.trees.n_trees} trees cannot be one for each of {n_classes} classes.")
 
     @classmethod
+    def grown(cls, trees: TreeEnsemble, values: Doubles, n_classes: int) -> Self:
+        """Return classes just as they were grown, unchecked: training makes them once per round."""
+        classes = cls.__new__(cls)
+        for name, value in (("trees", trees), ("values", values), ("n_classes", n_classes)):
+            object.__setattr__(classes, name, value)
+        return classes
+
+    @classmethod
     def of_each(cls, ensembles: Sequence[TreeEnsemble]) -> Self:
         """Combine one tree per class."""
         trees = TreeEnsemble.concatenate(ensembles)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     OnRound = Callable[[Any], None]
+
+# Python waits in steps: a signal that arrives just before a wait begins does not end it, so Ctrl-C could be lost.
+SECONDS_PER_WAIT = 0.2
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -55,7 +58,17 @@ def run_all(
 ) -> list[Result]:
     """Return `work(task, on_round)` of every task, in order; the first failure ends all fits."""
     with fits_at_once(work, tasks, workers=workers) as running:
-        for done in as_completed(running):
-            done.result()
-            on_done()
-    return [done.result() for done in running]
+        pending = set(running)
+        while pending:
+            done, pending = wait(pending, SECONDS_PER_WAIT, return_when=FIRST_COMPLETED)
+            for one in done:
+                one.result()
+                on_done()
+    return [one.result() for one in running]
+
+
+def result_of(fit: Future[Result]) -> Result:
+    """Return the result of a fit once it has ended; Ctrl-C ends the wait."""
+    while not fit.done():
+        wait([fit], SECONDS_PER_WAIT)
+    return fit.result()
