@@ -36,10 +36,10 @@ using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::sp
 template <GainKernel kernel, bool whole_list>
 auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> gains, Vector<double> discounts,
                  int n_threads) {
-    const Doubles worth = checked_finite(gains, sorted.scores.size(), kOnePerRow);
+    const Doubles checked_gains = checked_finite(gains, sorted.scores.size(), kOnePerRow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
-        kernel(ranked, worth, view(discounts), n_threads, values);
+        kernel(ranked, checked_gains, view(discounts), n_threads, values);
     });
 }
 

@@ -58,12 +58,12 @@ struct Arguments {
 constexpr const char* kOnePerRow = "there must be a finite number for every score";
 
 nb::tuple gains(const Arguments& arguments, Vector<double> gains, Vector<double> rank_weights) {
-    const Doubles worth = checked_finite(gains, arguments.n_rows(), kOnePerRow);
+    const Doubles checked_gains = checked_finite(gains, arguments.n_rows(), kOnePerRow);
     const Doubles weights =
         checked_finite(rank_weights, arguments.rows.size(), "there must be one weight per place");
-    require(gains_add_up(arguments.checked(), worth, weights), "gains are too large to be summed");
+    require(gains_add_up(arguments.checked(), checked_gains, weights), "gains are too large to be summed");
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
-        sweep_gains(lines, worth, weights, arguments.n_threads, starts, sweep);
+        sweep_gains(lines, checked_gains, weights, arguments.n_threads, starts, sweep);
     });
 }
 
