@@ -1,4 +1,4 @@
-"""Accuracy on small judged collections beside LightGBM, XGBoost and CatBoost, over five folds.
+"""Accuracy on small judged collections over five folds, compared with LightGBM, XGBoost and CatBoost.
 
 `python -m benchmarks.accuracy --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them.
 

@@ -35,8 +35,8 @@ using Matrix = Array<const T, 2>;
 
 }  // namespace rankwright::bindings
 
-// Reading a misaligned item is undefined behaviour. A misaligned argument is a ValueError, a misaligned optional
-// one a TypeError, since nanobind lets a nested caster only say no.
+// Reading a misaligned item is undefined behaviour. A misaligned argument raises a ValueError, a misaligned
+// optional one a TypeError, since in nanobind a nested caster can only refuse.
 template <class T, int Dimensions>
 struct nanobind::detail::type_caster<rankwright::bindings::Array<T, Dimensions>> {
     using Value = rankwright::bindings::Array<T, Dimensions>;
@@ -106,7 +106,7 @@ inline void require(bool holds, const char* sentence) {
     if (!holds) throw std::invalid_argument(sentence);
 }
 
-// Offsets of queries over n places: from 0 to n, never decreasing; a query holds fewer than 2^32 documents.
+// Offsets of queries over n places: from 0 to n, never decreasing; a query has fewer than 2^32 documents.
 inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t n) {
     const Offsets queries = view(offsets);
     require(!queries.empty() && queries.front() == 0 && queries.back() == static_cast<std::int64_t>(n),
@@ -118,7 +118,7 @@ inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t 
     return queries;
 }
 
-// Rows that all lie in [0, n). This loop and the next never leave early, so that they vectorise.
+// Rows that are all in [0, n). This loop and the next have no early exit, so that they vectorise.
 inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     const Rows seen = view(rows);
     std::uint64_t signs = 0;  // the highest bit is set if a row or n - 1 - row is negative

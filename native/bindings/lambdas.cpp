@@ -13,7 +13,7 @@ namespace {
 
 using Indices = Vector<std::int64_t>;
 
-// Numbers in [low, high]; the loop has no way out, so that it vectorises.
+// Numbers in [low, high]; the loop has no early exit, so that it vectorises.
 template <class T>
 std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, T high, const char* sentence) {
     require(values.size() == n, sentence);
@@ -79,7 +79,7 @@ nb::tuple run(const Kernel& kernel, const PairLoss& loss, int n_threads) {
     Output<double> gradient(loss.scores.size()), hessian(loss.scores.size());
     {
         nb::gil_scoped_release release;
-        // A row that `order` leaves out, for another that it lists twice, would keep what memory held.
+        // A row that is missing from `order`, because another is there twice, would otherwise be uninitialised.
         std::fill(gradient.span().begin(), gradient.span().end(), 0.0);
         std::fill(hessian.span().begin(), hessian.span().end(), 0.0);
         kernel(loss, Part{}, n_threads, Lambdas{gradient.span(), hessian.span()});
@@ -147,9 +147,9 @@ void define(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&
 using Depth = std::optional<std::int64_t>;
 
 Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vector<double> query_factors) {
-    checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must lie in 0 to 1, one for every score");
-    checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must lie in 0 to 1");
-    checked_finite(query_factors, n.n_queries, "query_factors must be one a query");
+    checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must be between 0 and 1, one per score");
+    checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must be between 0 and 1");
+    checked_finite(query_factors, n.n_queries, "there must be one finite query factor per query");
     return
         [gains, discounts, query_factors](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
             // No query has more ranks than there are rows.
@@ -191,10 +191,10 @@ Kernel even(const Sizes&) {
 Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
     require(n.n_queries == 1, "there must be one query");
     require(deltas.shape(0) == n.n_rows && deltas.shape(1) == n.n_rows,
-            "deltas must have a row and a column for every document");
+            "deltas must have one row and one column per document");
     const Doubles values(deltas.data(), deltas.size());
     for (double delta : values)
-        require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not below 0");
+        require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not negative");
     return [values](const PairLoss& loss, const Part&, int, Lambdas lambdas) {
         given_lambdas(loss, values, lambdas);
     };

@@ -17,7 +17,7 @@ nb::tuple sums_within_margin(const SortedQueries& ranking, Vector<double> labels
     Output<double> worse(n_rows), better(n_rows), sums(n_rows);
     {
         nb::gil_scoped_release release;
-        // A row that the ranking leaves out would keep what memory held.
+        // A row that is missing from the ranking would otherwise be uninitialised.
         for (auto* output : {&worse, &better, &sums}) std::fill(output->span().begin(), output->span().end(), 0.0);
         margin_sums(pairs, heavy, added, n_threads, {worse.span(), better.span(), sums.span()});
     }

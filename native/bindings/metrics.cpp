@@ -13,9 +13,9 @@ std::size_t longest_query(Offsets queries) {
     return static_cast<std::size_t>(longest);
 }
 
-constexpr const char* kOneARow = "there must be a finite number for every score";
+constexpr const char* kOnePerRow = "there must be a finite number for every score";
 
-// What all metrics begin with, and the array they fill.
+// The arguments that all metrics have in common, and the array that they fill.
 template <class Kernel>
 auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
     const RankedQueries ranked{sorted.offsets,
@@ -36,16 +36,16 @@ using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::sp
 template <GainKernel kernel, bool whole_list>
 auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> gains, Vector<double> discounts,
                  int n_threads) {
-    const Doubles worth = checked_finite(gains, sorted.scores.size(), kOneARow);
+    const Doubles checked_gains = checked_finite(gains, sorted.scores.size(), kOnePerRow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
-        kernel(ranked, worth, view(discounts), n_threads, values);
+        kernel(ranked, checked_gains, view(discounts), n_threads, values);
     });
 }
 
 auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
                               double threshold, std::optional<std::int64_t> depth, bool capped, int n_threads) {
-    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         average_precisions(ranked, relevance, ranks, capped, n_threads, values);
@@ -54,7 +54,7 @@ auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Ve
 
 auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
                             double threshold, std::optional<std::int64_t> depth, int n_threads) {
-    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         reciprocal_ranks(ranked, relevance, ranks, n_threads, values);
@@ -64,7 +64,7 @@ auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vect
 auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties,
                                      Vector<double> stop_probability, std::optional<std::int64_t> depth,
                                      int n_threads) {
-    const Doubles stops = checked_finite(stop_probability, sorted.scores.size(), kOneARow);
+    const Doubles stops = checked_finite(stop_probability, sorted.scores.size(), kOnePerRow);
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         expected_reciprocal_ranks(ranked, stops, ranks, n_threads, values);
@@ -72,7 +72,7 @@ auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_t
 }
 
 auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels, int n_threads) {
-    const Doubles rows = checked_finite(labels, sorted.scores.size(), kOneARow);
+    const Doubles rows = checked_finite(labels, sorted.scores.size(), kOnePerRow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         pair_accuracies(ranked, rows, n_threads, values);
     });

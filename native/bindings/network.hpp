@@ -7,13 +7,13 @@
 
 namespace rankwright::bindings {
 
-// A network whose parameters are as many as its widths say, for features of the right number.
+// A network whose numbers of parameters and features match its widths.
 class CheckedNetwork {
   public:
     CheckedNetwork(const Vector<std::int64_t>& widths, const Vector<double>& parameters,
                    const Vector<double>& missing, const Matrix<float>& values)
         : parameters_(view(parameters)), missing_(view(missing)) {
-        require(widths.size() >= 2, "widths must be those of the features and one layer at least");
+        require(widths.size() >= 2, "widths must have at least two entries: the number of features and one layer");
         std::size_t n_parameters = 0;
         for (std::int64_t width : view(widths)) {
             require(1 <= width && static_cast<std::size_t>(width) < kMostUnits, "a width must be at least 1");

@@ -26,7 +26,7 @@ BoundPull cross_entropy(Vector<std::int64_t> offsets, Vector<double> labels) {
             }};
 }
 
-// Asks a Python function for the pull: the loss of a metric that has no kernel.
+// Calls a Python function for the pull: the loss of a metric without a kernel.
 class PythonPull {
   public:
     explicit PythonPull(nb::callable function) : function_(function) {}
@@ -69,7 +69,8 @@ nb::object train(Vector<std::int64_t> widths, Vector<double> parameters, Vector<
     if (weights)
         data.weights = checked_finite(*weights, values.shape(0), "weights must be a finite number for every row");
     const Rows steps = checked_rows(queries, offsets.size() - 1);
-    require(n_steps >= 0 && std::isfinite(learning_rate), "n_steps and learning_rate must be numbers from 0");
+    require(n_steps >= 0 && std::isfinite(learning_rate),
+            "n_steps must not be negative, and learning_rate must be finite");
     const std::size_t n = parameters.size();
     Output<double> moved = copied(parameters, n, "");
     Output<double> new_mean = copied(mean, n, "mean must be a number for every parameter");

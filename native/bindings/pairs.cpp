@@ -7,7 +7,8 @@
 namespace rankwright::bindings {
 namespace {
 
-// Sorted codes with what they were sorted by: a sweep over other queries or other codes would leave its rows.
+// Sorted codes, with the queries and the matrix that they belong to: with others, a sweep would read out of
+// bounds.
 struct BoundCodes {
     BoundCodes(const BinnedMatrix& codes, Vector<std::int64_t> offsets, int n_threads)
         : binned(codes),
@@ -24,20 +25,20 @@ PairTask checked_task(Offsets queries, const Vector<std::uint8_t>& labels, const
     const std::size_t n_rows = static_cast<std::size_t>(queries.back()), n_labels = strengths.shape(0);
     require(strengths.shape(1) == n_labels, "strengths must be square");
     require(n_labels >= 1 && n_labels <= kMostLabels, "there are too many labels");
-    require(labels.size() == n_rows, "there must be a label a row");
+    require(labels.size() == n_rows, "there must be one label per row");
     std::uint8_t highest = 0;
     for (std::uint8_t label : view(labels)) highest = std::max(highest, label);
     require(highest < n_labels, "a label is out of range");
     for (std::size_t better = 1; better < n_labels; ++better)
         for (std::size_t worse = 0; worse < better; ++worse) {
             const double strength = strengths.data()[better * n_labels + worse];
-            require(std::isfinite(strength) && strength > 0.0, "strengths must be finite and above 0");
+            require(std::isfinite(strength) && strength > 0.0, "strengths must be finite and positive");
         }
-    for (double share : checked_finite(shares, n_rows, "shares must be a finite number a row"))
-        require(share >= 0.0, "shares must not be below 0");
+    for (double share : checked_finite(shares, n_rows, "there must be one finite share per row"))
+        require(share >= 0.0, "shares must not be negative");
     return {queries,      view(labels),
             n_labels,     {strengths.data(), strengths.size()},
-            view(shares), checked_finite(scores, n_rows, "scores must be a finite number a row")};
+            view(shares), checked_finite(scores, n_rows, "there must be one finite score per row")};
 }
 
 nb::tuple gradients(Vector<std::int64_t> offsets, Vector<std::uint8_t> labels, Matrix<double> strengths,
@@ -76,7 +77,7 @@ auto crossing(const BoundCodes& codes, Vector<std::uint8_t> labels, Matrix<doubl
 auto crossing_given(const BinnedMatrix& binned, Vector<std::int64_t> rows, Vector<std::int64_t> begins,
                     Vector<std::int64_t> ends, Vector<double> weights, int n_threads) {
     const GivenPairs pairs{checked_rows(rows, binned.n_rows), view(begins), view(ends), view(weights)};
-    require(begins.size() == rows.size() && ends.size() == rows.size(), "there must be a range a row");
+    require(begins.size() == rows.size() && ends.size() == rows.size(), "there must be one range per row");
     std::uint64_t n_pairs = 0;
     for (std::size_t place = 0; place < rows.size(); ++place) {
         const std::int64_t begin = pairs.begins[place], end = pairs.ends[place];
@@ -84,7 +85,7 @@ auto crossing_given(const BinnedMatrix& binned, Vector<std::int64_t> rows, Vecto
                 "a range is out of range");
         n_pairs += static_cast<std::uint64_t>(end - begin);
     }
-    require(n_pairs == weights.size(), "there must be a weight a pair");
+    require(n_pairs == weights.size(), "there must be one weight per pair");
     Output<double, 2> sums({binned.n_features, kCodes});
     {
         nb::gil_scoped_release release;
@@ -95,7 +96,7 @@ auto crossing_given(const BinnedMatrix& binned, Vector<std::int64_t> rows, Vecto
 }
 
 auto summed(const BinnedMatrix& binned, Vector<double> values, int n_threads) {
-    const Doubles numbers = checked_numbers(values, binned.n_rows, "there must be a number a row");
+    const Doubles numbers = checked_numbers(values, binned.n_rows, "there must be one number per row");
     Output<double, 2> sums({binned.n_features, kCodes});
     {
         nb::gil_scoped_release release;

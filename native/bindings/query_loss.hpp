@@ -1,4 +1,4 @@
-// The loss of one query at a time as Python holds it: checked when it was made, and out of its reach since.
+// The loss of one query at a time, as an object of Python: checked when it is made, and immutable afterwards.
 #pragma once
 #include <functional>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace rankwright::bindings {
 
-// A pull whose function holds the arrays that it reads; `row` is the first of the query.
+// A pull whose function keeps the arrays that it reads; `row` is the first row of the query.
 class BoundPull {
   public:
     using Function =
@@ -22,7 +22,7 @@ class BoundPull {
         require(query + 1 < offsets_.size(), "the loss has no such query");
         const auto row = static_cast<std::size_t>(offsets_[query]);
         require(static_cast<std::size_t>(offsets_[query + 1]) - row == scores.size(),
-                "the loss must be of queries of the same lengths");
+                "the loss and the scores must have the same number of documents");
         if (!scores.empty()) function_(query, row, scores, pull);
     }
 

@@ -24,7 +24,7 @@ SortedQueries sorted_queries(Vector<std::int64_t> offsets, Vector<std::int64_t> 
     return sorted;
 }
 
-// An array that Python may read but not write, kept alive by what owns it.
+// A read-only array of Python, kept alive by its owner.
 template <class T>
 nb::ndarray<nb::numpy, const T> read_only(const T* data, std::size_t size, nb::handle owner) {
     return nb::ndarray<nb::numpy, const T>(data, {size}, owner);

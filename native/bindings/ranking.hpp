@@ -1,4 +1,4 @@
-// Sorted queries as Python holds them: checked when they were sorted, and out of its reach since.
+// Sorted queries, as an object of Python: checked when they are sorted, and immutable afterwards.
 #pragma once
 #include <memory>
 #include <vector>

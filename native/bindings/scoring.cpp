@@ -8,7 +8,7 @@
 namespace rankwright::bindings {
 namespace {
 
-// A scorer that knows how wide its data must be.
+// A scorer with the number of features of its data.
 struct BoundScorer : TreeScorer {
     BoundScorer(const FlatTrees& trees, std::size_t width) : TreeScorer(trees), n_features(width) {}
     const std::size_t n_features;
@@ -33,7 +33,7 @@ using AnyMatrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
 
 template <class T>
 nb::object score_dense(const BoundScorer& scorer, const AnyMatrix<T>& X, int n_threads, std::optional<int> path) {
-    require(X.shape(1) == scorer.n_features, "X must have a column for every feature");
+    require(X.shape(1) == scorer.n_features, "X must have one column per feature");
     require(reinterpret_cast<std::uintptr_t>(X.data()) % alignof(T) == 0, "X must be aligned");
     const DenseRows<T> matrix{X.data(), X.shape(0), X.shape(1), X.stride(0), X.stride(1)};
     return run(scorer, matrix, X.shape(0), n_threads, path);
@@ -47,7 +47,7 @@ nb::object score_sparse(const BoundScorer& scorer, const Vector<Index>& offsets,
                 static_cast<std::size_t>(matrix.offsets.back()) == values.size(),
             "offsets must run from 0 to the number of values");
     for (std::size_t row = 1; row < offsets.size(); ++row)
-        require(matrix.offsets[row - 1] <= matrix.offsets[row], "offsets must not fall");
+        require(matrix.offsets[row - 1] <= matrix.offsets[row], "offsets must not decrease");
     for (const Index feature : matrix.features)
         require(0 <= feature && static_cast<std::size_t>(feature) < scorer.n_features,
                 "a feature is out of range");

@@ -6,7 +6,7 @@
 namespace rankwright::bindings {
 namespace {
 
-// What all of them take before the metric's own arguments.
+// The arguments that all sweeps have in common.
 struct Arguments {
     Vector<std::int64_t> offsets, rows;
     Vector<double> s, t;
@@ -28,7 +28,7 @@ struct Arguments {
     }
 
     static Doubles checked_scores(const Vector<double>& scores, std::size_t n) {
-        constexpr const char* sentence = "scores must be finite, at most 1e300, and one a row";
+        constexpr const char* sentence = "there must be one score per row, finite and at most 1e300";
         const Doubles numbers = checked_finite(scores, n, sentence);
         std::int64_t inside = 0;
         for (double score : numbers) inside += -kHighestScore <= score && score <= kHighestScore;
@@ -55,21 +55,21 @@ struct Arguments {
     }
 };
 
-constexpr const char* kOneARow = "there must be a finite number for every score";
+constexpr const char* kOnePerRow = "there must be a finite number for every score";
 
 nb::tuple gains(const Arguments& arguments, Vector<double> gains, Vector<double> rank_weights) {
-    const Doubles worth = checked_finite(gains, arguments.n_rows(), kOneARow);
+    const Doubles checked_gains = checked_finite(gains, arguments.n_rows(), kOnePerRow);
     const Doubles weights =
-        checked_finite(rank_weights, arguments.rows.size(), "there must be a weight for every place");
-    require(gains_add_up(arguments.checked(), worth, weights), "gains are too large to add up");
+        checked_finite(rank_weights, arguments.rows.size(), "there must be one weight per place");
+    require(gains_add_up(arguments.checked(), checked_gains, weights), "gains are too large to be summed");
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
-        sweep_gains(lines, worth, weights, arguments.n_threads, starts, sweep);
+        sweep_gains(lines, checked_gains, weights, arguments.n_threads, starts, sweep);
     });
 }
 
 nb::tuple average_precisions(const Arguments& arguments, Vector<double> labels, double threshold,
                              std::optional<std::int64_t> depth, bool capped) {
-    const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
         sweep_average_precisions(lines, relevance, ranks, capped, arguments.n_threads, starts, sweep);
@@ -78,7 +78,7 @@ nb::tuple average_precisions(const Arguments& arguments, Vector<double> labels, 
 
 nb::tuple reciprocal_ranks(const Arguments& arguments, Vector<double> labels, double threshold,
                            std::optional<std::int64_t> depth) {
-    const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOneARow), threshold};
+    const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
         sweep_reciprocal_ranks(lines, relevance, ranks, arguments.n_threads, starts, sweep);
@@ -87,7 +87,7 @@ nb::tuple reciprocal_ranks(const Arguments& arguments, Vector<double> labels, do
 
 nb::tuple expected_reciprocal_ranks(const Arguments& arguments, Vector<double> stop_probability,
                                     std::optional<std::int64_t> depth) {
-    constexpr const char* sentence = "there must be a probability for every score";
+    constexpr const char* sentence = "there must be one probability per score";
     const Doubles stops = checked_finite(stop_probability, arguments.n_rows(), sentence);
     for (double stop : stops) require(0.0 <= stop && stop <= 1.0, sentence);
     const std::size_t ranks = checked_depth(depth);
@@ -96,7 +96,7 @@ nb::tuple expected_reciprocal_ranks(const Arguments& arguments, Vector<double> s
     });
 }
 
-// A function of the arguments that all share, and of the metric's own.
+// A function of the common arguments, and of those that are specific to the metric.
 template <class... Own>
 auto sharing(nb::tuple (*function)(const Arguments&, Own...)) {
     return [function](Vector<std::int64_t> offsets, Vector<std::int64_t> rows, Vector<double> s, Vector<double> t,

@@ -1,4 +1,4 @@
-// Trees to and from numpy arrays, by their names in TreeEnsemble.
+// Converts trees to and from numpy arrays, named as in TreeEnsemble.
 #pragma once
 #include <vector>
 
@@ -27,8 +27,8 @@ inline nb::dict shape_arrays(const TreeShape& tree) {
     return arrays;
 }
 
-// A child is a later split of its tree, or one of its leaves, and nobody else's: then no walk leaves the tree, nor
-// goes on for ever, and n splits have n + 1 leaves below them.
+// A child must be a later split or a leaf of the same tree, and have one parent: then every descent stays in the
+// tree and ends, and n splits have n + 1 leaves.
 inline void require_trees(const FlatTrees& trees) {
     std::vector<bool> has_parent;
     for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {

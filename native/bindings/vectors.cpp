@@ -1,4 +1,4 @@
-// Vector kernels by the path asked for: tests hold all paths equal.
+// Vector kernels by path, for the tests that compare all paths.
 #include "rankwright/vectors.hpp"
 
 #include <cmath>

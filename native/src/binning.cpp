@@ -13,7 +13,7 @@
 namespace rankwright {
 namespace {
 
-// A float's bits as an integer of the same order.
+// The bits of a float as an integer that sorts in the same order.
 std::uint32_t key_of(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value + 0.0f);  // -0 becomes +0
     return bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
@@ -21,13 +21,13 @@ std::uint32_t key_of(float value) {
 
 float value_of(std::uint32_t key) { return std::bit_cast<float>(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu)); }
 
-// So many rows, evenly spread, tell well enough how frequent codes are.
+// Codes are counted on a sample of this many rows, evenly spread.
 constexpr std::size_t kCountedRows = 50'000;
 
 constexpr int kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
-// Radix sort, three digits of eleven bits: several times faster than comparing.
+// Radix sort with three digits of eleven bits; several times faster than a comparison sort.
 void sort_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& buffer) {
     buffer.resize(keys.size());
     for (int shift = 0; shift < 33; shift += kDigitBits) {
@@ -40,7 +40,7 @@ void sort_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& buf
     }
 }
 
-// A number t with low <= t < high, half way where floats allow it.
+// A number t with low <= t < high, half way between them if there is a float.
 float edge_between(float low, float high) {
     const auto middle = static_cast<float>((static_cast<double>(low) + static_cast<double>(high)) / 2.0);
     return low <= middle && middle < high ? middle : low;
@@ -70,7 +70,7 @@ void encode_columns(std::span<const float> values, std::span<const std::int64_t>
                     BinnedMatrix& binned) {
     const std::size_t n_features = binned.n_features;
     binned.by_column = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * n_features);
-    // Edges padded with infinity to 255, so that every search takes the same eight steps.
+    // Edges padded with infinity, so that every search takes the same eight steps.
     std::vector<float> padded(n_features * kEdgeStride, INFINITY);
     for (std::size_t feature = 0; feature < n_features; ++feature)
         std::copy(binned.edges[feature].begin(), binned.edges[feature].end(),
@@ -88,7 +88,7 @@ void encode_columns(std::span<const float> values, std::span<const std::int64_t>
     });
 }
 
-// Every feature in a byte of its own, every code a level of its own.
+// The plain layout: one byte per feature, one level per code.
 void place_apart(BinnedMatrix& binned) {
     binned.n_bytes = binned.n_features;
     binned.places.resize(binned.n_features);
@@ -100,7 +100,7 @@ void place_apart(BinnedMatrix& binned) {
     }
 }
 
-// A feature's level for every code; its byte is found later.
+// The level of every code of a feature; its byte is assigned later.
 Place find_levels(const BinnedMatrix& binned, std::size_t feature) {
     const std::span codes(binned.column(feature), binned.n_rows);
     const int n_bins = binned.n_bins(feature);
@@ -117,7 +117,7 @@ Place find_levels(const BinnedMatrix& binned, std::size_t feature) {
         const auto here = static_cast<std::size_t>(code);
         place.level[here] = static_cast<std::uint8_t>(level);
         in_level += counts[here];
-        // As bins share out values: what is left evenly, and a frequent code alone.
+        // As in find_edges: the remaining rows are divided evenly, and a frequent code gets its own level.
         const double share = static_cast<double>(left) / (most - level);
         const bool full = static_cast<double>(in_level) >= share || static_cast<double>(counts[here + 1]) >= share;
         if (code + 1 == n_bins || !(place.exact || (full && level + 1 < most))) continue;
@@ -130,13 +130,13 @@ Place find_levels(const BinnedMatrix& binned, std::size_t feature) {
     return place;
 }
 
-// Few levels a feature, and each feature in the first byte that has room for it.
+// The coarse layout: few levels per feature, and each feature in the first byte with enough room.
 void place_together(BinnedMatrix& binned, int n_threads) {
     binned.places.resize(binned.n_features);
     parallel_ranges(binned.n_features, 1, n_threads, [&](std::size_t feature, std::size_t) {
         binned.places[feature] = find_levels(binned, feature);
     });
-    std::vector<std::uint32_t> taken;  // by byte: the product of its features' levels
+    std::vector<std::uint32_t> taken;  // product of the numbers of levels of each byte's features
     for (Place& place : binned.places) {
         const auto room =
             std::ranges::find_if(taken, [&](std::uint32_t product) { return product * place.n_levels <= 256; });
@@ -176,7 +176,7 @@ std::vector<float> find_edges(std::span<const float> values, int max_bins) {
     int bins_left = max_bins;
     for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
         in_bin += counts[i].count;
-        // What is left is shared out evenly; a value too frequent for one share still gets a bin of its own.
+        // The remaining values are divided evenly over the remaining bins; a very frequent value gets its own bin.
         const double share = static_cast<double>(left) / bins_left;
         const bool full =
             static_cast<double>(in_bin) >= share || static_cast<double>(counts[i + 1].count) >= share;
@@ -192,7 +192,7 @@ std::vector<float> find_edges(std::span<const float> values, int max_bins) {
 std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
                                                std::span<const std::int64_t> sample, int max_bins, int n_threads) {
     std::vector<std::vector<float>> edges(n_features);
-    // As many features together as a line of the cache holds, so that each line is fetched once.
+    // Processes as many features together as fit a cache line, so that each line is fetched once.
     parallel_ranges(n_features, 16, n_threads, [&](std::size_t first, std::size_t last) {
         std::vector<std::vector<float>> columns(last - first, std::vector<float>(sample.size()));
         for (std::size_t i = 0; i < sample.size(); ++i) {

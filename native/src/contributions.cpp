@@ -13,31 +13,31 @@
 namespace rankwright {
 namespace {
 
-// Documents that walk a tree side by side: enough to share the cost of a split's factors, few enough that the
-// numbers of a tree of 31 leaves stay in the nearest cache.
+// Number of documents that are processed together: enough to share the cost of a split's factors, few enough that
+// the data of a tree of 31 leaves stay in the first-level cache.
 constexpr std::size_t kBlock = 32;
 
 using Lanes = std::array<double, kBlock>;
 
-// A point of quadrature over [0, 1].
+// A quadrature point in [0, 1].
 struct Point {
-    double t, rest;  // rest = 1 - t, before rounding
+    double t, rest;  // rest = 1 - t, computed without cancellation
     double weight;
 };
 
-// One of a split's two ways: left is 0, right is 1.
+// One of the two branches of a split: 0 is left, 1 is right.
 struct Way {
-    std::int32_t child;  // a split from 0 up, negative for a leaf
+    std::int32_t child;  // a split, or a leaf if negative
     double leaf_value;
-    double share;  // of the split's documents
-    double z;      // the shares of all ways on this feature down to here, multiplied
+    double share;  // fraction of the split's documents
+    double z;      // product of the fractions of all branches on this feature, down to this one
 };
 
 struct Split {
     std::size_t feature;
     float threshold;
     bool missing_left;
-    std::int64_t above;  // the last way on the same feature before, 2 x split + way; -1 if there is none
+    std::int64_t above;  // the last branch on the same feature above this split, 2 x split + way; -1 if none
     double z_above;
     std::array<Way, 2> ways;
 };
@@ -49,12 +49,12 @@ struct Tree {
 
 struct Plan {
     std::vector<Tree> trees;
-    std::map<std::size_t, std::vector<Point>> quadratures;  // by their number of points
+    std::map<std::size_t, std::vector<Point>> quadratures;  // by number of points
     double expected = 0.0;
     std::size_t most_splits = 0;
 };
 
-// A zero of the Legendre polynomial of degree n near x, and the slope there.
+// A zero of the Legendre polynomial of degree n near x, and the derivative there.
 std::pair<double, double> legendre_zero(std::size_t n, double x) {
     double slope = 0.0;
     for (int step = 0; step < 6; ++step) {
@@ -80,8 +80,9 @@ std::vector<Point> gauss_legendre(std::size_t n) {
     return points;
 }
 
-// Up to 144 features on a path the quadrature is exact. Beyond, fewer points do as well to the last digits: the
-// integrand is a mixture of binomial bumps, none narrower than 1 / (2 sqrt(n)), which these points resolve.
+// Up to 144 features on a path the quadrature is exact. For more features this number of points is accurate to the
+// last digits: the integrand is a mixture of binomial bumps, none narrower than 1 / (2 sqrt(n)), which these
+// points resolve.
 std::size_t points_for(std::size_t n_features) {
     const auto enough = static_cast<std::size_t>(6.0 * std::sqrt(static_cast<double>(n_features)));
     return std::min((n_features + 1) / 2, enough);
@@ -115,16 +116,16 @@ void set_shares(std::vector<Split>& splits, Doubles covers) {
         auto& [left, right] = splits[split].ways;
         const double to_left = cover(left.child), to_right = cover(right.child);
         reached[split] = to_left + to_right;
-        if (reached[split] == 0.0) continue;  // halves, as they are
+        if (reached[split] == 0.0) continue;  // both fractions stay 1/2
         left.share = to_left / reached[split];
         right.share = to_right / reached[split];
     }
 }
 
-// Walks all paths, and sets what each split has above it. `last` holds the last way on each feature, -1 at both
-// ends. Returns how many distinct features a path has at most.
+// Visits all paths and sets `above`, `z_above` and `z` of every split. `last` has the last branch on each feature;
+// it is -1 before and after. Returns the maximum number of distinct features on a path.
 std::size_t follow_paths(std::vector<Split>& splits, std::vector<std::int64_t>& last) {
-    std::vector<std::int64_t> pending;  // ways to take, and the negatives (-1 - way) of those to take back
+    std::vector<std::int64_t> pending;  // branches to enter, and, as -1 - way, branches to leave
     std::vector<std::size_t> distinct(splits.size());
     std::size_t most = 0;
     const auto arrive = [&](std::size_t place, std::size_t above_here) {
@@ -194,12 +195,14 @@ Plan plan_of(const CoveredTrees& trees, std::size_t n_features) {
     return plan;
 }
 
-// At one point t, feature i's factor of the product is f_i = t o_i + (1 - t) z_i. A way replaces the factor of the
-// feature's way above it, which for the first of them is 1, and adds the change of (o_i - z_i) / f_i times the
-// leaves below. Where o_i is 0 that is -1 / (1 - t): there is never a division by a z, which may be 0.
+// At a point t, the factor of feature i in the product is f_i = t o_i + (1 - t) z_i. A branch replaces the factor
+// of the last branch on the same feature above it (1 if there is none), and adds the change of (o_i - z_i) / f_i
+// times the sum over the leaves below. If o_i is 0, that quotient is -1 / (1 - t): nothing is divided by z, which
+// may be 0.
 //
-// One number each for a document that goes this way as at all the feature's splits before, and for one that turns
-// off here; one that has left before multiplies by the share and adds nothing.
+// `goes` is for a document that has followed the path at all splits on the feature, including this one; `turns` is
+// for one that leaves the path at this split. A document that left it earlier multiplies by the fraction and adds
+// nothing.
 struct WayFactors {
     double goes, turns, share;
     double goes_change, turns_change;
@@ -212,7 +215,7 @@ WayFactors factors(const Split& split, const Way& way, const Point& at) {
             -1.0 / at.rest - old_quotient};
 }
 
-// A block of documents and the numbers of the tree that they walk.
+// A block of documents, and the intermediate results of one tree for them.
 class Walk {
   public:
     Walk(const Plan& plan, std::size_t n_features, std::span<const float> rows)
@@ -243,7 +246,7 @@ class Walk {
     }
 
   private:
-    // goes_[split][way][lane] is o of the split's feature after that way: 1 or 0.
+    // goes_[split][way][lane] is o of the split's feature after that branch: 1 or 0.
     void choose_ways(const std::vector<Split>& splits) {
         for (std::size_t place = 0; place < splits.size(); ++place) {
             const Split& split = splits[place];
@@ -270,7 +273,7 @@ class Walk {
             }
     }
 
-    // Sums of three products of which two are zero choose without a branch, so that the loop vectorises.
+    // Of three products two are zero: their sum selects without a conditional jump, so that the loop vectorises.
     void follow(std::size_t place, std::size_t side, double scale, Lanes& out) const {
         const WayFactors by = factors_[place][side];
         const Lanes &in = product_[place], &goes = goes_[place][side], &turns = goes_[place][1 - side];
@@ -280,7 +283,7 @@ class Walk {
         }
     }
 
-    // From here on a split's product is the sum over the leaves below it.
+    // Replaces the product of each split by the sum over the leaves below it, from the last split to the first.
     void add_up(const std::vector<Split>& splits) {
         Lanes leaf[2];
         for (std::size_t place = splits.size(); place-- > 0;) {
@@ -309,11 +312,11 @@ class Walk {
 
     std::span<const float> rows_;
     std::size_t n_features_, n_;
-    Lanes all_;  // ones: what documents have followed before any split
+    Lanes all_;  // ones: before any split every document has followed the path
     std::vector<std::array<Lanes, 2>> goes_;
     std::vector<Lanes> product_;
     std::vector<std::array<WayFactors, 2>> factors_;
-    std::vector<Lanes> sums_;  // a feature
+    std::vector<Lanes> sums_;  // one per feature
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ std::int64_t written_exponent(std::string_view text, std::size_t e) {
     return std::clamp(exponent, -kHuge, kHuge);
 }
 
-// A number out of range is very large or very small: the power of ten of its first digit tells which.
+// A number out of range is too large or too small, depending on the power of ten of its first digit.
 bool is_large(std::string_view text) {
     const std::size_t e = text.find_first_of("eE");
     const std::string_view mantissa = text.substr(0, e);
@@ -44,7 +44,7 @@ std::optional<double> parse_decimal(std::string_view text) {
     if (negative || text.starts_with('+')) text.remove_prefix(1);
     double size = kInfinity;
     if (!equals_ignoring_case(text, "inf") && !equals_ignoring_case(text, "infinity")) {
-        // from_chars would also take a second sign and several kinds of NaN.
+        // from_chars would also accept a second sign and several kinds of NaN.
         if (text.empty() || !(is_digit(text[0]) || text[0] == '.')) return std::nullopt;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
         if (end != text.data() + text.size()) return std::nullopt;

@@ -8,7 +8,7 @@ namespace rankwright {
 namespace {
 
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15u;  // 2^64 over the golden ratio: odd and irregular
-constexpr std::size_t kChains = 4;  // multiplied side by side, for each has to wait for the last
+constexpr std::size_t kChains = 4;  // independent ones, because each multiplication waits for the previous one
 
 std::uint64_t bits_of(float value) {
     return value == value ? std::bit_cast<std::uint32_t>(value + 0.0f) : 0x7fc00000u;

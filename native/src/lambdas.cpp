@@ -121,7 +121,7 @@ class ReciprocalRankDeltas : public WrittenDeltas {
     }
     RowSums row(std::size_t upper, const PairColumns& documents) {
         const double own = inverse_rank(upper, most_ranks_);
-        if (upper < first_) {  // any relevant document may come up to here
+        if (upper < first_) {  // a relevant document moves up to this rank
             const double gained = own - inverse_rank(first_, most_ranks_);
             return write_row(upper, documents,
                              [&](std::size_t lower) { return is_relevant(lower) ? gained : 0.0; });

@@ -8,7 +8,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kQueriesAChunk = 32;
+constexpr std::size_t kChunkQueries = 32;
 constexpr double kMargin = 1.0;
 
 struct Total {
@@ -78,7 +78,7 @@ class Sweep {
         return {weights_[row], weights_[row] * values_[row]};
     }
 
-    // From the best document down, more and more come within the margin below it.
+    // From the best document down, more and more documents below come within the margin.
     void add_worse(const MarginSums& totals) {
         seen_.start(levels_.size());
         std::size_t next = 0;
@@ -91,7 +91,7 @@ class Sweep {
         }
     }
 
-    // From the worst document up, likewise above it; labels count from the highest.
+    // From the worst document up, likewise for the documents above; labels are numbered from the highest.
     void add_better(const MarginSums& totals) {
         seen_.start(levels_.size());
         const std::size_t highest = levels_.size() - 1;
@@ -116,7 +116,7 @@ class Sweep {
 }  // namespace
 
 void margin_sums(const RankedPairs& pairs, Doubles weights, Doubles values, int n_threads, MarginSums totals) {
-    parallel_ranges(pairs.queries.size() - 1, kQueriesAChunk, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(pairs.queries.size() - 1, kChunkQueries, n_threads, [&](std::size_t first, std::size_t last) {
         Sweep sweep(pairs, weights, values);
         for (std::size_t query = first; query < last; ++query) {
             sweep.load(query);

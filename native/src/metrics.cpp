@@ -30,7 +30,7 @@ class RankedQuery {
 
     double at(std::size_t rank, Doubles values) const { return values[static_cast<std::size_t>(order_[rank])]; }
 
-    // The end of the run of equal scores that begins at `rank`; a run of one where ties do not matter.
+    // The end of the run of equal scores that begins at `rank`; a run of one document if ties are not averaged.
     std::size_t run_end(std::size_t rank) const {
         std::size_t end = rank + 1;
         if (average_ties_)
@@ -57,7 +57,7 @@ class RankedQuery {
         return false;
     }
 
-    // The documents' values, highest first down to `depth`.
+    // The highest `depth` values of the documents, in descending order.
     void best(Doubles values, std::size_t depth, std::vector<double>& sorted) const {
         sorted.resize(size());
         for (std::size_t rank = 0; rank < size(); ++rank) sorted[rank] = at(rank, values);
@@ -71,7 +71,7 @@ class RankedQuery {
     bool average_ties_;
 };
 
-// values[q] = of_query(query q's documents), many queries to a chunk.
+// values[q] = of_query(documents of query q), with many queries per chunk.
 template <class OfQuery>
 void evaluate(const RankedQueries& ranked, int n_threads, std::span<double> values, const OfQuery& of_query) {
     parallel_ranges(ranked.queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
@@ -91,8 +91,8 @@ double discounted_gain(const RankedQuery& query, Doubles gains, Doubles discount
     return total;
 }
 
-// Counts small whole gains, which is what labels mostly are worth, and puts the highest first without sorting.
-// Returns false where a gain is of another kind.
+// A counting sort of gains, highest first, for the common case that all of them are small integers. Returns false
+// if they are not.
 bool sort_by_counting(const RankedQuery& query, Doubles gains, std::size_t depth, std::vector<double>& best) {
     std::array<std::uint32_t, 64> counts{};
     for (std::size_t rank = 0; rank < query.size(); ++rank) {
@@ -139,7 +139,7 @@ struct PrecisionSum {
     double relevant = 0.0;
 };
 
-// Where there is nothing to average the loop needs no branches; one on relevance is never predicted well.
+// Without ties to average the loop needs no conditional jump; a jump on relevance would often be mispredicted.
 PrecisionSum sum_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     double total = 0.0;
     std::int64_t found = 0;
@@ -151,8 +151,8 @@ PrecisionSum sum_precisions(const RankedQuery& query, const Relevance& relevance
     return {total, static_cast<double>(found) + query.count(depth, query.size(), relevance)};
 }
 
-// In a run of m documents with r relevant, the document at any place is relevant with probability r / m, and
-// then each of the places before it holds a relevant one with probability (r - 1) / (m - 1).
+// In a run of m documents, r of them relevant, the document at any place is relevant with probability r / m; given
+// that, each document before it in the run is relevant with probability (r - 1) / (m - 1).
 PrecisionSum expect_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     PrecisionSum sum;
     for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
@@ -178,7 +178,8 @@ double average_precision(const RankedQuery& query, const Relevance& relevance, s
     return sum.precisions / (capped ? std::min(sum.relevant, static_cast<double>(depth)) : sum.relevant);
 }
 
-// In a run with relevant documents, the first of them stands where none has stood before it.
+// The probability that the first relevant document of a run is at a place is that of none before it times that of
+// one there.
 double reciprocal_rank(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
@@ -195,8 +196,8 @@ double reciprocal_rank(const RankedQuery& query, const Relevance& relevance, std
     return kEmpty;
 }
 
-// reads_on[j] = mean over all j-subsets of a run of the chance to pass all of their documents, built one document
-// at a time: a subset of j holds the newest of n documents with probability j / n.
+// reads_on[j] = mean over all j-subsets of a run of the probability to read past all of their documents. Documents
+// are added one at a time: a random j-subset of n documents contains the newest one with probability j / n.
 void add_to_run(std::vector<double>& reads_on, std::size_t n, double passes) {
     for (std::size_t j = std::min(n, reads_on.size() - 1); j >= 1; --j) {
         const double holds = static_cast<double>(j) / static_cast<double>(n);
@@ -222,7 +223,7 @@ double expected_reciprocal_rank(const RankedQuery& query, Doubles stop_probabili
     return total;
 }
 
-// Counts of labels seen so far, by the label's place among the query's distinct labels (a Fenwick tree).
+// A Fenwick tree with the counts of labels so far, by the index of the label among the query's distinct labels.
 class LabelCounts {
   public:
     explicit LabelCounts(std::size_t n_labels) : tree_(n_labels + 1, 0.0) {}
@@ -239,7 +240,7 @@ class LabelCounts {
     std::vector<double> tree_;
 };
 
-// Pairs with different labels among documents given by their labels' places.
+// The number of pairs with different labels, given the label index of each document.
 double different_pairs(std::vector<std::size_t> labels) {
     std::sort(labels.begin(), labels.end());
     double same = 0.0;
@@ -252,7 +253,7 @@ double different_pairs(std::vector<std::size_t> labels) {
     return (n * n - same) / 2.0;
 }
 
-// For every rank, the place of its label among the query's distinct labels.
+// For every rank, the index of its label among the query's distinct labels.
 std::vector<std::size_t> label_places(const RankedQuery& query, Doubles labels) {
     std::vector<double> distinct(query.size());
     for (std::size_t rank = 0; rank < query.size(); ++rank) distinct[rank] = query.at(rank, labels);
@@ -265,7 +266,7 @@ std::vector<std::size_t> label_places(const RankedQuery& query, Doubles labels) 
     return places;
 }
 
-// From the last run of ties upwards, each document is above all that were counted before its run.
+// Processes the runs of ties from the last to the first: a document is above all documents of the runs before.
 double pair_accuracy(const RankedQuery& query, Doubles labels) {
     const std::vector<std::size_t> places = label_places(query, labels);
     const double pairs = different_pairs(places);

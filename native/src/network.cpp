@@ -13,8 +13,8 @@ constexpr std::size_t kRowsAChunk = 1024;
 
 struct Layer {
     std::size_t n_inputs, n_units;
-    std::size_t weights, biases;  // where they begin among the parameters
-    std::size_t inputs, units;    // where they begin among a row's activations
+    std::size_t weights, biases;  // start in the parameters
+    std::size_t inputs, units;    // start in a row's activations
 };
 
 std::vector<Layer> layers_of(std::span<const std::size_t> widths) {
@@ -30,7 +30,7 @@ std::vector<Layer> layers_of(std::span<const std::size_t> widths) {
     return layers;
 }
 
-// What every unit says of one row, and how its score would change with each.
+// The activations of all units for one row, and the derivatives of its score by each of them.
 class Pass {
   public:
     explicit Pass(const Network& network)
@@ -44,7 +44,7 @@ class Pass {
         return activations_.back();
     }
 
-    // Adds the slope of the row that score() saw last.
+    // Adds the slope of the row of the last call of score().
     void add_slope(double pull, std::span<double> slope) {
         pulls_.resize(activations_.size());
         pulls_.back() = pull;
@@ -83,7 +83,7 @@ class Pass {
         for (std::size_t unit = 0; unit < layer.n_units; ++unit) biases[unit] += pulls[unit];
     }
 
-    // From a layer's units to its inputs, which are the units of a layer with tanh.
+    // Propagates from the units of a layer to its inputs, which are the units of a layer with tanh.
     void pull_inputs(const Layer& layer) {
         const double* weights = &network_.parameters[layer.weights];
         const double* pulls = &pulls_[layer.units];

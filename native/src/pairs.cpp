@@ -10,7 +10,7 @@ namespace rankwright {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::size_t kSweepChunks = 16;  // fixed: sums must not depend on the number of threads
+constexpr std::size_t kSweepChunks = 16;  // constant, because sums must not depend on the number of threads
 
 struct QueryRows {
     std::size_t begin, end;
@@ -20,8 +20,8 @@ QueryRows rows_of(Offsets queries, std::size_t query) {
     return {static_cast<std::size_t>(queries[query]), static_cast<std::size_t>(queries[query + 1])};
 }
 
-// One query's document factors: factor(i, b) of the i-th document times that of any document of label b, for its
-// own label, times scale(a, b), is the weight of the pair.
+// The factors of the documents of one query. The weight of a pair of documents i, j with labels a, b is
+// factor(i, b) x factor(j, a) x scale(a, b).
 class QueryFactors {
   public:
     explicit QueryFactors(std::size_t n_labels)
@@ -39,7 +39,7 @@ class QueryFactors {
         for (std::size_t row = rows.begin; row < rows.end; ++row) fill_document(task, row, row - rows.begin);
     }
 
-    // The logarithm of the largest weight of a pair, but for shares; minus infinity without pairs.
+    // The logarithm of the largest weight of a pair, without shares; minus infinity if there are no pairs.
     double log_scale() const { return log_scale_; }
     double log_scale(const PairTask& task, std::size_t better, std::size_t worse) const {
         return task.strengths[better * n_ + worse] * (highest_[worse] - lowest_[better]);
@@ -82,7 +82,7 @@ class QueryFactors {
     double log_scale_ = -kInfinity;
 };
 
-// A query's part of the gradients, relative to its own largest weight; its sum of weights.
+// Adds the gradients of one query, relative to its largest weight, and returns the sum of its weights.
 double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, std::span<double> gradient,
                  std::span<double> hessian) {
     const std::size_t n = task.n_labels;
@@ -108,9 +108,9 @@ double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, st
     return sum;
 }
 
-// The part of crossing_weights that one query adds. A document that comes over to the upper side begins to cross
-// with all that are still below and ends crossing with those above: `side` holds, for each label of a document
-// and each of its partners, the partners' factors below less those above. Labels is n_labels, or 0 for any.
+// Adds the crossing weights of one query. When a document moves to the upper side of the threshold, its pairs with
+// documents below begin to cross, and its pairs with documents above no longer do: side[label, partner] is the sum
+// of the factors of the partners below minus that of the partners above. Labels is n_labels, or 0 for any number.
 template <std::size_t Labels>
 void sweep(const PairTask& task, const double* factors, const double* start, QueryRows rows,
            const BinnedMatrix& binned, const SortedCodes& sorted, double* crossing) {
@@ -148,7 +148,7 @@ Sweep sweep_for(std::size_t n_labels) {
     }
 }
 
-// A query's factors with all scales put into those of the better documents, and what `side` starts from.
+// Multiplies the scales into the factors of the better documents of a query, and computes the first `side`.
 void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows rows, QueryFactors& factors,
                    std::vector<double>& scales, std::vector<double>& start) {
     const std::size_t n = task.n_labels;
@@ -171,9 +171,8 @@ void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows
     }
 }
 
-std::uint8_t height(std::uint8_t code) {
-    return static_cast<std::uint8_t>(code + 1);
-}  // a missing value is lowest
+// Sort key of a code: wraps around for a missing value, which becomes the lowest.
+std::uint8_t height(std::uint8_t code) { return static_cast<std::uint8_t>(code + 1); }
 
 }  // namespace
 
@@ -212,7 +211,7 @@ double misordered_share(const PairTask& task, Rows order, int n_threads) {
     const std::size_t n_queries = task.queries.size() - 1;
     std::vector<double> wrong(n_queries), all(n_queries);
     parallel_ranges(n_queries, 16, n_threads, [&](std::size_t begin, std::size_t end) {
-        std::vector<double> above(task.n_labels);  // the shares of each label, down to the score looked at
+        std::vector<double> above(task.n_labels);  // sum of the shares of each label, down to the current score
         for (std::size_t query = begin; query < end; ++query) {
             const QueryRows rows = rows_of(task.queries, query);
             std::fill(above.begin(), above.end(), 0.0);

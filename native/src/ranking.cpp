@@ -9,7 +9,7 @@
 namespace rankwright {
 namespace {
 
-// Below this many documents, comparing every pair with vectors beats sorting with its mispredicted branches.
+// Below this many documents, comparing every pair with vector instructions is faster than sorting.
 constexpr std::size_t kCountBelow = 400;
 
 struct Entry {
@@ -39,8 +39,8 @@ class QuerySorter {
     }
 
   private:
-    // Counts on scores rounded to floats, twice as many to a vector. Rounding never turns an order round, it can
-    // only make scores equal; where that has put a lower score first, returns false.
+    // Ranks by counting, on scores rounded to floats, of which twice as many fit a vector. Rounding can make
+    // scores equal; if that has put a lower score first, returns false.
     bool by_counting(Rows rows, std::span<std::int64_t> order) {
         keys_.resize(rows.size() + kCountLanes);
         ranks_.resize(rows.size() + kCountLanes);

@@ -17,16 +17,17 @@ namespace {
 constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// What several blocks of documents share before the next splits are fetched: about the nearest cache.
-constexpr std::int64_t kSplitsATurn = 2048;
-constexpr std::size_t kMostBlocksAChunk = 2;
-constexpr std::size_t kMostCodesAChunk = 1 << 20;
+// Number of splits that are used for several blocks of documents before the next ones are fetched: about as many
+// as fit the first-level cache.
+constexpr std::int64_t kSplitsPerTurn = 2048;
+constexpr std::size_t kMostBlocksPerChunk = 2;
+constexpr std::size_t kMostCodesPerChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
 std::uint32_t four_times(std::uint32_t byte) { return (byte & 0xff) * 0x01010101u; }
 
-// Splits by feature, by the side of missing values, by threshold.
+// The splits sorted by feature, side of missing values and threshold.
 std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
     std::vector<std::uint32_t> order(trees.feature.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -79,11 +80,12 @@ std::int8_t encode(const Column& column, float value) {
     return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
 }
 
-// Numbers a small tree's leaves from left to right; fills its splits' leaps, and its values in this order.
+// Numbers the leaves of a small tree from left to right; fills the leaps of its splits, and its values in this
+// order.
 void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
                     CodedSplit* splits, double* leaves) {
     const std::size_t n_splits = left.size();
-    std::vector<std::uint32_t> size(n_splits), first(n_splits + 1);  // of each split: how many leaves, the first
+    std::vector<std::uint32_t> size(n_splits), first(n_splits + 1);  // number of leaves and first leaf per split
     const auto size_of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
     for (std::size_t split = n_splits; split-- > 0;) size[split] = size_of(left[split]) + size_of(right[split]);
     const auto lay = [&](std::int32_t child, std::uint32_t leaf) {
@@ -117,11 +119,11 @@ TreeScorer::TreeScorer(const FlatTrees& trees) {
     lay_trees(trees);
 }
 
-// Fills the columns, and each split's column and rank. A feature has a column for each side where its missing
-// values go, and a further one for each further 255 thresholds.
+// Fills the columns, and the column and rank of each split. A feature has one column for each side that its
+// missing values go to, and another one for every 255 thresholds more.
 void TreeScorer::code_splits(const FlatTrees& trees) {
     splits_.resize(trees.feature.size());
-    std::vector<float> thresholds;  // of the last column
+    std::vector<float> thresholds;  // those of the last column
     std::uint32_t last = 0;
     for (std::uint32_t split : sorted_splits(trees)) {
         const bool same_side = !thresholds.empty() && trees.feature[split] == trees.feature[last] &&
@@ -141,7 +143,8 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
     place_columns();
 }
 
-// Lays out the last column's thresholds, level by level of a search and then in order, and empties them.
+// Stores the thresholds of the last column, in the order of a binary search and in ascending order, and clears
+// them.
 void TreeScorer::close_column(std::vector<float>& thresholds) {
     if (columns_.empty()) return;
     Column& column = columns_.back();
@@ -158,7 +161,7 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
     thresholds.clear();
 }
 
-// The chunks no longer move: points the columns to them.
+// Sets the pointers of the columns, once the chunks no longer move.
 void TreeScorer::place_columns() {
     const Chunk* next = chunks_.data();
     for (Column& column : columns_) {
@@ -195,18 +198,18 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
     }
 }
 
-// Few enough that their codes stay in the cache, enough that the trees are fetched for several blocks at a time
-// and that a thread has something to do.
-std::size_t TreeScorer::rows_a_chunk() const {
-    const std::size_t fitting = kMostCodesAChunk / (kBlock * std::max<std::size_t>(columns_.size(), 1));
-    return kBlock * std::clamp<std::size_t>(fitting, 1, kMostBlocksAChunk);
+// Few enough rows that their codes stay in the cache, but enough that trees are fetched for several blocks at a
+// time and that a thread has enough work.
+std::size_t TreeScorer::rows_per_chunk() const {
+    const std::size_t fitting = kMostCodesPerChunk / (kBlock * std::max<std::size_t>(columns_.size(), 1));
+    return kBlock * std::clamp<std::size_t>(fitting, 1, kMostBlocksPerChunk);
 }
 
 template <class Matrix>
 bool TreeScorer::score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const {
     const TreeKernels& kernels = tree_kernels(path);
     std::atomic<bool> finite{true};
-    parallel_ranges(row_count(matrix), rows_a_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(row_count(matrix), rows_per_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
         if (!score_chunk(matrix, first, kernels, scores.subspan(first, last - first))) finite = false;
     });
     return finite;
@@ -231,7 +234,7 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, cons
                                BlockScores* scores) const {
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
-        for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsATurn; ++tree)
+        for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsPerTurn; ++tree)
             n_splits += trees_[tree].n_splits + 1;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),

@@ -10,7 +10,7 @@
 namespace rankwright {
 namespace {
 
-constexpr double kFar = 40.0;  // exp(-40) adds nothing to a sum that holds a 1
+constexpr double kFar = 40.0;  // exp(-40) does not change a sum that includes 1
 
 struct Document {
     double score, gain;
@@ -45,7 +45,7 @@ void smooth_dcg(Offsets offsets, Doubles scores, Doubles gains, double sigma, in
         for (auto row = static_cast<std::size_t>(offsets[query]);
              row < static_cast<std::size_t>(offsets[query + 1]); ++row)
             ranked.push_back({scores[row], gains[row]});
-        // By gain between equal scores, so that the order of rows does not change a bit of the sums.
+        // Equal scores are ordered by gain, so that the sums do not depend on the order of rows.
         std::sort(ranked.begin(), ranked.end(), [](const Document& a, const Document& b) {
             return std::pair(a.score, a.gain) > std::pair(b.score, b.gain);
         });

@@ -115,7 +115,7 @@ class RelevanceMeasure {
     struct Term {
         Count size, relevant;
     };
-    // Where the ranks from `above` on end: with the entry, or at the cut-off.
+    // The end of the ranks that begin after `above` documents: that of the entry, or the cut-off.
     std::size_t last_rank(Count above, Count size) const { return std::min<std::size_t>(depth_, above + size); }
 
     std::size_t depth_;
@@ -218,7 +218,7 @@ class ExpectedReciprocalRankMeasure {
     }
 
     struct Term {
-        std::size_t first;  // of its drops: the probability of stopping at each of its places
+        std::size_t first;  // index of its first drop; a drop is the probability of stopping at one of its places
         Count size;
         std::int64_t logarithm;
     };

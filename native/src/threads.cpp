@@ -14,7 +14,8 @@
 namespace rankwright {
 namespace {
 
-// One parallel_for under way. It lives on its caller's stack; `helpers` counts the pool threads inside it.
+// A running parallel_for. It is on the stack of its caller; `helpers` is the number of pool threads that work on
+// it.
 struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t n_chunks;
@@ -35,7 +36,7 @@ class Pool {
         wake_.notify_all();
         take_chunks(job);
         std::unique_lock lock(mutex_);
-        jobs_.remove(&job);  // nobody new may join
+        jobs_.remove(&job);  // no other thread can join
         left_.wait(lock, [&] { return job.helpers == 0; });
     }
 
@@ -47,7 +48,7 @@ class Pool {
                 ++size_;
             }
         } catch (const std::system_error&) {
-            // The system gives no more threads: those there are, the caller's at least, do the same work.
+            // The system provides no more threads: the existing ones, at least the caller's, do the same work.
         }
     }
 
@@ -86,8 +87,8 @@ class Pool {
     int size_ = 0;
 };
 
-// Never destroyed: its threads sleep until the process ends. A forked child inherits no threads, so it
-// starts over with a pool of its own.
+// Never destroyed: its threads sleep until the process ends. A forked child inherits no threads, so it starts a
+// new pool.
 Pool* pool = nullptr;
 
 Pool& the_pool() {

@@ -8,7 +8,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kQueriesAChunk = 32;
+constexpr std::size_t kChunkQueries = 32;
 
 std::size_t index(std::int64_t row) { return static_cast<std::size_t>(row); }
 
@@ -95,7 +95,7 @@ class Search {
 
 void most_violated_precision(Offsets queries, Rows order, Doubles scores, std::span<const bool> relevant,
                              int n_threads, std::span<std::int64_t> crossings, std::span<double> lost) {
-    parallel_ranges(queries.size() - 1, kQueriesAChunk, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(queries.size() - 1, kChunkQueries, n_threads, [&](std::size_t first, std::size_t last) {
         Search search(scores, relevant);
         for (std::size_t query = first; query < last; ++query) {
             const std::size_t begin = index(queries[query]);

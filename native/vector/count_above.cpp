@@ -9,7 +9,7 @@ using Counts = std::int32_t __attribute__((vector_size(64), aligned(4), may_alia
 
 }  // namespace
 
-// Thirty-two documents at a time, each in a lane of its own, go past every document.
+// Compares 32 documents at a time, one per lane, with every document.
 void count_above(const float* keys, std::int64_t size, std::int32_t* ranks) {
     constexpr Counts lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     for (std::int64_t block = 0; block < size; block += kCountLanes) {

@@ -4,13 +4,13 @@
 
 #include "rankwright/vectors.hpp"
 
-// A binary search of eight steps, for many values at once. How many edges lie below a value is its code; a missing
-// value is above none of them, and gets its code at the end.
+// A binary search of eight steps, for many values at once. The code of a value is the number of edges below it; a
+// missing value is above none of them, and gets its code at the end.
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 
 #if defined(__AVX512F__)
 
-// The first five steps look only at every eighth edge: those 32 stay in two registers.
+// The first five steps need only every eighth edge: these 32 edges stay in two registers.
 void encode_column(const float* values, const float* edges, std::uint8_t* codes) {
     alignas(64) float pivots[32];
     for (int i = 0; i < 32; ++i) pivots[i] = edges[8 * i + 7];

@@ -57,7 +57,7 @@ inline RowSums meet_below(std::int64_t upper, const PairColumns& columns, const 
             drop_sign(distance);
             write_deltas(place, delta);
             const Floats damping = documents.floor + documents.slope * distance;
-            const Floats share = 1.0f / ((1.0f + q) * damping);  // the only division a pair
+            const Floats share = 1.0f / ((1.0f + q) * damping);  // the only division per pair
             const Floats if_lower = (label > labels) | (label < labels) ? delta * share : Floats{};
             const Floats if_upper = if_lower * q;
             const Floats push = label > labels ? if_upper : -if_lower;
@@ -75,7 +75,7 @@ inline RowSums meet_below(std::int64_t upper, const PairColumns& columns, const 
 
 // exp for -80 <= x <= 0, to single precision: 2^n x exp(r) with |r| <= log(2) / 2.
 inline void exponentiate(Doubles& x) {
-    constexpr double kRounder = 0x1.8p52;  // brings the nearest whole number into the lowest bits
+    constexpr double kRounder = 0x1.8p52;  // adding it moves the nearest integer into the lowest bits
     const Doubles shifted = x * 1.4426950408889634 + kRounder;
     const Doubles r = x - (shifted - kRounder) * 0.6931471805599453;
     Doubles series = 1.0 + Doubles{};
@@ -91,7 +91,7 @@ void measure_from(std::int64_t anchor, const double* scores, double sigma, const
     for (std::int64_t place = anchor / kDoubles * kDoubles; place < documents.size; place += kDoubles) {
         Doubles below = *reinterpret_cast<const Doubles*>(scores + place) - origin;
         below = below < -1e30 ? -1e30 + Doubles{} : below;  // stays finite as a float
-        below = below > 0.0 ? Doubles{} : below;            // documents above the anchor take no part
+        below = below > 0.0 ? Doubles{} : below;            // documents above the anchor form no pairs here
         Doubles odds = sigma * below;
         odds = odds < -80.0 ? -80.0 + Doubles{} : odds;
         exponentiate(odds);

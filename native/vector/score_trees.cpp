@@ -7,7 +7,8 @@
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
-// Bytes of a register, and how many documents' leaves are found together: they fill half of the registers or less.
+// Number of bytes of a register, and of documents that are processed together: they fill at most half of the
+// registers.
 #if defined(__AVX512BW__)
 constexpr std::size_t kWidth = 64;
 #elif defined(__AVX2__)
@@ -23,7 +24,7 @@ using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 constexpr float kInfinity = __builtin_inff();
 
 #if defined(__AVX512BW__)
-// What sixteen places of a search hold, all of them in a table of n where their last bits say.
+// Looks up the thresholds of sixteen places of a search in a table of n, by the lowest bits of the places.
 template <int n>
 inline __m512 look_up(const float* table, __m512i place) {
     if constexpr (n == 32) {
@@ -48,7 +49,7 @@ inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted)
     return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, place, values, sizeof(double)));
 }
 
-// Sixteen documents search at once.
+// Searches for sixteen documents at once.
 template <class T>
 void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     const float* const table = column.search;
@@ -61,7 +62,8 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
         const __m256 high = eight_floats(values, row, static_cast<__mmask8>(wanted >> 8));
         row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
         __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-        if (column.missing_right) value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // of NaN too
+        if (column.missing_right)
+            value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // turns NaN into infinity
         __m512i place = _mm512_set1_epi32(1);
         for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
         if (column.depth > 5) place = descend<32>(table + 32, value, place);
@@ -72,7 +74,7 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
     }
 }
 #else
-// How many of 16 numbers lie below x.
+// The number of values, of 16, that are below x.
 #if defined(__AVX2__)
 inline unsigned count_below(const float* numbers, float x) {
     const __m256 value = _mm256_set1_ps(x);
@@ -89,7 +91,7 @@ inline unsigned count_below(const float* numbers, float x) {
 }
 #endif
 
-// The first four steps of a search are made at once, and so are all further ones.
+// A search in two stages: the first four steps at once, then all others at once.
 template <bool long_search, bool missing_right, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
     for (std::size_t document = 0; document < n; ++document, values += stride) {
@@ -118,7 +120,7 @@ inline std::uint32_t is_infinite(float x) {
     return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu) == 0x7f800000u;
 }
 
-// No way out of the loop, so that it vectorises.
+// The loop has no early exit, so that it vectorises.
 template <class T>
 bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
     std::uint32_t found = 0;
@@ -129,10 +131,10 @@ bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
     return found;
 }
 
-// A document stands at the first leaf of the subtree that it has come to, counted from the first leaf of the split
-// at hand. If it goes right there, it passes the leaves of the left side. One that never came to this split stands
-// behind them already, or in front of all its leaves: then its byte has wrapped and is larger still. So it moves
-// to the larger of two bytes, and nobody need be asked where he stands.
+// The position of a document is the first leaf of the subtree that it has reached, relative to the first leaf of
+// the current split. If it goes right at this split, it skips the leaves of the left side. The position of a
+// document that has not reached this split is after these leaves, or before the first leaf of the split: then its
+// byte has wrapped around and is even larger. So the maximum of two bytes is correct in all cases, without a test.
 #if defined(__AVX512BW__)
 inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
     const Bytes passed = place > skipped ? place : skipped;
@@ -145,7 +147,7 @@ inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
 }
 #endif
 
-// The leaf of every document, without a branch.
+// The leaf of every document, without conditional jumps.
 template <std::size_t n_documents>
 inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
@@ -159,7 +161,10 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
             place[part] = pass(place[part], code[part] > rank, skipped) + step;
     }
     __builtin_memcpy(leaf, place, n_documents);
-    asm("" : : "r"(leaf) : "memory");  // or the compiler takes the leaves out of registers, which takes longer
+    asm(""
+        :
+        : "r"(leaf)
+        : "memory");  // otherwise the compiler extracts the leaves from registers, which is slower
 }
 
 template <std::size_t n_documents>
@@ -168,7 +173,7 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
 }
 
 #if defined(__AVX512BW__)
-// Up to 32 leaves stay in four registers, the lower halves of their values and the upper ones.
+// Up to 32 leaf values stay in four registers, lower and upper halves separately.
 template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
     if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
@@ -197,7 +202,7 @@ inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* 
 }
 #endif
 
-// A tree too large for bytes: each document goes its own way down.
+// A tree that is too large for bytes: documents descend one by one.
 template <std::size_t n_documents>
 void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     const double* const values = tree.leaves->values;

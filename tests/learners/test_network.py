@@ -172,7 +172,7 @@ def test_the_binding_checks_everything(changed, sentence):
 
 
 @pytest.mark.parametrize(
-    ("offsets", "sentence"), [([0, 6, 8, 12], "queries of the same lengths"), ([0, 5], "no such query")]
+    ("offsets", "sentence"), [([0, 6, 8, 12], "the same number of documents"), ([0, 5], "no such query")]
 )
 def test_a_loss_must_be_of_the_same_queries(offsets, sentence):
     other = _native.cross_entropy_pull(offsets=np.array(offsets), labels=np.zeros(offsets[-1]))

@@ -172,14 +172,14 @@ def native_arguments(**changes):
     [
         ({"offsets": np.array([0, 3])}, "offsets must run from 0"),
         ({"labels": np.array([2, 0], dtype=np.uint8)}, "a label is out of range"),
-        ({"labels": np.zeros(3, dtype=np.uint8)}, "there must be a label a row"),
+        ({"labels": np.zeros(3, dtype=np.uint8)}, "there must be one label per row"),
         ({"strengths": np.zeros((2, 3))}, "strengths must be square"),
-        ({"strengths": np.zeros((2, 2))}, "strengths must be finite and above 0"),
-        ({"strengths": np.array([[0.0, 0.0], [np.inf, 0.0]])}, "strengths must be finite and above 0"),
+        ({"strengths": np.zeros((2, 2))}, "strengths must be finite and positive"),
+        ({"strengths": np.array([[0.0, 0.0], [np.inf, 0.0]])}, "strengths must be finite and positive"),
         ({"strengths": np.ones((33, 33))}, "there are too many labels"),
-        ({"shares": np.array([1.0, -1.0])}, "shares must not be below 0"),
-        ({"shares": np.ones(3)}, "shares must be a finite number a row"),
-        ({"scores": np.array([0.0, np.nan])}, "scores must be a finite number a row"),
+        ({"shares": np.array([1.0, -1.0])}, "shares must not be negative"),
+        ({"shares": np.ones(3)}, "one finite share per row"),
+        ({"scores": np.array([0.0, np.nan])}, "one finite score per row"),
     ],
 )
 def test_the_binding_refuses_what_would_leave_its_arrays(changes, sentence):
@@ -192,11 +192,11 @@ def test_the_bindings_of_sums_check_their_rows():
     rows, ones = np.arange(3), np.ones(9)
     with pytest.raises(ValueError, match="a range is out of range"):
         _native.crossing_of_pairs(binned, rows, np.zeros(3, dtype=int), np.full(3, 4), ones, 1)
-    with pytest.raises(ValueError, match="there must be a weight a pair"):
+    with pytest.raises(ValueError, match="there must be one weight per pair"):
         _native.crossing_of_pairs(binned, rows, np.zeros(3, dtype=int), np.full(3, 2), ones, 1)
     with pytest.raises(ValueError, match="a row is out of range"):
         _native.crossing_of_pairs(binned, rows + 1, np.zeros(3, dtype=int), np.full(3, 3), ones, 1)
-    with pytest.raises(ValueError, match="there must be a number a row"):
+    with pytest.raises(ValueError, match="there must be one number per row"):
         _native.sum_by_code(binned, np.ones(2), 1)
     with pytest.raises(ValueError, match="there is no such feature"):
         _native.column_codes(binned, 2)
@@ -207,7 +207,7 @@ def test_the_bindings_of_sums_check_their_rows():
     del given["offsets"]
     with pytest.raises(ValueError, match="log_sum must be finite"):
         _native.crossing_weights(codes, **given, log_sum=-np.inf, squared=False)
-    with pytest.raises(ValueError, match="there must be a label a row"):
+    with pytest.raises(ValueError, match="there must be one label per row"):
         _native.crossing_weights(
             codes, **given | {"labels": np.zeros(2, dtype=np.uint8)}, log_sum=0.0, squared=False
         )

@@ -198,7 +198,7 @@ def test_an_option_of_another_kind_is_refused(make, sentence):
 def test_labels_a_gain_cannot_value():
     with pytest.raises(InputError, match="negative labels, but one label is -1"):
         NDCG()([0, -1], [1, 2])
-    with pytest.raises(InputError, match="too large"):
+    with pytest.raises(InputError, match="takes labels up to 1000, but one label is 2000"):
         NDCG()([0, 2000], [1, 2])
     assert NDCG(gain=Gain.LINEAR)([0, 2000], [1, 2]) == 1.0
     with pytest.raises(InputError, match="labels 0 to 2, but one label is 3"):

@@ -189,14 +189,14 @@ BAD = [
     ({"low": np.nan}, "low must be below high"),
     ({"s": np.array([0.0, np.nan])}, "scores must be finite"),
     ({"t": np.array([0.0, 1e301])}, "scores must be finite"),
-    ({"t": np.zeros(3)}, "one a row"),
+    ({"t": np.zeros(3)}, "one score per row"),
     ({"rows": np.array([0, 2])}, "a row is out of range"),
     ({"offsets": np.array([0, 3])}, "offsets must run"),
     ({"gains": np.zeros(1)}, "finite number for every score"),
-    ({"rank_weights": np.zeros(1)}, "weight for every place"),
-    ({"gains": np.full(2, 1e308), "rank_weights": np.ones(2)}, "too large to add up"),
-    ({"gains": np.full(2, 1e308), "rank_weights": np.full(2, 1e-308)}, "too large to add up"),
-    ({"rank_weights": np.full(2, 1e308)}, "too large to add up"),
+    ({"rank_weights": np.zeros(1)}, "one weight per place"),
+    ({"gains": np.full(2, 1e308), "rank_weights": np.ones(2)}, "too large to be summed"),
+    ({"gains": np.full(2, 1e308), "rank_weights": np.full(2, 1e-308)}, "too large to be summed"),
+    ({"rank_weights": np.full(2, 1e308)}, "too large to be summed"),
 ]
 
 

@@ -139,7 +139,7 @@ RIGHT = {
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("widths", np.array([2]), "one layer at least"),
+        ("widths", np.array([2]), "at least two entries"),
         ("widths", np.array([2, 3, 2]), "as many parameters|last width"),
         ("widths", np.array([2, 0, 1]), "at least 1"),
         ("widths", np.array([2, -(2**62), 1]), "at least 1"),

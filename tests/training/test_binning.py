@@ -136,7 +136,7 @@ def test_every_number_of_edges_on_every_path(path, n_edges):
 
 @pytest.mark.parametrize("path", [-1, _native.widest_path() + 1])
 def test_a_vector_path_that_the_processor_lacks_is_refused(path):
-    with pytest.raises(ValueError, match="this processor has no such path"):
+    with pytest.raises(ValueError, match="this processor does not support this path"):
         _native.encode_column(np.zeros(3, dtype=np.float32), [], path)
 
 

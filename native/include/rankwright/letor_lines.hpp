@@ -33,8 +33,8 @@ struct LetorRules {
     std::size_t max_query_id;   // characters
 };
 
-// The rows of a piece of text. Values stand in runs of consecutive features, so that a dense file takes the space
-// of its matrix, and a sparse one at most a few times the space of its text.
+// The rows of a piece of text. Values are stored in runs of consecutive features, so that a dense file takes the
+// space of its matrix, and a sparse one at most a few times the space of its text.
 struct LetorRows {
     struct Run {
         std::uint32_t first, size;  // features first, first + 1, ...; counted from 0

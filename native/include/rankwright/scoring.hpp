@@ -44,7 +44,7 @@ class TreeScorer {
     void close_column(std::vector<float>& thresholds);
     void place_columns();
     void lay_trees(const FlatTrees& trees);
-    std::size_t rows_a_chunk() const;
+    std::size_t rows_per_chunk() const;
     template <class Matrix>
     bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
                      std::span<double> scores) const;

@@ -16,7 +16,7 @@ Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
 class Rule(Protocol[Signal]):
     """A boosting algorithm without its loop and its weak learner.
 
-    `remedy` tells the user what to change if the ensemble's scores become infinite.
+    `remedy` is the advice in the error message if the ensemble's scores become infinite.
     """
 
     remedy: ClassVar[str]

@@ -111,7 +111,7 @@ class VoteLearner:
     def fit(self, signal: PairSignal) -> Weak:
         """Return the vote with the largest r."""
         r = self._agreement(signal)
-        best = _at_highest(self._worth(r))
+        best = _at_highest(self._directed(r))
         return self._vote(best, r[best])
 
     def _agreement(self, signal: PairSignal) -> Doubles:
@@ -121,11 +121,12 @@ class VoteLearner:
         there_is = np.arange(MISSING) < np.array([[len(one)] for one in self._thresholds])
         return np.where(there_is, above - above[:, :1] / 2.0, 0.0)
 
-    def _worth(self, r: Doubles) -> Doubles:
+    def _directed(self, r: Doubles) -> Doubles:
+        """Return the largest r over the allowed directions of a vote."""
         return np.asarray(np.max([direction * r for direction in self.directions], axis=0))
 
     def _vote(self, threshold: Threshold, r: float) -> Weak:
-        if self._worth(np.array([r]))[0] <= NOTHING:
+        if self._directed(np.array([r]))[0] <= NOTHING:
             return _nothing(self.binned)
         vote = 0.5 if r > 0.0 else -0.5
         codes = _native.column_codes(self.binned.matrix, threshold.feature)
@@ -169,9 +170,9 @@ class MetricVoteLearner(VoteLearner):
     def fit(self, signal: PairSignal) -> Weak:
         """Return the vote with which the ensemble has the best metric."""
         r = self._agreement(signal)
-        worth = self._worth(r)
-        thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(worth)]
-        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if worth[one] > NOTHING]
+        directed = self._directed(r)
+        thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(directed)]
+        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if directed[one] > NOTHING]
         if not votes:
             return _nothing(self.binned)
         scores = [signal.scores + half_log_odds(agreement) * vote.outputs for vote, agreement in votes]
@@ -186,9 +187,9 @@ def _above(sums: Doubles) -> Doubles:
     return np.cumsum(sums[:, MISSING - 1 :: -1], axis=1)[:, ::-1]
 
 
-def _at_highest(worth: Doubles) -> Threshold:
-    """Return the threshold of the highest worth, the first of equals."""
-    return Threshold(*map(int, divmod(int(np.argmax(worth)), worth.shape[1])))
+def _at_highest(values: Doubles) -> Threshold:
+    """Return the threshold with the highest value, the first one if several are equal."""
+    return Threshold(*map(int, divmod(int(np.argmax(values)), values.shape[1])))
 
 
 def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:

@@ -91,7 +91,7 @@ def _checked_scores(name: str, scores: Any, length: int) -> Doubles:
 
 
 def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
-    """Return both as one scorer: one ensemble where both are trees of the same columns."""
+    """Return both as one scorer: one ensemble if both are trees of the same columns."""
     match start, trees:
         case TreeEnsemble(), TreeEnsemble():
             return TreeEnsemble.concatenate([start.bare(), trees])
