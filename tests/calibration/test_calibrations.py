@@ -211,10 +211,10 @@ def test_the_kernel_of_soft_ranks_is_its_twin(sizes, seed, sigma):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"sigma": 0.0}, "sigma must be above 0"),
-        ({"sigma": np.nan}, "sigma must be above 0"),
+        ({"sigma": 0.0}, "sigma must be finite and above 0"),
+        ({"sigma": np.nan}, "sigma must be finite and above 0"),
         ({"scores": np.array([np.nan, 1.0])}, "scores must be finite"),
-        ({"gains": np.zeros(3)}, "a finite gain a score"),
+        ({"gains": np.zeros(3)}, "one finite gain per score"),
         ({"offsets": np.array([0, 3])}, "offsets must run from 0"),
     ],
 )

@@ -18,7 +18,7 @@ from scipy import sparse
 import rankwright as rw
 from fuzz import stub
 from rankwright import _native
-from rankwright.cli.inputs import known_rankers
+from rankwright.rankers.catalogue import known_rankers
 from rankwright.metrics import Metric
 
 KEPT = 12

@@ -191,7 +191,7 @@ def learner_of(kind, X, *, documents=1.0, by="documents", features=1.0, seed=0, 
         sampling=TreeSampling(documents, by, features),
         monotone=np.zeros(0, dtype=np.int8),
         random=np.random.default_rng(seed),
-        n_jobs=1,
+        n_threads=1,
     )
 
 

@@ -204,7 +204,7 @@ def test_a_scorer_without_contributions_says_so():
         ("right", [2, -3], "child is out of range"),
         ("right", [1, -2], "two parents"),
         ("cover", [1, 1, np.nan], "cover"),
-        ("cover", [1, 1], "one cover per leaf"),
+        ("cover", [1, 1], "one value per leaf"),
         ("threshold", [0.0], "one value per split"),
     ],
 )

@@ -184,7 +184,7 @@ def test_scores_are_monotone_in_a_feature_that_must_be(direction, query_features
     for row in TEST.X[:20]:
         X = np.repeat(row[None], len(grid), axis=0)
         X[:, 2] = grid
-        assert (direction * np.diff(ranker.predict(X)) >= 0).all()
+        assert (direction * np.diff(ranker.predict(X, qid=1)) >= 0).all()
 
 
 def test_monotone_takes_names_and_numbers_of_numpy():
@@ -280,7 +280,7 @@ def test_defaults_grow_with_the_data():
 
 
 def test_all_equal_labels_are_told():
-    with pytest.raises(InputError, match="There is nothing to learn: no query has documents that are better"):
+    with pytest.raises(InputError, match="There is nothing to learn: within every query all labels are equal"):
         fitted(RankingData(TRAIN.X, np.ones(len(TRAIN)), TRAIN.qid))
 
 

@@ -52,10 +52,10 @@ constexpr std::size_t kWideLanes = 4;
 
 // count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
 // encode_column: codes[i] = the number of edges below values[i], 255 if it is NaN; for kEncodeRows values.
-// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays of
-// this and the next are readable and writable up to a multiple of kGainLanes.
-// class_gains: the same, with gains and hessians summed over classes; a class without hessian gains nothing.
-// add_wide_rows: adds the integers of every row to those of its code, for each column. Arrays are aligned.
+// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
+// of this and the next are readable and writable up to a multiple of kGainLanes. class_gains: the same, with gains
+// and hessians summed over classes; a class without hessian gains nothing. add_wide_rows: adds the integers of
+// every row to those of its code, for each column. Arrays are aligned.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
     namespace path {                                                                                       \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \

@@ -197,7 +197,8 @@ class Pool(Generic[M]):
 
     def _join(self, name: str, fitted: Future[list[M]], skip_failures: bool) -> None:
         try:
-            self.members += result_of(fitted)
+            joined: list[M] = result_of(fitted)
+            self.members += joined
         except Exception as error:
             if skip_failures:
                 self.failures.append((name, error))
