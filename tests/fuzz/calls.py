@@ -18,8 +18,8 @@ from scipy import sparse
 import rankwright as rw
 from fuzz import stub
 from rankwright import _native
-from rankwright.rankers.catalogue import known_rankers
 from rankwright.metrics import Metric
+from rankwright.rankers.catalogue import known_rankers
 
 KEPT = 12
 TRIES = 2000
