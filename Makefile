@@ -43,17 +43,21 @@ format: $(VENV)/.dev
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
-# The tests again, on a core built with the address and undefined-behaviour sanitizers. pytrec_eval frees what it
-# made with new[], which is no mistake of ours; pytest must not swallow what a sanitizer says as it ends the process.
+SANITIZED = LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONPATH=$(CURDIR)/build/sanitize:$(CURDIR)/tests \
+	PYTHONMALLOC=malloc $(CURDIR)/$(VENV)-sanitize/bin/python
+
+# The tests and wrong calls of the bindings, on a core built with the address and undefined-behaviour sanitizers.
+# pytrec_eval frees with the wrong operator what it made with new[], which is not our mistake; pytest must not swallow
+# what a sanitizer says as it ends the process.
 sanitize: $(VENV)/.dev $(VENV)/.built
 	$(PIP) --no-build-isolation --no-deps --upgrade --target build/sanitize \
 		--config-settings=cmake.define.RANKWRIGHT_SANITIZE=ON --config-settings=build-dir=build/sanitize-cmake .
 	$(PYTHON) -m venv --without-pip $(VENV)-sanitize
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" \
 		> $$($(VENV)-sanitize/bin/python -c "import site; print(site.getsitepackages()[0])")/packages.pth
-	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONPATH=build/sanitize PYTHONMALLOC=malloc \
-		$(VENV)-sanitize/bin/python -m pytest -q -p no:cacheprovider --capture=sys -n $(JOBS) $(TESTS)
+	$(SANITIZED) -m pytest -q -p no:cacheprovider --capture=sys --numprocesses=$(JOBS) $(TESTS)
+	$(SANITIZED) -m fuzz bindings $(FUZZ)
 
 clean:
 	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -58,6 +58,7 @@ def recorded_calls():
     finally:
         for name in names:
             setattr(_native, name, real[name])
+    _add_variants(calls, alike)
     _add_methods(calls, alike)
     _add_unreached(calls, alike)
     return dict(sorted(calls.items()))
@@ -130,6 +131,18 @@ def _judged(seed):
 def _fitted(kind, train, other):
     few = {name: 2 for name in kind().get_params() if name == "rounds"}
     return kind(**few).fit(train, validation=other)
+
+
+def _add_variants(calls, alike):
+    """Repeat calls with one flag turned, for objects that small data do not give, such as coarse matrices."""
+    for some in calls.values():
+        for call in some[:3]:
+            for place, flag in enumerate(call.arguments):
+                if isinstance(flag, bool):
+                    turned = (*call.arguments[:place], not flag, *call.arguments[place + 1 :])
+                    some.append(Call(call.function, turned, call.keywords, alike))
+                    result = call.function(*map(_copied, turned), **call.keywords)
+                    alike[type(result)] += [result] if type(result) in alike else []
 
 
 def _add_methods(calls, alike):
