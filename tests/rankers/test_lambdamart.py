@@ -280,7 +280,7 @@ def test_defaults_grow_with_the_data():
 
 
 def test_all_equal_labels_are_told():
-    with pytest.raises(InputError, match="There is nothing to learn: no query has documents that are better"):
+    with pytest.raises(InputError, match="There is nothing to learn: within every query all labels are equal"):
         fitted(RankingData(TRAIN.X, np.ones(len(TRAIN)), TRAIN.qid))
 
 
