@@ -149,7 +149,7 @@ using Depth = std::optional<std::int64_t>;
 Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vector<double> query_factors) {
     checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must be between 0 and 1, one per score");
     checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must be between 0 and 1");
-    checked_finite(query_factors, n.n_queries, "there must be one finite query factor per query");
+    checked_finite(query_factors, n.n_queries, "query_factors must be one finite number per query");
     return
         [gains, discounts, query_factors](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
             // No query has more ranks than there are rows.

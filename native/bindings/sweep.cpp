@@ -28,7 +28,7 @@ struct Arguments {
     }
 
     static Doubles checked_scores(const Vector<double>& scores, std::size_t n) {
-        constexpr const char* sentence = "there must be one score per row, finite and at most 1e300";
+        constexpr const char* sentence = "scores must be finite, at most 1e300, and one per row";
         const Doubles numbers = checked_finite(scores, n, sentence);
         std::int64_t inside = 0;
         for (double score : numbers) inside += -kHighestScore <= score && score <= kHighestScore;

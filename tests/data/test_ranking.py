@@ -52,7 +52,7 @@ def test_every_vector_path_counts_alike(path, scores):
 
 @pytest.mark.parametrize("path", [-1, _native.widest_path() + 1])
 def test_a_vector_path_that_the_processor_lacks_is_refused(path):
-    with pytest.raises(ValueError, match="this processor has no such path"):
+    with pytest.raises(ValueError, match="this processor does not support this path"):
         _native.count_above(np.zeros(3, dtype=np.float32), path)
 
 

@@ -125,7 +125,7 @@ def test_a_gaussian_query_has_seven_relevant_of_21():
     [
         (lambda: synthetic.polynomial_queries(0), "n_queries must be a positive integer, not 0."),
         (lambda: synthetic.polynomial_queries(1, n_terms=0), "n_terms must be a positive integer, not 0."),
-        (lambda: synthetic.polynomial_queries(1, n_features=5), "n_active is 10, more than the 5 features"),
+        (lambda: synthetic.polynomial_queries(1, n_features=5), "n_active is 10, but there are only 5 features"),
         (lambda: synthetic.polynomial_queries(1, noise=1.5), "noise must lie between 0 and 1, not 1.5."),
         (
             lambda: synthetic.polynomial_queries(1, label_shares=(0.5, 0.4)),

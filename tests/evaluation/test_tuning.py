@@ -178,7 +178,7 @@ def test_plain_json(folder, tune):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"tune": "test"}, "chosen by validation or out-of-fold, not by 'test'"),
+        ({"tune": "test"}, "no tuning protocol 'test'; choose 'validation' or 'out-of-fold'"),
         ({"grid": {"leaves": (2,)}}, "no parameter 'leaves'; did you mean 'max_leaves'"),
         ({"grid": {"max_leaves": ()}}, "a list of values for max_leaves"),
         ({"grid": {"subsample_by": "queries"}}, "a list of values for subsample_by"),

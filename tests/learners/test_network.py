@@ -148,7 +148,7 @@ def test_an_error_of_a_python_loss_passes_through():
         ({"queries": np.array([3])}, "out of range"),
         ({"queries": np.array([-1])}, "out of range"),
         ({"weights": np.ones(3)}, "weights must be a finite number for every row"),
-        ({"n_steps": -1}, "n_steps and learning_rate"),
+        ({"n_steps": -1}, "n_steps must not be negative"),
         ({"pull": lambda _query, _scores: np.zeros(1)}, "the pull must be a number for every document"),
     ],
 )

@@ -189,7 +189,7 @@ BAD = [
     ({"low": np.nan}, "low must be below high"),
     ({"s": np.array([0.0, np.nan])}, "scores must be finite"),
     ({"t": np.array([0.0, 1e301])}, "scores must be finite"),
-    ({"t": np.zeros(3)}, "one score per row"),
+    ({"t": np.zeros(3)}, "one per row"),
     ({"rows": np.array([0, 2])}, "a row is out of range"),
     ({"offsets": np.array([0, 3])}, "offsets must run"),
     ({"gains": np.zeros(1)}, "finite number for every score"),

@@ -274,7 +274,7 @@ WRONG = [
     ({"threshold": [0.5]}, "threshold has shape"),
     ({"threshold": [0.5, np.nan]}, r"threshold\[1\] is nan"),
     ({"threshold": [0.5, -3.4028235e38 - 1e31]}, "threshold holds numbers too low"),
-    ({"missing_left": [1]}, "missing_left must have one value a split"),
+    ({"missing_left": [1]}, "missing_left must have one value per split"),
     ({"missing_left": [1, 2]}, r"missing_left\[1\] is 2"),
     ({"left": [1]}, "left must have one value per split"),
     ({"left": [0, -1]}, r"left\[0\] is 0: neither a later split"),

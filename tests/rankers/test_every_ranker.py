@@ -434,8 +434,8 @@ def test_a_mistake_in_the_data_is_told_in_a_sentence(ranker_class, mistake):
         (tuple(judged(2, n_features=4)), "In the validation part: The model has 5 features, the data 4."),
         (changed(y=[1, 0]), "In the validation part: There are 16 documents but labels"),
         (changed()[:2], r"validation must be RankingData or \(X, y, qid\)."),
-        (changed(y=np.ones(16)), "The validation part cannot choose"),
-        ((np.zeros((0, 5)), [], []), "The validation part cannot choose"),
+        (changed(y=np.ones(16)), "The validation data cannot choose"),
+        ((np.zeros((0, 5)), [], []), "The validation data cannot choose"),
     ],
 )
 def test_a_mistake_in_the_validation_part_is_told_in_a_sentence(ranker_class, validation, sentence):

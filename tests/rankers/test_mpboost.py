@@ -154,7 +154,7 @@ def test_distances_beyond_numbers_are_refused(distance, many_labels):
 
 @pytest.mark.parametrize("distance", [Linear(0.05), Linear(1.0), Logarithmic(30.0)], ids=str)
 def test_distances_far_from_1_are_warned_of(distance):
-    with pytest.warns(UserWarning, match=r"between the lowest and the highest label; .* \(condition 9\)"):
+    with pytest.warns(UserWarning, match=r"between the lowest and the highest label, .* \(condition 9\)"):
         MPBoost(distance=distance, rounds=1).fit(*noisy())
 
 
