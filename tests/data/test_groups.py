@@ -92,12 +92,13 @@ def test_ids_with_nul_are_refused_as_numpy_would_drop_it(ids):
         QueryGroups.of(ids)
 
 
-def test_an_id_that_is_very_long_would_widen_every_row():
-    assert len(QueryGroups.of(["a" * 1000, "b"])) == 2
+@pytest.mark.parametrize("form", [list, np.array])
+def test_an_id_that_is_very_long_would_widen_every_row(form):
+    assert len(QueryGroups.of(form(["a" * 1000, "b"]))) == 2
     with pytest.raises(
         InputError, match=r"The query id of row 1 has 100,000 characters; at most 1,000 are allowed\."
     ):
-        QueryGroups.of(["b", "a" * 100_000])
+        QueryGroups.of(form(["b", "a" * 100_000]))
 
 
 def test_values_are_reduced_within_the_query_whatever_the_order_of_rows():

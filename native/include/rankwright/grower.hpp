@@ -2,12 +2,14 @@
 //
 // Data flow through stages, each in a file of its own:
 //
-//   binning     features become codes of 8 bits                                  binning.hpp
-//   quantising  numbers of rows become integers                                  quantise.hpp
-//   histogram   integers of a leaf's rows are summed by code                     histogram.hpp
-//   splitting   a leaf's best split is found from its histogram                  gradient_search, vector_search,
-//   stumps growth      leaves are split, rows divided, histograms subtracted            this file leaf values
-//   leaves get their values or votes, rows their outputs             gradient_tree, vector_tree, vote_tree
+// clang-format off
+//   binning      features become codes of 8 bits                        binning.hpp
+//   quantising   gradients of rows become integers                      quantise.hpp
+//   histogram    integers of a leaf's rows are summed by code           histogram.hpp
+//   splitting    a leaf's best split is found from its histogram        gradient_search, vector_search, stumps
+//   growth       leaves are split, rows divided, histograms subtracted  this file
+//   leaf values  leaves get values or votes, rows their outputs         gradient_tree, vector_tree, vote_tree
+// clang-format on
 //
 // Neither the order of rows nor the number of threads changes a tree: histograms are exact, and leaves are chosen
 // by gain, the earliest of equal ones.

@@ -90,7 +90,11 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
     ids = np.asarray(qid)
     if ids.ndim != 1:
         raise InputError(f"qid must have one id per row, not shape {ids.shape}.")
-    if ids.dtype.kind in "iuSU":
+    if ids.dtype.kind in "iu":
+        return ids
+    if ids.dtype.kind in "SU":
+        if ids.dtype.itemsize > MAX_QUERY_ID:  # wide enough to hold an id that is too long
+            _check_texts(ids.tolist())
         return ids
     if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
