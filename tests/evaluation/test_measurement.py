@@ -80,3 +80,20 @@ def test_negative_labels_need_a_metric_without_gains():
     with pytest.raises(InputError, match="not defined for negative labels"):
         evaluate({"scores": [0.0, 1.0]}, data, metrics=["ndcg"])
     assert evaluate({"scores": [0.0, 1.0]}, data, metrics=["map"]).mean("scores", "map") == 1.0
+
+
+@pytest.mark.parametrize("systems", [FeatureScorer(0, n_features=1, missing=0.0), [SCORES], SCORES])
+def test_systems_without_names_are_refused(systems):
+    with pytest.raises(InputError, match=r"evaluate takes systems by name, such as {'mine': ranker}\."):
+        evaluate(systems, DATA)
+
+
+def test_data_may_be_three_arrays():
+    report = evaluate({"good": SCORES}, (DATA.X, DATA.y, DATA.qid))
+    assert report.to_dict() == evaluate({"good": SCORES}, DATA).to_dict()
+
+
+@pytest.mark.parametrize("data", [DATA.X, [DATA.X, DATA.y], None])
+def test_other_data_are_refused(data):
+    with pytest.raises(InputError, match=r"data must be RankingData or \(X, y, qid\), not "):
+        evaluate({"good": SCORES}, data)

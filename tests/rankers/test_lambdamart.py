@@ -187,6 +187,16 @@ def test_scores_are_monotone_in_a_feature_that_must_be(direction, query_features
         assert (direction * np.diff(ranker.predict(X, qid=1)) >= 0).all()
 
 
+def test_monotone_takes_text_as_a_name_or_without_names_as_a_number_from_1():
+    X, y, qid = TRAIN
+    by_column = fitted(monotone={2: -1}).predict(X).tobytes()
+    assert fitted(monotone={"3": -1}).predict(X).tobytes() == by_column
+    digits = RankingData(X, y, qid, feature_names=["3", "2", "1", "0", "9"])
+    assert fitted(digits, monotone={"1": -1}).predict(X).tobytes() == by_column
+    with pytest.raises(InputError, match="monotone names the feature '4'"):
+        fitted(digits, monotone={"4": 1})
+
+
 def test_monotone_takes_names_and_numbers_of_numpy():
     X, y, qid = TRAIN
     named = RankingData(X, y, qid, feature_names=list("abcde"))

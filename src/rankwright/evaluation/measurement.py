@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from rankwright.data.dataset import RankingData
 from rankwright.errors import InputError
 from rankwright.evaluation.report import Report
 from rankwright.metrics import Convention, Metric, find_convention, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
-
-    from rankwright.data import RankingData
 
 
 class Predicts(Protocol):
@@ -27,7 +27,7 @@ class Predicts(Protocol):
 
 def evaluate(
     systems: Mapping[str, Predicts | ArrayLike],
-    data: RankingData,
+    data: RankingData | tuple[Any, Any, Any],
     *,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
@@ -40,7 +40,7 @@ def evaluate(
     systems
         By name: rankers, scorers, or arrays with one score per document.
     data
-        The judged documents.
+        The judged documents: RankingData or (X, y, qid).
     metrics
         Metrics, or their names.
     convention
@@ -48,8 +48,8 @@ def evaluate(
         `sklearn`.
     """
     counting = _convention(convention)
-    if not systems:
-        raise InputError("There is nothing to evaluate: give at least one system.")
+    data = _judged(data)
+    require_systems(systems)
     asked = checked_metrics(metrics, counting)
     values, empty = {}, {}
     for system, scores in ((name, _scores(one, data, n_jobs)) for name, one in systems.items()):
@@ -77,6 +77,22 @@ def checked_metrics(metrics: Sequence[Metric | str], counting: Convention) -> li
     for metric in asked:
         counting.apply(metric)
     return asked
+
+
+def require_systems(systems: Any) -> None:
+    """Refuse what is not one or more systems by name."""
+    if not isinstance(systems, Mapping):
+        raise InputError("evaluate takes systems by name, such as {'mine': ranker}.")
+    if not systems:
+        raise InputError("There is nothing to evaluate: give at least one system.")
+
+
+def _judged(data: Any) -> RankingData:
+    if isinstance(data, tuple) and len(data) == 3:
+        return RankingData(*data)
+    if not isinstance(data, RankingData):
+        raise InputError(f"data must be RankingData or (X, y, qid), not {type(data).__name__}.")
+    return data
 
 
 def _convention(one: str | Convention) -> Convention:

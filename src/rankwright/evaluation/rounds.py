@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.chart import line_chart
 from rankwright.errors import InputError
-from rankwright.evaluation.measurement import evaluate
+from rankwright.evaluation.measurement import evaluate, require_systems
 from rankwright.models import Scorer
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def evaluate_rounds(
     metrics, convention
         As for `evaluate`.
     """
+    require_systems(systems)
     wanted = _checked_rounds(rounds)
     cut = {
         cut_name(name, number): _scorer_of(name, system, number).first(number)

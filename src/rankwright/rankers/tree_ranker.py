@@ -54,11 +54,12 @@ class Directions(Check):
     def accepts(self, value: Any) -> bool:
         return isinstance(value, Mapping) and all(one in (-1, 0, 1) for one in value.values())
 
+    @property
+    def text_range(self) -> str:
+        return 'none, or JSON such as {"bm25": 1}'
+
     def read(self, text: str) -> Any:
-        value = read_json(text)
-        if not isinstance(value, dict):
-            return text
-        return {int(name) if name.isdigit() else name: direction for name, direction in value.items()}
+        return read_json(text)
 
 
 class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, RandomParameters, Ranker):
@@ -112,7 +113,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     monotone: Mapping[int | str, int] | None = parameter(
         Directions(optional=True),
         "Monotone constraints by feature: +1 if the score must not decrease as the feature increases, "
-        "-1 if it must not increase, 0 for no constraint.",
+        "-1 if it must not increase, 0 for no constraint. A number counts from 0; text is a feature's name or, "
+        "without names, its number in a LETOR file, from 1.",
         default=None,
     )
     coarse: bool | None = parameter(
@@ -218,8 +220,11 @@ def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, *,
 
 
 def _feature_number(feature: int | str, train: RankingData) -> int:
-    if isinstance(feature, str) and train.feature_names and feature in train.feature_names:
-        return train.feature_names.index(feature)
-    if isinstance(feature, int | np.integer) and not isinstance(feature, bool) and 0 <= feature < train.n_features:
+    """Return the column of a feature: a number counts from 0; text is a name or, without names, counts from 1."""
+    if isinstance(feature, str):
+        names = train.feature_names or [str(number) for number in range(1, train.n_features + 1)]
+        if feature in names:
+            return names.index(feature)
+    elif Integer(0, train.n_features - 1).accepts(feature):
         return int(feature)
     raise InputError(f"monotone names the feature {feature!r}, which the data do not have.")
