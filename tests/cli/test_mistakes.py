@@ -194,7 +194,7 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
         (["adarank", "--set", "round=5"], "AdaRank has no parameter 'round'; did you mean 'rounds'?"),
         (["adarank", "--set", "rounds"], "--set takes name=value, not 'rounds'."),
         (["adarank", "--set", "rounds=many"], "rounds must be a positive integer, not 'many'."),
-        (["adarank", "--set", "rounds=0"], "rounds must be a positive integer, not 0."),
+        (["adarank", "--set", "rounds=0"], "rounds must be a positive integer, not '0'."),
         (["adarank", "--set", "choose=best"], "choose must be 'loss' or 'measure', not 'best'."),
         (
             ["calibrated-adaboost", "--set", "companions=rnaksvm"],
@@ -204,17 +204,18 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
         (["adarank", "--set", "metric=dcg"], None),
         (
             ["lambdamart", "--set", "query_features=rnak"],
-            "query_features must be a list of distinct values, each 'zscore', 'rank' or 'minmax', not ('rnak',).",
+            "query_features must be distinct values separated by commas, each 'zscore', 'rank' or 'minmax', "
+            "not 'rnak'.",
         ),
         (
             ["lambdamart", "--set", "monotone=1:1"],
-            "monotone must be None or a mapping from feature numbers or names to -1, 0 or 1, not '1:1'.",
+            "monotone must be none, or JSON such as {\"bm25\": 1}, not '1:1'.",
         ),
         (
             ["lambdamart", "--set", "step=exact"],
-            "step must be None or an ExactStep such as ExactStep(on='validation'), not 'exact'.",
+            'step must be none, or JSON such as {"on": "validation"}, not \'exact\'.',
         ),
-        (["adarank", "--set", "n_jobs=0"], "n_jobs must be None, -1 or a positive integer, not 0."),
+        (["adarank", "--set", "n_jobs=0"], "n_jobs must be none, -1 or a positive integer, not '0'."),
     ],
 )
 def test_unknown_rankers_and_parameters(refuse, fold, words, sentence):

@@ -363,6 +363,26 @@ def test_rankers(run):
     assert "crossval --tune tries none; zscore,rank." in run("rankers", "lambdamart").out
 
 
+@pytest.mark.parametrize(
+    ("ranker", "ranges"),
+    [
+        (
+            "lambdamart",
+            [
+                'none, or JSON such as {"on": "validation"}',
+                'none, or JSON such as {"bm25": 1}',
+                "a metric such as ndcg@10",
+                "none, true or false",
+            ],
+        ),
+        ("calibrated-adaboost", ["names separated by commas, such as ranksvm,lambdamart", "true or false"]),
+    ],
+)
+def test_rankers_spells_ranges_as_the_shell_takes_them(run, ranker, ranges):
+    out = run("rankers", ranker).out
+    assert all(f"Range: {one}." in out for one in ranges)
+
+
 def test_info_of_a_model(run, model):
     out = run("info", model).out
     assert "kind        linear\n" in out

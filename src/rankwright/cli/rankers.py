@@ -56,7 +56,7 @@ def _summary(kind: type[Ranker]) -> str:
 
 def _described(one: Parameter) -> dict[str, Any]:
     default = one.default if isinstance(one.default, str | int | float | bool | None) else spelled(one.default)
-    return {"default": default, "range": str(one.check), "meaning": one.meaning, "tune": list(one.tune)}
+    return {"default": default, "range": one.check.text_range, "meaning": one.meaning, "tune": list(one.tune)}
 
 
 def _show(facts: dict[str, Any]) -> None:

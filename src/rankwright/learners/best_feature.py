@@ -109,8 +109,8 @@ class BestFeature:
 class LeastLossFeature(BestFeature):
     """The feature whose addition leaves the least loss: min over k of sum_i exp(-E(f + alpha_k x_k on query i)).
 
-    This is equation 8 of Xu & Li (2007) itself. The weighted measure approximates it; but as weights differ by a
-    factor of at most e, it soon chooses the same feature again and again.
+    Equation 8 of Xu & Li (2007), with the alpha of figure 1 for each feature. The weighted measure approximates
+    it; but as weights differ by a factor of at most e, it soon chooses the same feature again and again.
     """
 
     def _criterion(self, signal: QueryWeights) -> Doubles:

@@ -66,8 +66,8 @@ class AdaRankRule:
     def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
 
-        None if it is not positive, or if the ensemble no longer improves: the stopping rule of the paper's
-        experiments.
+        None if alpha_t is not positive, or if the round does not improve the ensemble (`stop`). The paper's
+        experiments use `stop="measure"`.
         """
         alpha = float(signal.half_log_odds(self.quality(outputs)))
         if alpha <= 0.0 or not self.improves(signal, self.signal(signal.scores + alpha * outputs)):

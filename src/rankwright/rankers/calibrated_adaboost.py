@@ -71,7 +71,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         ListOf(Integer(1, MOST_TERMS)), "Maximum numbers of stumps of the products in the pool.", default=()
     )
     rounds_tried: Sequence[int] = parameter(
-        ListOf(Integer(1), least=1), "Numbers of rounds that the validation data choose from.", default=(50, 100)
+        ListOf(Integer(1), least=1), "Numbers of rounds after which classifiers are calibrated.", default=(50, 100)
     )
     pool_rounds: str = parameter(
         OneOf(("one", "all")),
@@ -99,7 +99,9 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         tune=(True, False),
     )
     exponents: Sequence[float] = parameter(
-        ListOf(Real(least=0.0), least=1), "Values of c that the validation data choose from.", default=(20.0,)
+        ListOf(Real(least=0.0), least=1),
+        "Values of c that the validation data choose from. With one value nothing is chosen.",
+        default=(20.0,),
     )
     kept_weight: float = parameter(
         Fraction(),
@@ -107,7 +109,10 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         default=KEPT_WEIGHT,
     )
     companions: Sequence[Ranker] = parameter(
-        ListOf(Value(Ranker, "RankSVM()", read_ranker)),
+        ListOf(
+            Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm"),
+            text="names separated by commas, such as ranksvm,lambdamart",
+        ),
         "Other rankers, each trained on the same queries for all its rounds; the model is then the mean of "
         "their scores and the pool's, all standardised within the query.",
         default=(),
@@ -231,7 +236,11 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         return sorted({min(tried, len(classifier.weights)) for tried in self.rounds_tried})
 
     def _mix(self, members: Sequence[CalibratedMember], judge: Judge | None) -> Mixture[CalibratedMember]:
-        """Weight members by equation 6, with the exponent and the number of rounds of the best mixture."""
+        """Weight members by equation 6, with the exponent and the number of rounds of the best mixture.
+
+        Without a judge, a member counts by its value minus the mean of its split, because splits differ in
+        difficulty.
+        """
         if judge is None:
             weights = exponential_weights(values_within_split(members), self.exponents[0])
             return Mixture(members, weights, exponent=self.exponents[0])

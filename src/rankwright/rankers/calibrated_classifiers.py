@@ -103,8 +103,8 @@ class CalibrationLevel:
         for n_rounds in rounds:
             trees, total = classifier.first(n_rounds)
             part = learner.split.calibrate
-            scores = _class_scores(trees, part.data, 1)[part.canonical_rows]
-            task = CalibrationTask(scores, total, *part.labels, self.classes)
+            class_scores = _class_scores(trees, part.data, 1)[part.canonical_rows]
+            task = CalibrationTask(class_scores, total, *part.labels, self.classes)
             judge, judged = self._judge(trees, task)
             for name in self.names:
                 calibration = CALIBRATIONS[name].fit(task)

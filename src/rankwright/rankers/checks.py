@@ -30,7 +30,7 @@ ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 class Check(ABC):
     """A range of values; `str` describes it, as in "None or a positive integer".
 
-    A subclass defines `range`, `accepts` and `read`.
+    A subclass defines `range`, `accepts` and `read`, and `text_range` if the command line spells values otherwise.
 
     Parameters
     ----------
@@ -53,19 +53,28 @@ class Check(ABC):
     def read(self, text: str) -> Any:
         """Return the value that a text spells, or the text itself if it spells no value of this type."""
 
+    @property
+    def text_range(self) -> str:
+        """The valid values as the command line spells them."""
+        return str(self).replace("None", "none")
+
     def __str__(self) -> str:
         return f"None or {self.range}" if self.optional else self.range
 
     def require(self, name: str, value: Any) -> None:
         """Refuse a value out of range."""
-        if not (value is None and self.optional) and not self.accepts(value):
+        if not self._is_valid(value):
             raise InputError(f"{name} must be {self}, not {value!r}.")
 
     def parse(self, name: str, text: str) -> Any:
         """Return the value that a text on the command line spells."""
         value = None if self.optional and text.lower() == "none" else self.read(text)
-        self.require(name, value)
+        if not self._is_valid(value):
+            raise InputError(f"{name} must be {self.text_range}, not {text!r}.")
         return value
+
+    def _is_valid(self, value: Any) -> bool:
+        return self.accepts(value) if value is not None else self.optional
 
 
 @dataclass(frozen=True)
@@ -149,6 +158,10 @@ class Flag(Check):
     def range(self) -> str:
         return "True or False"
 
+    @property
+    def text_range(self) -> str:
+        return str(self).lower()
+
     def __str__(self) -> str:
         return "None, True or False" if self.optional else self.range
 
@@ -173,12 +186,15 @@ class ListOf(Check):
         Whether equal elements are refused.
     or_one
         Whether a single element is valid in place of a list.
+    text
+        How the command line spells such a list, if not as values separated by commas.
     """
 
     element: Check
     least: int = 0
     distinct: bool = False
     or_one: bool = False
+    text: str = ""
 
     @property
     def range(self) -> str:
@@ -186,6 +202,11 @@ class ListOf(Check):
             return f"{self.element} or a list of them"
         kind = "a non-empty list" if self.least else "a list"
         return f"{kind}{' of distinct values' if self.distinct else ''}, each {self.element}"
+
+    @property
+    def text_range(self) -> str:
+        kind = "distinct values" if self.distinct else "values"
+        return self.text or f"{kind} separated by commas, each {self.element.text_range}"
 
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, LIST):
@@ -214,16 +235,23 @@ class Value(Check):
         How Python code writes such a value.
     reader
         Returns the value that a text spells.
+    text
+        How the command line spells such a value, as a noun phrase.
     """
 
     kind: type[Any]
     example: str
     reader: Callable[[str], Any]
+    text: str
 
     @property
     def range(self) -> str:
         name = self.kind.__name__
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} such as {self.example}"
+
+    @property
+    def text_range(self) -> str:
+        return f"none, or {self.text}" if self.optional else self.text
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, self.kind)

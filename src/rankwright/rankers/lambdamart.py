@@ -73,7 +73,13 @@ class LambdaMART(TreeRanker):
         meaning="Shrinkage: each tree is multiplied by it. Ignored if `step` is given.", default=0.05
     )
     step: ExactStep | None = parameter(
-        Value(ExactStep, "ExactStep(on='validation')", read_record(ExactStep), optional=True),
+        Value(
+            ExactStep,
+            "ExactStep(on='validation')",
+            read_record(ExactStep),
+            'JSON such as {"on": "validation"}',
+            optional=True,
+        ),
         "Line search that gives each tree the weight that is best for the metric. None: `learning_rate` for all.",
         default=None,
     )
@@ -91,8 +97,8 @@ class LambdaMART(TreeRanker):
         exact = ExactSteps(self.step, rule, learner, self.metric, task, ordered=bool(self.monotone))
         members = super()._boosted(exact, exact, monitor, task)
         with monitor:  # Ctrl-C leaves the weights as they are
-            return exact.refitted(members)
-        return members
+            members = exact.refitted(members)
+        return members  # noqa: RET504  # unchanged after Ctrl-C
 
     def _rule(self, task: FitTask) -> LambdaRule:
         y, groups = task.train.labels

@@ -71,7 +71,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
     name: ClassVar[str] = "mpboost"
 
     distance: Distance = parameter(
-        Value(Distance, "Linear(alpha=0.5)", parse_distance),
+        Value(Distance, "Linear(alpha=0.5)", parse_distance, "a distance such as 'linear(0.5)'"),
         "Directed distance between labels: Linear(alpha), Logarithmic(lambda_), Logistic(beta), Binary() or a "
         "custom one.",
         default=Logistic(),

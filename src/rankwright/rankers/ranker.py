@@ -40,7 +40,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     takes_start: ClassVar[bool] = False
 
     metric: Metric = parameter(
-        Value(Metric, "NDCG(k=10)", parse),
+        Value(Metric, "NDCG(k=10)", parse, "a metric such as ndcg@10"),
         "Metric that chooses the best round on the validation data.",
         default=NDCG(k=10),
         kw_only=False,
