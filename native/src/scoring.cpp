@@ -80,7 +80,7 @@ std::int8_t encode(const Column& column, float value) {
     return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
 }
 
-// Numbers the leaves of a small tree from left to right; fills the leaps of its splits, and its values in this
+// Numbers the leaves of a small tree from left to right; fills the offsets of its splits, and its values in this
 // order.
 void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
                     CodedSplit* splits, double* leaves) {
@@ -100,7 +100,7 @@ void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int
         lay(right[split], first[split] + size_of(left[split]));
     }
     for (std::size_t split = 0; split < n_splits; ++split)
-        splits[split].leap = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
+        splits[split].offset = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
 }
 
 template <class T>

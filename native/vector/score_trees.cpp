@@ -136,13 +136,13 @@ bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
 // document that has not reached this split is after these leaves, or before the first leaf of the split: then its
 // byte has wrapped around and is even larger. So the maximum of two bytes is correct in all cases, without a test.
 #if defined(__AVX512BW__)
-inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
-    const Bytes passed = place > skipped ? place : skipped;
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes left_leaves) {
+    const Bytes passed = place > left_leaves ? place : left_leaves;
     return goes_right ? passed : place;
 }
 #else
-inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes skipped) {
-    const Bytes passed = (Bytes)goes_right & skipped;
+inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes left_leaves) {
+    const Bytes passed = (Bytes)goes_right & left_leaves;
     return place > passed ? place : passed;
 }
 #endif
@@ -155,10 +155,11 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
     for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
         const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * split->codes);
         const SignedBytes rank = (SignedBytes)(split->rank - Words{});
-        const Bytes skipped = (Bytes)(split->leap.skipped - Words{}), step = (Bytes)(split->leap.step - Words{});
+        const Bytes left_leaves = (Bytes)(split->offset.left_leaves - Words{});
+        const Bytes rebase = (Bytes)(split->offset.rebase - Words{});
 #pragma GCC unroll 8
         for (std::size_t part = 0; part < n_parts; ++part)
-            place[part] = pass(place[part], code[part] > rank, skipped) + step;
+            place[part] = pass(place[part], code[part] > rank, left_leaves) + rebase;
     }
     __builtin_memcpy(leaf, place, n_documents);
     asm(""

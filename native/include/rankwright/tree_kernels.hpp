@@ -40,11 +40,12 @@ struct Column {
     bool missing_right;  // if true, a missing value counts as infinity, otherwise as minus infinity
 };
 
-// A split of a tree of at most kSmallTree leaves, which are numbered from left to right. `skipped` is the number
-// of leaves on its left side. `step` turns a leaf number relative to the split's first leaf into one relative to
-// the first leaf of the next split (after the last split, of the tree). Both are bytes, repeated four times.
-struct Leap {
-    std::uint32_t skipped, step;
+// A split of a tree of at most kSmallTree leaves, which are numbered from left to right. `left_leaves` is the
+// number of leaves on its left side. `rebase` turns a leaf number relative to the split's first leaf into one
+// relative to the first leaf of the next split (after the last split, of the tree). Both are bytes, repeated four
+// times.
+struct LeafOffset {
+    std::uint32_t left_leaves, rebase;
 };
 
 // A split of a larger tree: a child is a split if it is not negative, otherwise the leaf -1 - child.
@@ -56,7 +57,7 @@ struct CodedSplit {
     std::uint32_t codes;  // start of the codes of its column, in units of kCodesStep bytes
     std::uint32_t rank;   // a byte, repeated four times
     union {
-        Leap leap;
+        LeafOffset offset;
         Children child;
     };
 };
