@@ -151,7 +151,7 @@ def test_the_bindings_of_pulls_check_their_arrays(name):
         with pytest.raises(ValueError, match=r"."):
             make(**arguments | {one: value})
     for query, scores in ((1, np.zeros(2)), (0, np.zeros(3)), (0, np.array([0, np.inf]))):
-        with pytest.raises(ValueError, match=r"query|lengths|finite"):
+        with pytest.raises(ValueError, match=r"query|lengths|finite|same number"):
             make(**arguments)(query, scores)
 
 
