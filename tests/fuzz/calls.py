@@ -101,7 +101,8 @@ def _tour(folder):
     for metric in metrics:
         metric(other.y, fitted[0].predict(other), other.qid)
     for metric in metrics[:3] + metrics[4:5]:
-        rw.LambdaMART(metric, rounds=2).fit(train)
+        for kind in (rw.LambdaMART, rw.LambdaRank):
+            kind(metric, rounds=2).fit(train)
         rw.blend(fitted[0], fitted[1], on=other, metric=metric)
     rw.LambdaMART(TopTwo(), rounds=2).fit(train)
     rw.LambdaMART(rounds=2, subsample=0.5, subsample_by="gradient").fit(train)
@@ -168,11 +169,14 @@ def _add_parser(calls, alike, name, use, *arguments):
 
 
 def _add_unreached(calls, alike):
-    """Try functions that the tour did not reach with arguments of the types in the stub; keep what succeeds."""
+    """Try functions that the tour did not reach with arguments of others and of the stub; keep what succeeds."""
     rng = np.random.default_rng(0)
+    donors = [call.keywords for some in calls.values() for call in some]
     for name, kinds in stub.functions().items():
-        tries = 0 if calls[name] else TRIES
-        made = (Call(getattr(_native, name), (), stub.arguments(kinds, alike, rng), alike) for _ in range(tries))
+        shared = max(len(kinds.keys() & one.keys()) for one in donors)
+        nearest = [one for one in donors if len(kinds.keys() & one.keys()) == shared]
+        tried = (nearest[rng.integers(len(nearest))] for _ in range(0 if calls[name] else TRIES))
+        made = (Call(getattr(_native, name), (), stub.arguments(kinds, one, alike, rng), alike) for one in tried)
         calls[name] += islice(filter(_succeeds, made), KEPT)
 
 

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import numpy as np
+
 import rankwright
 
 STUB = Path(rankwright.__file__).with_name("_native.pyi")
@@ -31,19 +33,24 @@ def made_inside():
     return {one.name for one in classes if not any(getattr(part, "name", "") == "__init__" for part in one.body)}
 
 
-def arguments(kinds, alike, rng):
-    """Return an argument of each type; `alike` holds objects that the core itself has made, by type."""
-    return {name: _value(kind, alike, rng) for name, kind in kinds.items()}
+def arguments(kinds, known, alike, rng):
+    """Return an argument of each type: one of that name that is known, or one made of the same length."""
+    lengths = [len(one) for one in known.values() if isinstance(one, np.ndarray)] or [ROWS]
+    length = int(rng.choice(lengths))
+    return {
+        name: known[name] if name in known else _value(kind, length, alike, rng) for name, kind in kinds.items()
+    }
 
 
-def _value(kind, alike, rng):
+def _value(kind, length, alike, rng):
     array = re.match(r"NDArray\[np\.(\w+?)_?\]", kind)
     if array:
-        shape = (ROWS,) if rng.random() < 0.5 else (ROWS, 3)
+        shape = (length,) if rng.random() < 0.5 else (length, 3)
         return rng.integers(0, 2, size=shape).astype(array[1])
     inner = re.fullmatch(r"(?:list|Sequence|tuple)\[(.*)\]", kind)
     if inner:
-        return [step + one if isinstance(one := _value(inner[1], alike, rng), float) else one for step in range(3)]
+        parts = [_value(inner[1], length, alike, rng) for _ in range(3)]
+        return [step + one if isinstance(one, float) else one for step, one in enumerate(parts)]
     plain = {"int": int(rng.integers(0, 4)), "float": 0.5, "bool": True, "bytes": b"1", "str": "1"}
     if kind in plain:
         return plain[kind]
