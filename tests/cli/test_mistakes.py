@@ -312,6 +312,36 @@ def test_a_model_named_twice(refuse, fold, model):
     assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"The model {model} is given twice."
 
 
+def test_a_model_combined_with_itself(refuse, fold, model):
+    words = ("combine", model, model, "--data", fold / "test.txt", "--model", "mix.rw")
+    assert refuse(*words) == f"The model {model} is given twice."
+
+
+def test_options_that_would_have_no_effect(refuse, fold, model, tmp_path):
+    assert refuse("evaluate", model, "--data", fold / "test.txt", "--per-query") == "--per-query needs --json."
+    words = (*train(fold / "train.txt"), "--set", "n_jobs=1", "--jobs", 2)
+    assert refuse(*words) == "Give --jobs or --set n_jobs, not both."
+    (tmp_path / "data.csv").write_text("label,qid,bm25\n1,1,2\n0,1,1\n")
+    sentence = "--features is for LETOR files only."
+    assert refuse(*train("data.csv"), "--features", 3) == sentence
+    assert refuse("rank", model, "--data", "data.csv", "--features", 3) == sentence
+
+
+def test_a_table_with_other_features(refuse, model, tmp_path):
+    (tmp_path / "data.csv").write_text("label,qid,bm25\n1,1,2\n0,1,1\n")
+    assert refuse("rank", model, "--data", "data.csv") == "data.csv has 1 feature, the model was trained on 6."
+
+
+@pytest.mark.parametrize("verb", ["train", "info", "evaluate"])
+def test_a_table_without_labels(refuse, model, tmp_path, verb):
+    (tmp_path / "data.csv").write_text("qid,bm25\n1,2\n1,1\n")
+    words = {"train": train("data.csv"), "info": ("info", "data.csv"), "evaluate": ("evaluate", model, "--data")}
+    assert refuse(*words[verb], *(["data.csv"] if verb == "evaluate" else [])) == (
+        "data.csv: There is no column 'label'; the table has qid, bm25. "
+        "This command needs labels; `rank` and `predict` do not."
+    )
+
+
 @pytest.mark.parametrize(
     ("y", "qid", "sentence"),
     [

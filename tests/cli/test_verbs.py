@@ -69,7 +69,7 @@ def test_train_without_validation(run, fold, tmp_path):
 def test_train_tells_how_many_queries_were_skipped(run, tmp_path, ranker):
     (tmp_path / "data.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n1 qid:2 1:1\n1 qid:2 1:2\n2 qid:3 1:1\n")
     words = ("train", ranker, "--train", tmp_path / "data.txt", "--model", tmp_path / "m.rw")
-    assert "5 documents of 3 queries, 1 features, 2 queries skipped, " in run(*words).err
+    assert "5 documents of 3 queries, 1 feature, 2 queries skipped, " in run(*words).err
     assert run(*words, "--json").json["skipped_queries"] == 2
     assert run("info", tmp_path / "m.rw", "--json").json["skipped_queries"] == 2
 
@@ -321,7 +321,7 @@ def test_crossval_that_tunes(run, folder):
     head, first, *_ = (line.split() for line in out.splitlines())
     assert head[-2:] == ["rounds", "chosen"]
     assert first[-1].split("=")[0] == "choose"
-    assert "protocol validation" in err
+    assert "; parameters tuned on validation; " in err
 
 
 def test_crossval_of_a_pool_with_other_rankers(run, folder):
@@ -390,6 +390,29 @@ def test_info_of_a_model(run, model):
     assert (found["kind"], found["features"], found["ranker"]) == ("linear", 6, "AdaRank")
     weights = [abs(weight) for weight in found["weights"].values()]
     assert weights == sorted(weights, reverse=True)
+
+
+def test_validation_data_may_be_a_table(run, tmp_path):
+    table = "label,qid,bm25,age\n" + "".join(f"{row % 3},{row // 6},{row * 7 % 5},{row}\n" for row in range(36))
+    (tmp_path / "data.csv").write_text(table)
+    words = ("--train", tmp_path / "data.csv", "--valid", tmp_path / "data.csv", "--model", tmp_path / "m.rw")
+    assert run("train", "lambdamart", *words, "--set", "rounds=3").code == 0
+
+
+def test_info_spells_parameters_as_they_are_set(run, tmp_path):
+    parameters = {"calibrations": "('standard', 'ls')", "terms": "()", "exponents": "(20.0,)", "votes": None}
+    parameters |= {"companions": "(RankSVM(C=2),)", "bagging": True, "kept_weight": 0.99}
+    save(LinearScorer([1.0], [0.0], about={"parameters": parameters}), tmp_path / "m.rw")
+    shown = dict(line[10:].split(maxsplit=1) for line in run("info", tmp_path / "m.rw").out.splitlines()[2:9])
+    assert shown == {
+        "calibrations": "standard,ls",
+        "terms": "none",
+        "exponents": "20.0",
+        "votes": "none",
+        "companions": "(RankSVM(C=2),)",
+        "bagging": "true",
+        "kept_weight": "0.99",
+    }
 
 
 def test_info_of_a_model_without_weights(run, tmp_path):

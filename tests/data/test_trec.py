@@ -168,7 +168,7 @@ def test_judging_counts_what_only_one_side_knows(write):
     assert coverage.queries_without_judgements == ("q4",)
     assert coverage.queries_not_retrieved == ("q3",)
     assert str(coverage) == (
-        "3 queries retrieved, 1 of them without judgements; 1 judged queries not retrieved; "
+        "3 queries retrieved, 1 of them without judgements; 1 judged query not retrieved; "
         "4 documents retrieved, 2 of them unjudged."
     )
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright.cli.inputs import (
+    FORMATS,
     FeaturesOption,
     JobsOption,
     JsonFlag,
     checked_output,
     read_data_for,
+    require_distinct,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json, show_table
 from rankwright.data.files import write_whole
@@ -34,7 +36,7 @@ def combine(
         typer.Option(
             "--data",
             metavar="FILE",
-            help="Judged documents that choose the weights (LETOR, .csv, .parquet), best not the training data.",
+            help=f"Judged documents that choose the weights ({FORMATS}), best not the training data.",
         ),
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
@@ -87,6 +89,7 @@ def combine(
 def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> None:
     if len(models) < 2:
         raise InputError("combine takes two or more models.")
+    require_distinct(models)
     if plot is not None and len(models) > 2:
         raise InputError(f"--plot needs exactly two models, not {len(models)}.")
     checked_output(model, inputs=(*models, data))

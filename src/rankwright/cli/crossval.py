@@ -18,6 +18,7 @@ from rankwright.cli.inputs import (
 )
 from rankwright.cli.output import note, progress, show_json, show_table, spelled
 from rankwright.data import find_folds
+from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate
 from rankwright.metrics import parse_metrics
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.evaluation import CrossValidation, Report
+
+TUNED = {
+    "validation": "parameters tuned on validation; ",
+    "out-of-fold": "parameters tuned out of fold; ",
+}
 
 
 def crossval(
@@ -104,8 +110,8 @@ def _show(result: CrossValidation) -> None:
     queries = sum(len(fold.report.queries) for fold in result.folds)
     empty = sum(max(fold.report.empty.values()) for fold in result.folds)
     note(
-        f"{queries:,} test queries, {empty:,} of them empty; "
-        f"convention {result.convention}; protocol {result.protocol}; {result.seconds:.2f} s"
+        f"{counted(queries, 'test query')}, {empty:,} of them empty; "
+        f"convention {result.convention}; {TUNED.get(result.protocol, '')}{result.seconds:.2f} s"
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwright.cli.inputs import (
+    FORMATS,
     ConventionOption,
     FeaturesOption,
     JobsOption,
@@ -15,6 +16,7 @@ from rankwright.cli.inputs import (
     MetricsOption,
     checked_output,
     read_data_for,
+    require_distinct,
 )
 from rankwright.cli.output import note, show_json, show_table
 from rankwright.data.files import write_whole
@@ -30,9 +32,7 @@ if TYPE_CHECKING:
 
 def evaluate(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")],
-    data: Annotated[
-        Path, typer.Option("--data", metavar="FILE", help="Judged documents (LETOR, .csv, .parquet).")
-    ],
+    data: Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")],
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     rounds: Annotated[
@@ -66,9 +66,10 @@ def evaluate(
         checked_output(plot, inputs=(data, *models))
     if rounds is not None and per_query:
         raise InputError("--per-query cannot be used with --rounds.")
+    if per_query and not json:
+        raise InputError("--per-query needs --json.")
+    require_distinct(models)
     systems = {str(path): load(path) for path in models}
-    if len(systems) < len(models):
-        raise InputError(f"The model {_repeated(models)} is given twice.")
     judged = read_data_for(systems.values(), data, n_features=features, n_jobs=jobs)
     asked = parse_metrics(metrics)
     if rounds is not None:
@@ -85,10 +86,6 @@ def evaluate(
     ]
     show_table(("model", *report.metrics), rows)
     note(report.footnote())
-
-
-def _repeated(models: list[Path]) -> Path:
-    return next(path for place, path in enumerate(models) if path in models[:place])
 
 
 def _numbers(rounds: str) -> list[int]:

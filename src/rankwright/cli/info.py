@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rankwright.cli.inputs import JsonFlag, read_data
-from rankwright.cli.output import note, show_facts, show_json, show_table
+from rankwright.cli.inputs import FORMATS, JsonFlag, read_data
+from rankwright.cli.output import note, show_facts, show_json, show_table, spelled
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load
 from rankwright.models.format import MAGIC
 
@@ -25,7 +25,7 @@ SHOWN_FEATURES = 20
 def info(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="Model file, or file of judged documents (LETOR, .csv, .parquet)."),
+        typer.Argument(metavar="FILE", help=f"Model file, or file of judged documents ({FORMATS})."),
     ],
     json: JsonFlag = False,
 ) -> None:
@@ -40,6 +40,8 @@ def info(
         show_json(facts)
         return
     importances = facts.pop("importances", None)
+    if isinstance(facts.get("parameters"), dict):
+        facts["parameters"] = {name: _spelled(value) for name, value in facts["parameters"].items()}
     show_facts(facts)
     if importances:
         _show_importances(importances)
@@ -63,6 +65,14 @@ def _model_facts(scorer: Scorer) -> dict[str, Any]:
         facts["trees"] = inner.n_trees
         facts["importances"] = _importances(scorer, inner)
     return facts
+
+
+def _spelled(value: Any) -> str:
+    """Return a saved parameter as `--set` takes it; a model file holds a tuple as Python writes it."""
+    text = spelled(value)
+    if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        return spelled([part.strip("' ") for part in text[1:-1].split(",") if part])
+    return text
 
 
 def _column_name(scorer: Scorer, column: int) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright import data
+from rankwright.data.counted import counted
+from rankwright.data.tables import WITHOUT_LABELS
 from rankwright.errors import InputError
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
 
 READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
+FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet"
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+PlainJsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 JobsOption = Annotated[
     int | None,
     typer.Option(
@@ -68,12 +72,16 @@ SetOption = Annotated[
 
 
 def read_data(path: Path, *, n_features: int | None = None, n_jobs: int | None = None) -> RankingData:
-    """Read judged documents: LETOR text, .csv (either may end with .gz too) or .parquet."""
-    reader = _table_reader(path)
-    if reader is not None:
+    """Read judged documents: LETOR text, .csv or .tsv (each may end with .gz too) or .parquet."""
+    reader = _table_reader(path, n_features)
+    if reader is None:
+        return data.read_letor(path, n_features=n_features, n_jobs=n_jobs)
+    try:
         table: RankingData = reader(path)
-        return table
-    return data.read_letor(path, n_features=n_features, n_jobs=n_jobs)
+    except InputError as error:
+        needed = "This command needs labels; `rank` and `predict` do not."
+        raise InputError(str(error).replace(WITHOUT_LABELS, needed)) from None
+    return table
 
 
 def read_data_for(
@@ -87,7 +95,7 @@ def read_data_for(
 
 def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_jobs: int | None) -> Documents:
     """Read documents to score; labels, if the file has any, are ignored."""
-    reader = _table_reader(path)
+    reader = _table_reader(path, n_features)
     documents: Documents
     if reader is not None:
         documents = reader(path, label=None)
@@ -97,19 +105,32 @@ def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_
     return documents
 
 
-def _table_reader(path: Path) -> Any:
+def is_table(path: Path) -> bool:
+    """Return whether a file is a table with named columns, not LETOR text."""
+    return _table_suffix(path) in READERS
+
+
+def _table_reader(path: Path, n_features: int | None) -> Any:
     """Return the function that reads such a table; None for LETOR text."""
-    name = READERS.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    return None if name is None else getattr(data, name)
+    if not is_table(path):
+        return None
+    if n_features is not None:
+        raise InputError("--features is for LETOR files only.")
+    return getattr(data, READERS[_table_suffix(path)])
+
+
+def _table_suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def _require_features(documents: Documents, scorers: Iterable[Scorer], path: Path) -> None:
     for scorer in scorers:
         if documents.n_features != scorer.n_features:
             hint = f"; if the file never mentions the last ones, add --features {scorer.n_features}"
+            fewer = documents.n_features < scorer.n_features and not is_table(path)
             raise InputError(
-                f"{path} has {documents.n_features} features, the model was trained on {scorer.n_features}"
-                f"{hint if documents.n_features < scorer.n_features else ''}."
+                f"{path} has {counted(documents.n_features, 'feature')}, the model was trained on "
+                f"{scorer.n_features:,}{hint if fewer else ''}."
             )
 
 
@@ -124,11 +145,21 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     return path
 
 
+def require_distinct(models: Sequence[Path]) -> None:
+    """Refuse a model that is given twice."""
+    for place, path in enumerate(models):
+        if path in models[:place]:
+            raise InputError(f"The model {path} is given twice.")
+
+
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:
     """Return the ranker of that name with its parameters set, each as `name=value`."""
     from rankwright.rankers import catalogue  # imports scikit-learn, which other commands do without
 
-    ranker = catalogue.make_ranker(name, dict(map(_setting, settings)))
+    given = dict(map(_setting, settings))
+    if n_jobs is not None and "n_jobs" in given:
+        raise InputError("Give --jobs or --set n_jobs, not both.")
+    ranker = catalogue.make_ranker(name, given)
     return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
 
 

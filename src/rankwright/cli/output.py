@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from rankwright.data.counted import counted
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -68,7 +70,8 @@ def problem(sentence: str) -> None:
 
 def describe(data: RankingData) -> str:
     """Return the size of the data in words."""
-    return f"{len(data):,} documents of {len(data.groups):,} queries, {data.n_features:,} features"
+    documents, queries = counted(len(data), "document"), counted(len(data.groups), "query")
+    return f"{documents} of {queries}, {counted(data.n_features, 'feature')}"
 
 
 def spelled(value: Any) -> str:

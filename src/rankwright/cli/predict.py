@@ -8,7 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import FeaturesOption, JobsOption, JsonFlag, checked_output, read_documents_for
+from rankwright.cli.inputs import (
+    FORMATS,
+    FeaturesOption,
+    JobsOption,
+    PlainJsonFlag,
+    checked_output,
+    read_documents_for,
+)
 from rankwright.cli.output import note, show_text
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
@@ -17,9 +24,7 @@ from rankwright.models import load
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
 DataOption = Annotated[
     Path,
-    typer.Option(
-        "--data", metavar="FILE", help="Documents to score, with or without labels (LETOR, .csv, .parquet)."
-    ),
+    typer.Option("--data", metavar="FILE", help=f"Documents to score, with or without labels ({FORMATS})."),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="File to write; by default standard output.")
@@ -32,7 +37,7 @@ def predict(
     out: OutOption = None,
     features: FeaturesOption = None,
     jobs: JobsOption = None,
-    json: JsonFlag = False,
+    json: PlainJsonFlag = False,
 ) -> None:
     """Score documents: one score per line, in the order of the file.
 
@@ -57,7 +62,7 @@ def rank(
     ] = "rankwright",
     features: FeaturesOption = None,
     jobs: JobsOption = None,
-    json: JsonFlag = False,
+    json: PlainJsonFlag = False,
 ) -> None:
     """Rank the documents of each query, best first, as a TREC run.
 

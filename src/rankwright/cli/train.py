@@ -10,27 +10,35 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright.cli.inputs import (
+    FORMATS,
     FeaturesOption,
     JobsOption,
     JsonFlag,
     RankerArgument,
     SetOption,
     checked_output,
+    is_table,
     make_ranker,
     read_data,
     read_data_for,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
+from rankwright.data.counted import counted
 from rankwright.models import load, save
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankwright.data import RankingData
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
     from rankwright.training import Round
 
 # Facts that some rankers report about their data, and how to print them.
-REPORTED = {"skipped_queries": "{:,} queries skipped", "relevant_from": "relevant from label {:g}"}
+REPORTED: dict[str, Callable[[Any], str]] = {
+    "skipped_queries": lambda number: f"{counted(number, 'query')} skipped",
+    "relevant_from": "relevant from label {:g}".format,
+}
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
@@ -40,7 +48,7 @@ def train(
     ranker: RankerArgument,
     train: Annotated[
         Path,
-        typer.Option("--train", metavar="FILE", help="Judged documents to learn from (LETOR, .csv, .parquet)."),
+        typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS})."),
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
     valid: Annotated[
@@ -71,7 +79,7 @@ def train(
     submodel = None if start is None else load(start)
     submodels = [] if submodel is None else [submodel]
     judged = read_data_for(submodels, train, n_features=features, n_jobs=jobs)
-    validation = None if valid is None else read_data(valid, n_features=judged.n_features, n_jobs=jobs)
+    validation = None if valid is None else _read_validation(valid, judged.n_features, jobs)
     started = time.perf_counter()
     fit_with_progress(chosen, judged, validation, submodel)
     seconds = time.perf_counter() - started
@@ -81,9 +89,14 @@ def train(
         show_json(facts)
     else:
         say(_sentence(facts))
-        reported = "".join(f", {words.format(facts[name])}" for name, words in REPORTED.items() if name in facts)
+        reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
         note(f"{describe(judged)}{reported}, {seconds:.2f} s; wrote {model}")
     exit_if_interrupted(chosen)
+
+
+def _read_validation(path: Path, n_features: int, n_jobs: int | None) -> RankingData:
+    """Read the validation data; a LETOR file may never mention the last features of the training data."""
+    return read_data(path, n_features=None if is_table(path) else n_features, n_jobs=n_jobs)
 
 
 def exit_if_interrupted(ranker: Ranker) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 LABEL, QUERY = "label", "qid"  # the names that columns have by default
+WITHOUT_LABELS = "If the documents have no labels, pass label=None."
 
 
 class Column(Protocol):
@@ -128,7 +129,7 @@ def _labels(table: dict[str, Column], name: str) -> Doubles:
     try:
         column = _complete(table, name)
     except InputError as error:
-        raise InputError(f"{error} If the documents have no labels, pass label=None.") from None
+        raise InputError(f"{error} {WITHOUT_LABELS}") from None
     _require_numeric(column, name)
     return column.numbers()
 

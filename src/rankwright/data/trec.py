@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankwright.data.counted import counted
 from rankwright.data.dataset import checked_document_ids, checked_labels
 from rankwright.data.files import is_compressed, open_bytes, write_whole
 from rankwright.data.groups import QueryGroups, checked_query_ids
@@ -97,9 +98,9 @@ class Coverage:
 
     def __str__(self) -> str:
         return (
-            f"{self.n_queries:,} queries retrieved, {len(self.queries_without_judgements):,} of them without "
-            f"judgements; {len(self.queries_not_retrieved):,} judged queries not retrieved; "
-            f"{self.n_documents:,} documents retrieved, {self.n_unjudged_documents:,} of them unjudged."
+            f"{counted(self.n_queries, 'query')} retrieved, {len(self.queries_without_judgements):,} of them "
+            f"without judgements; {counted(len(self.queries_not_retrieved), 'judged query')} not retrieved; "
+            f"{counted(self.n_documents, 'document')} retrieved, {self.n_unjudged_documents:,} of them unjudged."
         )
 
 
