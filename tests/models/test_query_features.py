@@ -33,7 +33,7 @@ def test_scores_the_columns_made_within_the_query():
 
 def test_needs_queries():
     assert example().needs_queries
-    with pytest.raises(InputError, match="needs query ids"):
+    with pytest.raises(InputError, match="query ids are needed"):
         example().predict(X)
     assert example().predict(X, 7).tolist() == example().predict(X, [7, 7, 7, 7]).tolist()
     assert example().predict(X, 7).tolist() != example().predict(X, QID).tolist()

@@ -106,13 +106,13 @@ def test_a_model_that_needs_queries_does_not_guess_them():
     mixed = Combination([QueryMean(), FeatureScorer(0, n_features=1, missing=0)], [1, 1])
     for scorer in (QueryMean(), mixed, StandardisedScorer(FeatureScorer(0, n_features=1, missing=0))):
         for method in (scorer.predict, scorer.contributions):
-            with pytest.raises(InputError, match=r"needs query ids: give qid, one id per row, or a single id"):
+            with pytest.raises(InputError, match=r"so query ids are needed: give qid, one id per row, or"):
                 method(THREE)
 
 
 def test_ranks_need_queries_whatever_the_model():
     for scorer in (QueryMean(), FeatureScorer(0, n_features=1, missing=0)):
-        with pytest.raises(InputError, match="Documents are ranked within their query, so it needs query ids"):
+        with pytest.raises(InputError, match="Documents are ranked within their query, so query ids are needed"):
             scorer.rank(THREE)
 
 

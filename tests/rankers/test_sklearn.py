@@ -138,12 +138,12 @@ def test_a_call_without_query_ids_says_what_to_add(kind, method):
     for given in ((X, y), (X,)):
         with pytest.raises(InputError, match=sentence) as error:
             getattr(ranker, method)(*given)
-        assert str(error.value).count(".") == str(error.value).count("sklearn.") + 1
+        assert str(error.value).endswith("GridSearchCV(...).fit(X, y, qid=qid).")
 
 
 def test_cross_validation_without_routing_says_what_to_add():
     X, y, qid = judged()
-    with pytest.raises(ValueError, match=r"enable_metadata_routing=True\) and pass params={'qid': qid}"):
+    with pytest.raises(ValueError, match=r"enable_metadata_routing=True\) and pass qid: "):
         cross_val_score(quick(rw.LambdaMART), X, y, groups=qid, cv=GroupKFold(3), error_score="raise")
 
 
@@ -193,7 +193,7 @@ def test_fit_predict_and_score_take_data_alike(kind):
     np.testing.assert_array_equal(ranker.predict(Documents(data.X, data.qid)), scores)
     assert ranker.score(data) == expected.score(*data)
     with pytest.raises(
-        InputError, match="score takes RankingData without y and qid; documents get labels by with_labels"
+        InputError, match=r"score takes RankingData alone, without y and qid\. To add labels to Documents, call"
     ):
         ranker.score(Documents(data.X, data.qid))
 

@@ -201,11 +201,11 @@ def test_a_start_that_does_not_fit_is_told_in_a_sentence(start, sentence):
     [
         (
             {"start": np.zeros(360), "validation": VALID},
-            "give validation_start with the scores",
+            "so validation_start is needed: the same model's scores of the validation documents",
         ),
         (
             {"start": np.zeros(360), "validation_start": np.zeros(360)},
-            "without validation documents give none",
+            "validation_start needs validation documents",
         ),
         ({"start": BACKGROUND, "validation_start": np.zeros(360), "validation": VALID}, "this start is a model"),
         (

@@ -127,5 +127,5 @@ def test_a_training_set_is_made_from_judged_data(data):
 
 def test_labels_do_not_go_beside_a_training_set():
     train = TrainingSet(judged())
-    with pytest.raises(InputError, match="fit takes RankingData without y and qid"):
+    with pytest.raises(InputError, match="fit takes RankingData alone, without y and qid"):
         rw.LambdaMART().fit(train, train.data.y, train.data.qid)

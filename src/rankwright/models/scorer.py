@@ -237,7 +237,7 @@ def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _refuse_without_queries(reason: str) -> NoReturn:
     raise InputError(
-        f"{reason}, so it needs query ids: give qid, one id per row, or a single id such as qid=1 "
+        f"{reason}, so query ids are needed: give qid, one id per row, or a single id such as qid=1 "
         "if all rows belong to one query."
     )
 

@@ -44,11 +44,15 @@ def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: 
     if isinstance(X, RankingData | TrainingSet) and y is None and qid is None:
         return TrainingSet.of(X)
     if isinstance(X, Documents | TrainingSet):
-        raise InputError(f"{method} takes RankingData without y and qid; documents get labels by with_labels(y).")
+        raise InputError(
+            f"{method} takes RankingData alone, without y and qid. "
+            "To add labels to Documents, call documents.with_labels(y)."
+        )
     if y is None or qid is None:
         raise InputError(
             f"{method} needs labels and query ids: {method}(X, y, qid) or {method}(data); within scikit-learn "
-            "call sklearn.set_config(enable_metadata_routing=True) and pass params={'qid': qid}."
+            "call sklearn.set_config(enable_metadata_routing=True) and pass qid: "
+            "cross_val_score(..., params={'qid': qid}), GridSearchCV(...).fit(X, y, qid=qid)."
         )
     return TrainingSet(RankingData(X, y, qid))
 

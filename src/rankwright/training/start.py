@@ -51,11 +51,13 @@ def checked_start(
 
 
 def _columns(start: Any, validation_start: Any, train: RankingData, validation: RankingData | None) -> Start:
-    if (validation is None) != (validation_start is None):
+    if validation is not None and validation_start is None:
         raise InputError(
-            "If start is a column of scores, give validation_start with the scores of the validation documents, "
-            "and without validation documents give none."
+            "start is a column of scores, so validation_start is needed: the same model's scores of the "
+            "validation documents."
         )
+    if validation is None and validation_start is not None:
+        raise InputError("validation_start needs validation documents.")
     of_validation = None
     if validation is not None:
         of_validation = _checked_scores("validation_start", validation_start, len(validation))
