@@ -68,3 +68,7 @@ def test_the_footnote_owns_up_to_empty_queries(empty, words):
     report = small_report(one=[0, 1, 1])
     object.__setattr__(report, "empty", empty)
     assert report.footnote() == words
+
+
+def test_repr_is_short():
+    assert repr(small_report(one=[0, 1, 1], other=[1, 1, 1])) == "Report(map of one, other, 3 queries)"

@@ -1,3 +1,6 @@
+import pickle
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +17,7 @@ from rankwright.metrics import (
     Gain,
     KendallTau,
     MeanNDCG,
+    Metric,
     PairAccuracy,
     Precision,
     Recall,
@@ -83,3 +87,29 @@ def test_what_cannot_be_read(text, sentence):
 def test_a_list_of_no_metrics():
     with pytest.raises(InputError, match="at least one metric"):
         parse_metrics(" , ")
+
+
+@dataclass(frozen=True)
+class Custom(Metric):
+    patience: float = 0.5
+
+    def of_ranking(self, labels):
+        return float(labels[0])
+
+
+@pytest.mark.parametrize(
+    ("metric", "text"),
+    [
+        (NDCG(), "NDCG()"),
+        (NDCG(k=10), "NDCG(k=10)"),
+        (NDCG(3, ties=Ties.WORST, empty=None), "NDCG(ties=Ties.WORST, empty=None, k=3)"),
+        (AP() @ 5, "AP(k=5)"),
+        (Custom(), "Custom()"),
+        (Custom(0.25), "Custom(patience=0.25)"),
+    ],
+)
+def test_repr_is_short_and_makes_the_same_metric_again(metric, text):
+    twin = pickle.loads(pickle.dumps(metric))
+    assert repr(metric) == repr(twin) == text
+    assert eval(repr(metric)) == metric == twin
+    assert str(twin) == str(metric)

@@ -141,3 +141,8 @@ def test_smoothing_averages_a_tenth_to_either_side():
 
 def test_smoothing_keeps_a_level_curve_level():
     assert len(set(smoothed(np.full(137, 0.1)))) == 1
+
+
+def test_repr_of_a_history_is_short():
+    rounds = tuple(Round(number, 1.0, None) for number in range(1, 38))
+    assert repr(History(rounds, best_round=12)) == "History(37 rounds, best 12)"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.comparison import Comparison, compare, mean_interval
 from rankwright.metrics import mean_over_queries
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report:
     """Values of metrics on every query; NaN for a query that is left out.
 
@@ -65,6 +66,10 @@ class Report:
             "systems": means,
         }
 
+    def __repr__(self) -> str:
+        systems, metrics = ", ".join(self.systems), ", ".join(self.metrics)
+        return f"Report({metrics} of {systems}, {counted(len(self.queries), 'query')})"
+
     def __str__(self) -> str:
         width = max(map(len, self.systems))
         columns = {metric: max(14, len(metric) + 2) for metric in self.metrics}
@@ -79,7 +84,7 @@ class Report:
         several = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
         counts = set(self.empty.values())
         empty = f"{counts.pop():,}" if len(counts) == 1 else several
-        return f"{len(self.queries):,} queries, {empty} of them empty; convention {self.convention}"
+        return f"{counted(len(self.queries), 'query')}, {empty} of them empty; convention {self.convention}"
 
 
 def _number(value: float) -> float | None:

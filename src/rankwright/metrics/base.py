@@ -74,6 +74,8 @@ class Metric(ABC):
         super().__init_subclass__()
         if "name" not in cls.__dict__:
             cls.name = cls.__name__.lower()
+        if "__repr__" not in cls.__dict__:  # or else @dataclass would write its own, with all options
+            cls.__repr__ = super(cls, cls).__repr__  # type: ignore[method-assign]
 
     def __new__(cls, *values: Any, **options: Any) -> Self:
         """Remember which options were given: a convention sets only the others."""
@@ -196,14 +198,21 @@ class Metric(ABC):
         """
         return type(self)(**({name: getattr(self, name) for name in self._given} | options))
 
+    def __repr__(self) -> str:
+        options = (f"{name}={value!r}" for name, value in self._shown_options().items())
+        return f"{type(self).__name__}({', '.join(options)})"
+
     def __str__(self) -> str:
         cut = getattr(self, "k", None)
-        options = [
-            f"{one.name}={_spell(getattr(self, one.name))}"
-            for one in fields(self)
-            if one.name != "k" and (one.name in self._given or getattr(self, one.name) != one.default)
-        ]
+        options = [f"{name}={_spell(value)}" for name, value in self._shown_options().items() if name != "k"]
         return self.name + (f"@{cut}" if cut else "") + (f"({','.join(options)})" if options else "")
+
+    def _shown_options(self) -> dict[str, Any]:
+        """Return the options that were given or that differ from the defaults."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        return {
+            name: value for name, (value, default) in values.items() if name in self._given or value != default
+        }
 
 
 def mean_over_queries(values: Doubles) -> float:

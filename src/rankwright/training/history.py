@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.data.counted import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -30,7 +32,7 @@ class Round:
     diagnostics: Mapping[str, float] = field(default_factory=dict, hash=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class History:
     """The rounds of a fit, the number of rounds that the model kept, and whether Ctrl-C ended the fit.
 
@@ -41,6 +43,9 @@ class History:
     best_round: int
     interrupted: bool = False
     converging: bool = False
+
+    def __repr__(self) -> str:
+        return f"History({counted(len(self), 'round')}, best {self.best_round})"
 
     def __len__(self) -> int:
         return len(self.rounds)
