@@ -65,6 +65,7 @@ def jobs(data, valid):
     return work
 
 
+@pytest.mark.slow
 def test_threads_at_work_together_get_what_one_gets_alone():
     data, valid = judged(1), judged(2)
     expected = {name: job() for name, job in jobs(data, valid).items()}

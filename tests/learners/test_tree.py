@@ -365,6 +365,7 @@ def few_heavy(rng, n_rows):
     return np.where(np.arange(n_rows) < 5, 1e6, rng.uniform(1, 2, n_rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights_of", [log_uniform, few_heavy])
 @pytest.mark.parametrize("coarse", [False, True])
 def test_with_weights_over_six_orders_of_magnitude_trees_fit_as_in_full_precision(weights_of, coarse):

@@ -83,6 +83,7 @@ def test_trees_of_any_size(n_leaves, chain):
         assert native(ensemble).score(X, 1, path).tobytes() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing_left", [0, 1])
 @pytest.mark.parametrize(
     "n_thresholds", [1, 2, 7, 15, 16, 31, 32, 63, 64, 127, 128, 240, 254, 255, 256, 257, 510, 511, 3000]

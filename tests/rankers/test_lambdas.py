@@ -132,6 +132,7 @@ def test_labels_may_be_any_numbers(metric, queries, options):
     )
 
 
+@pytest.mark.slow
 @NATIVE
 @pytest.mark.parametrize("spread", [0.1, 3.0, 500.0])
 def test_more_documents_than_one_tile_holds(metric, spread):

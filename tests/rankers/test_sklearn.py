@@ -147,6 +147,7 @@ def test_cross_validation_without_routing_says_what_to_add():
         cross_val_score(quick(rw.LambdaMART), X, y, groups=qid, cv=GroupKFold(3), error_score="raise")
 
 
+@pytest.mark.slow
 @every_ranker
 def test_cross_validation_and_pipelines_route_query_ids(kind):
     X, y, qid = judged()

@@ -140,6 +140,7 @@ def test_a_vector_path_that_the_processor_lacks_is_refused(path):
         _native.encode_column(np.zeros(3, dtype=np.float32), [], path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [1, 511, 512, 513, 5000])
 def test_any_number_of_threads_gives_the_same_bytes(n_rows):
     X = np.random.default_rng(n_rows).normal(size=(n_rows, 35)).astype(np.float32)
