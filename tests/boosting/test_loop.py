@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from rankwright.boosting import Member, boost
+from rankwright.boosting import WeightedModel, boost
 from rankwright.data import RankingData
 from rankwright.errors import InputError
 from rankwright.learners import Weak
@@ -59,13 +59,13 @@ def run(steps, models=None, *, rounds=10, validation=None, patience=None, on_rou
 
 def test_the_budget_ends_it():
     members, rule, _, history = run([1.0] * 5, rounds=3)
-    assert members == [Member(1.0, RIGHT)] * 3
+    assert members == [WeightedModel(1.0, RIGHT)] * 3
     assert len(rule.seen) == len(history) == history.best_round == 3
 
 
 def test_the_rule_ends_it():
     members, rule, _, history = run([2.0, 1.0, None, 1.0])
-    assert members == [Member(2.0, RIGHT), Member(1.0, RIGHT)]
+    assert members == [WeightedModel(2.0, RIGHT), WeightedModel(1.0, RIGHT)]
     assert (len(rule.seen), len(history)) == (3, 2)
 
 
@@ -100,13 +100,13 @@ def test_the_start_is_left_alone():
 def test_patience_ends_it_and_members_end_with_the_best_round():
     # Round 1 is wrong, round 2 puts it right, and nothing after that can be better.
     members, rule, _, history = run([1.0, 5.0, 1.0, 1.0, 1.0], [WRONG, *[RIGHT] * 4], validation=DATA, patience=2)
-    assert members == [Member(1.0, WRONG), Member(5.0, RIGHT)]
+    assert members == [WeightedModel(1.0, WRONG), WeightedModel(5.0, RIGHT)]
     assert (len(rule.seen), len(history), history.best_round) == (4, 4, 2)
 
 
 def test_without_patience_it_goes_on_but_keeps_the_best_round():
     members, _, _, history = run([1.0, 5.0, 100.0], [RIGHT, RIGHT, WRONG], rounds=3, validation=DATA)
-    assert members == [Member(1.0, RIGHT)]
+    assert members == [WeightedModel(1.0, RIGHT)]
     assert (len(history), history.best_round) == (3, 1)
 
 
@@ -118,14 +118,14 @@ def interrupt(this):
 def test_ctrl_c_ends_the_loop_with_the_rounds_so_far():
     with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 2"):
         members, rule, _, history = run([1.0, 3.0, 1.0], on_round=interrupt)
-    assert members == [Member(1.0, RIGHT), Member(3.0, RIGHT)]
+    assert members == [WeightedModel(1.0, RIGHT), WeightedModel(3.0, RIGHT)]
     assert len(rule.seen) == len(history) == 2
 
 
 def test_ctrl_c_keeps_the_best_of_the_rounds_so_far():
     with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 1"):
         members, *_ = run([1.0, 1.0, 1.0], validation=DATA, on_round=interrupt)
-    assert members == [Member(1.0, RIGHT)]
+    assert members == [WeightedModel(1.0, RIGHT)]
 
 
 def test_ctrl_c_while_a_weak_model_is_fitted():
@@ -138,7 +138,7 @@ def test_ctrl_c_while_a_weak_model_is_fitted():
     monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
     with pytest.warns(UserWarning, match="Interrupted after round 1"):
         members = boost(Script([1.0]), Slow([RIGHT]), start=START, rounds=9, monitor=monitor)
-    assert members == [Member(1.0, RIGHT)]
+    assert members == [WeightedModel(1.0, RIGHT)]
 
 
 def test_ctrl_c_before_the_first_round_is_the_callers():

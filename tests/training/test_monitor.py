@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rankwright.boosting import Member
+from rankwright.boosting import WeightedModel
 from rankwright.data import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
@@ -20,7 +20,7 @@ def test_without_validation_the_last_round_is_the_best():
     monitor = watch(patience=1)
     assert monitor.history == History((), 0)
     for number, scores in enumerate([[1.0, 0.0], [0.0, 1.0]], start=1):
-        assert not monitor.observe(Member(0.5, UP), np.array(scores))
+        assert not monitor.observe(WeightedModel(0.5, UP), np.array(scores))
         assert monitor.best_round == number
     assert monitor.history == History((Round(1, 0.5, 1.0), Round(2, 0.5, 0.5)), 2)
 
@@ -29,7 +29,7 @@ def test_validation_scores_are_the_weighted_sum_of_the_members():
     monitor = watch(validation=VALID)
     # 1 x up, then 1 - 3 of it, then 1 - 3 + 2.5
     for weight, model in ((1.0, UP), (3.0, DOWN), (2.5, UP)):
-        monitor.observe(Member(weight, model), np.zeros(2))
+        monitor.observe(WeightedModel(weight, model), np.zeros(2))
     assert [this.validation for this in monitor.history] == pytest.approx([1.0, 1 / 3, 1.0])
     assert [this.weight for this in monitor.history] == [1.0, 3.0, 2.5]
 
@@ -52,27 +52,27 @@ def test_where_rounds_converge_the_last_is_the_best():
 def test_an_equal_value_is_no_better():
     monitor = watch(validation=VALID)
     for _ in range(3):
-        monitor.observe(Member(1.0, UP), np.zeros(2))
+        monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
     assert monitor.best_round == 1
 
 
 def test_patience_counts_from_the_best_round():
     monitor = watch(validation=VALID, patience=2)
     weights = [-1.0, 3.0, -1.0, -2.0]  # wrong, right, still right, wrong
-    stops = [monitor.observe(Member(weight, UP), np.zeros(2)) for weight in weights]
+    stops = [monitor.observe(WeightedModel(weight, UP), np.zeros(2)) for weight in weights]
     assert (stops, monitor.best_round) == ([False, False, False, True], 2)
 
 
 def test_ties_in_training_scores_are_averaged_as_the_metric_says():
     monitor = watch()
-    monitor.observe(Member(1.0, UP), np.zeros(2))
+    monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
     assert monitor.history[0].train == 0.75
 
 
 def test_a_round_is_told_after_it_is_kept():
     kept = []
     monitor = watch(on_round=lambda this: kept.append((this, monitor.history[-1], monitor.best_round)))
-    monitor.observe(Member(1.0, UP), np.zeros(2))
+    monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
     assert kept == [(monitor.history[0], monitor.history[0], 1)]
 
 
@@ -83,7 +83,7 @@ def test_whole_query_models_see_the_validation_queries():
             return super()._score(X, groups, n_threads)
 
     valid = RankingData([[1.0], [2.0]], [1, 0], ["a", "b"])
-    watch(validation=valid).observe(Member(1.0, Centred([1.0], [0.0])), np.zeros(2))
+    watch(validation=valid).observe(WeightedModel(1.0, Centred([1.0], [0.0])), np.zeros(2))
 
 
 def test_a_history_is_a_sequence_of_rounds():
@@ -96,7 +96,7 @@ def test_only_ctrl_c_after_a_round_is_swallowed():
     with pytest.raises(KeyboardInterrupt), watch():
         raise KeyboardInterrupt
     monitor = watch()
-    monitor.observe(Member(1.0, UP), np.zeros(2))
+    monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
     with pytest.raises(ValueError, match="mine"), monitor:
         raise ValueError("mine")
     with pytest.warns(UserWarning, match="Interrupted after round 1"), monitor:
@@ -106,7 +106,7 @@ def test_only_ctrl_c_after_a_round_is_swallowed():
 def test_ctrl_c_before_a_round_beats_the_start_leaves_the_start():
     start = np.array([3.0, 2.0, 1.0])
     monitor = Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, validation_start=start)
-    monitor.observe(Member(9.0, DOWN), np.zeros(2))
+    monitor.observe(WeightedModel(9.0, DOWN), np.zeros(2))
     with pytest.warns(UserWarning, match="Interrupted after round 1; the model is the start"), monitor:
         raise KeyboardInterrupt
     assert (monitor.history.best_round, monitor.history.interrupted) == (0, True)
@@ -118,7 +118,7 @@ def test_the_order_of_validation_queries_changes_no_bit():
     values = set()
     for part in (data, data.take(rng.permutation(400))):
         monitor = watch(NDCG(), part)
-        monitor.observe(Member(1.0, UP), np.zeros(2))
+        monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
         values.add(monitor.history[0].validation)
     assert len(values) == 1
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankwright.training.monitor import Monitor
 
 
-class Member(NamedTuple):
+class WeightedModel(NamedTuple):
     """A weak model and its weight in the ensemble."""
 
     weight: float
@@ -33,9 +33,9 @@ def boost(
     start: Doubles,
     rounds: int,
     monitor: Monitor,
-) -> list[Member]:
+) -> list[WeightedModel]:
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
-    members: list[Member] = []
+    members: list[WeightedModel] = []
     diagnosed = rule if isinstance(rule, RoundDiagnostics) else None
     with monitor:  # Ctrl-C ends the loop, not the fit
         scores, signal = start, rule.first_signal(start)
@@ -45,7 +45,7 @@ def boost(
             if step is None:  # the weak model is no better than chance, or nothing is left to improve
                 break
             scores = _sum(scores, step, weak.outputs, rule.remedy)
-            members.append(Member(step, weak.model))
+            members.append(WeightedModel(step, weak.model))
             before, signal = signal, rule.signal(scores)
             diagnostics = {} if diagnosed is None else diagnosed.diagnostics(before, weak.outputs, step, signal)
             if monitor.observe(members[-1], scores, diagnostics):
@@ -62,7 +62,7 @@ def _sum(scores: Doubles, step: float, outputs: Doubles, remedy: str) -> Doubles
     return total
 
 
-def weighted_trees(members: Sequence[Member]) -> TreeEnsemble:
+def weighted_trees(members: Sequence[WeightedModel]) -> TreeEnsemble:
     """Return members that are all trees as one ensemble, their weights multiplied into the leaves."""
     trees = [model for _, model in members if isinstance(model, TreeEnsemble)]
     return TreeEnsemble.concatenate(trees).scaled([weight for weight, _ in members])

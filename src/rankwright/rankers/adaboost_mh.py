@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.arrays import Doubles
-    from rankwright.boosting import Member
+    from rankwright.boosting import WeightedModel
     from rankwright.training import FitTask, History, Monitor, TrainingSet
 
 Shape = HammingTree | DecisionProduct
@@ -92,7 +92,7 @@ class ClassBoosting:
 
     def run(
         self, train: TrainingSet, classes: LabelClasses, weights: Doubles | None, monitor: Monitor
-    ) -> list[Member]:
+    ) -> list[WeightedModel]:
         """Return the rounds up to the best one; weights are in canonical order."""
         binned = train.binned(self.max_bins, self.n_threads)
         learner = ClassLearner(binned, shape=self.shape, opposite=self.opposite, n_threads=self.n_threads)
@@ -141,7 +141,7 @@ def votes_oppositely(shape: Shape, votes: str | None) -> bool:
     return isinstance(shape, HammingTree) if votes is None else votes == "opposite"
 
 
-def as_class_trees(members: Sequence[Member]) -> ClassTrees:
+def as_class_trees(members: Sequence[WeightedModel]) -> ClassTrees:
     """Return f = sum of alpha h."""
     trees = [model for _, model in members if isinstance(model, ClassTrees)]
     return ClassTrees.concatenate(trees, [weight for weight, _ in members])

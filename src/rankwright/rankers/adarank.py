@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankwright.arrays import Doubles
-    from rankwright.boosting import Member
+    from rankwright.boosting import WeightedModel
     from rankwright.data import RankingData
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer, TreeEnsemble
@@ -164,7 +164,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
 
     def _boost(
         self, task: FitTask, judged: QueryLabels, learner: WeakLearner[QueryWeights], rounds: int
-    ) -> tuple[list[Member], History]:
+    ) -> tuple[list[WeightedModel], History]:
         monitor = task.monitor(self.metric, judged, patience=self.patience)
         rule = AdaRankRule(judged, self.metric, STOPS[self.stop], task.n_threads)
         members = boost(rule, learner, start=np.zeros(len(judged.y)), rounds=rounds, monitor=monitor)
@@ -189,7 +189,7 @@ def _lowest_values(train: RankingData) -> Doubles:
     return np.where(np.isnan(lowest), 0.0, lowest)
 
 
-def _as_linear(members: Sequence[Member], missing: Doubles) -> LinearScorer:
+def _as_linear(members: Sequence[WeightedModel], missing: Doubles) -> LinearScorer:
     """Return the weighted features as one linear scorer: f = sum of alpha_t x_k(t)."""
     weights = np.zeros(len(missing))
     for weight, model in members:

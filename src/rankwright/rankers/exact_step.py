@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import Member
+from rankwright.boosting import WeightedModel
 from rankwright.ensembling import LineSearch, refined_in_turn
 from rankwright.ensembling.curve import SAME
 from rankwright.errors import InputError
@@ -128,7 +128,7 @@ class ExactSteps:
             self._scores = self._searchable(self._scores + weight * self._outputs)
         return weight
 
-    def refitted(self, members: Sequence[Member]) -> list[Member]:
+    def refitted(self, members: Sequence[WeightedModel]) -> list[WeightedModel]:
         """Return the trees, with their weights optimised again, each in turn, if `refit` asks for it."""
         if not self._step.refit:
             return list(members)
@@ -138,7 +138,7 @@ class ExactSteps:
         turns = range(1, len(columns))  # the start stays as it is
         found = refined_in_turn(self._search, columns, weights, turns=turns, low=low, high=high)
         pairs = zip(found.weights[1:], members, strict=True)
-        return [Member(float(weight), member.model) for weight, member in pairs]
+        return [WeightedModel(float(weight), member.model) for weight, member in pairs]
 
     @property
     def _on_training(self) -> bool:

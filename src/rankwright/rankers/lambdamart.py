@@ -18,7 +18,7 @@ from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
-    from rankwright.boosting import Member, Rule
+    from rankwright.boosting import Rule, WeightedModel
     from rankwright.learners import WeakLearner
     from rankwright.training import FitTask, Monitor
 
@@ -91,7 +91,7 @@ class LambdaMART(TreeRanker):
 
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
-    ) -> list[Member]:
+    ) -> list[WeightedModel]:
         if self.step is None:
             return super()._boosted(rule, learner, monitor, task)
         exact = ExactSteps(self.step, rule, learner, self.metric, task, ordered=bool(self.monotone))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.boosting import Member
+    from rankwright.boosting import WeightedModel
     from rankwright.learners import WeakLearner
     from rankwright.models import Scorer
     from rankwright.training import FitTask, TrainingSet
@@ -128,7 +128,7 @@ class McRank(TreeRanker):
         levels, link = self._levels(task.train), LINKS[self.classes]
         return {"read": lambda scores: link.relevance(scores, levels)}
 
-    def _model(self, members: Sequence[Member], train: TrainingSet) -> Scorer:
+    def _model(self, members: Sequence[WeightedModel], train: TrainingSet) -> Scorer:
         """Return the weighted trees of each class, with the link that turns their sums into expected relevance."""
         parts = [model for _, model in members if isinstance(model, ClassTrees)]
         classes = ClassTrees.concatenate(parts, [weight for weight, _ in members])

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.boosting import Member, Rule
+    from rankwright.boosting import Rule, WeightedModel
     from rankwright.data import RankingData
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.models import Scorer
@@ -149,7 +149,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
-    ) -> list[Member]:
+    ) -> list[WeightedModel]:
         return boost(rule, learner, start=self._first_scores(task), rounds=self.rounds, monitor=monitor)
 
     def _first_scores(self, task: FitTask) -> Doubles:
@@ -183,7 +183,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             n_threads=task.n_threads,
         )
 
-    def _model(self, members: Sequence[Member], train: TrainingSet) -> Scorer:
+    def _model(self, members: Sequence[WeightedModel], train: TrainingSet) -> Scorer:
         """Return F = sum of v times each tree as one ensemble."""
         # Where nothing was better than the start, there are none.
         return weighted_trees(members) if members else TreeEnsemble.empty(train.n_features)

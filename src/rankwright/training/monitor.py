@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rankwright.arrays import Doubles
-    from rankwright.boosting.loop import Member
+    from rankwright.boosting.loop import WeightedModel
     from rankwright.data import RankingData
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
@@ -74,7 +74,9 @@ class Monitor:
         """The rounds so far."""
         return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
 
-    def observe(self, member: Member, scores: Doubles, diagnostics: Mapping[str, float] | None = None) -> bool:
+    def observe(
+        self, member: WeightedModel, scores: Doubles, diagnostics: Mapping[str, float] | None = None
+    ) -> bool:
         """Record a round that adds a member to the ensemble; return whether the fit should stop."""
         if self._validation is not None:
             outputs = member.weight * member.model.outputs(self._validation, n_jobs=self._n_threads)
