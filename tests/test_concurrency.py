@@ -13,6 +13,7 @@ from itertools import cycle
 from threading import Barrier
 
 import numpy as np
+import pytest
 
 import rankwright as rw
 from rankwright.metrics import AP, ERR, NDCG
