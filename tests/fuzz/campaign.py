@@ -1,9 +1,11 @@
 """One fuzzer run in a process of its own, so that a crash, a hang or a hunger for memory is seen and survived."""
 
 import json
+import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -101,6 +103,7 @@ class _Worker:
 
     def __init__(self, name, seed, first, stop):
         arguments = [str(one) for one in (name, seed, first, stop)]
+        self._folder = tempfile.TemporaryDirectory(prefix="fuzz-")  # a worker that is killed cannot clean up
         self._process = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", "-m", "fuzz.worker", *arguments],
             stdout=subprocess.PIPE,
@@ -108,6 +111,7 @@ class _Worker:
             text=True,
             errors="replace",
             cwd=Path(__file__).parents[1],
+            env=os.environ | {"TMPDIR": self._folder.name},
         )
         self._messages = queue.Queue()
         self._errors = []
@@ -149,3 +153,4 @@ class _Worker:
             thread.join()
         self._process.stdout.close()
         self._process.stderr.close()
+        self._folder.cleanup()
