@@ -31,9 +31,17 @@ auto keys_above(Vector<float> keys, int path) {
     return copied(ranks);
 }
 
+// The kernels subtract the left side from the total.
+void check_right_sides(std::int64_t total, std::span<const std::int64_t> left) {
+    std::int64_t right = 0;
+    for (const std::int64_t sum : left)
+        require(!__builtin_sub_overflow(total, sum, &right), "a right side exceeds 64 bits");
+}
+
 auto gains_of(Vector<std::int64_t> left, std::int64_t total, double gradient_step, double hessian_step, double l2,
               double min_hessian, double parent_gain, int path) {
     const VectorPath checked = checked_path(path);
+    check_right_sides(total, view(left));
     const std::vector<std::int64_t> sums = padded(left, kGainLanes);
     std::vector<double> gains(sums.size());
     split_gains(sums.data(), static_cast<std::int64_t>(left.size()),
@@ -54,6 +62,7 @@ auto gains_of_classes(Matrix<std::int64_t> left, Vector<std::int64_t> totals, Ve
     std::vector<std::int64_t> sums(n_classes * stride);
     std::vector<SplitTerms> terms;
     for (std::size_t k = 0; k < n_classes; ++k) {
+        check_right_sides(totals.data()[k], {left.data() + k * size, size});
         std::copy_n(left.data() + k * size, size, sums.begin() + static_cast<std::ptrdiff_t>(k * stride));
         terms.push_back(
             {totals.data()[k], gradient_steps.data()[k], hessian_steps.data()[k], l2, min_hessian, parent_gain});

@@ -571,3 +571,11 @@ def test_sums_of_several_integers_are_those_of_each(path, n_values, n_columns):
     for column in range(n_columns):
         np.add.at(expected[column, :, :n_values], codes[rows, column], values[rows])
     np.testing.assert_array_equal(found, expected)
+
+
+def test_sums_whose_right_side_exceeds_64_bits_are_refused():
+    left = np.array([-(2**63), 5])
+    with pytest.raises(ValueError, match="a right side exceeds 64 bits"):
+        _native.split_gains(left, 2**62, 1.0, 1.0, 1.0, 0.0, 0.0, 0)
+    with pytest.raises(ValueError, match="a right side exceeds 64 bits"):
+        _native.class_gains(left[None], np.array([2**62]), np.ones(1), np.ones(1), 1.0, 0.0, 0.0, 0)
