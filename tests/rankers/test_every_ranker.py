@@ -137,7 +137,7 @@ def test_documents_are_scored_without_labels(ranker_class):
     documents = Documents(data.X, data.qid)
     assert bits(ranker.predict(documents)) == bits(ranker.predict(data))
     assert ranker.rank(documents).tolist() == ranker.rank(data).tolist()
-    with pytest.raises(InputError, match=r"documents get labels by with_labels\(y\)"):
+    with pytest.raises(InputError, match=r"call documents\.with_labels\(y\)"):
         ranker.fit(documents)
 
 
