@@ -42,8 +42,8 @@ void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n_drawn)
 
 GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
                             double min_gain, std::int32_t levels) {
-    require(max_leaves >= 1 && min_documents >= 1 && levels >= 1, "limits must be at least 1");
-    require(levels <= kMostLevels, "levels must be at most 127");
+    require(max_leaves >= 1 && min_documents >= 1, "limits must be at least 1");
+    require(kFineLevels <= levels && levels <= kMostLevels, "levels must be from 0 to 127");
     require(min_hessian >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
     return {max_leaves, min_documents, min_hessian, l2, min_gain, levels};
 }

@@ -14,10 +14,6 @@ namespace {
 constexpr double kSmallest = 1e-290;
 constexpr std::size_t kRowsPerChunk = 1 << 16;
 constexpr double kMostSum = std::numeric_limits<std::int32_t>::max();
-// Where a larger share of the numbers would round to zero, small steps are worth their memory. Lambdas of
-// unweighted queries usually lose less: up to 0.35 of them on OHSUMED and MQ2008.
-constexpr double kMostLost = 0.5;
-constexpr std::size_t kInspectedRows = 1024;
 
 // The nearest integer of a small number: adding 1.5 x 2^52 leaves no bits for a fraction. A call of lround takes
 // longer than all else here.
@@ -60,31 +56,6 @@ Sizes total(const Source& source) {
     return sum;
 }
 
-// How many of the numbers that are not zero a step would round to zero, in evenly spaced rows.
-class LostShare {
-  public:
-    explicit LostShare(double step) : half_(step / 2.0) {}
-    void add(double size) {
-        present_ += size > 0.0;
-        lost_ += size > 0.0 && size < half_;
-    }
-    bool is_high() const { return static_cast<double>(lost_) > kMostLost * static_cast<double>(present_); }
-
-  private:
-    const double half_;
-    std::size_t present_ = 0, lost_ = 0;
-};
-
-bool loses_most(const Source& source, double gradient_step, double hessian_step) {
-    LostShare gradients(gradient_step), hessians(hessian_step);
-    const std::size_t stride = std::max<std::size_t>(1, source.size() / kInspectedRows);
-    for (std::size_t i = 0; i < source.size(); i += stride) {
-        gradients.add(std::abs(source.gradient_at(i)));
-        hessians.add(source.hessian_at(i));
-    }
-    return gradients.is_high() || hessians.is_high();
-}
-
 double step_of(double size, double n_steps) { return size > kSmallest ? size / n_steps : 1.0; }
 
 template <class Store>
@@ -105,7 +76,7 @@ void round_to_bytes(const Source& source, int n_threads, Quantised& quantised) {
 }
 
 // Rounding adds at most half a step per row, for which the sums leave room.
-void round_widely(const Source& source, const Sizes& sum, int n_threads, Quantised& quantised) {
+void round_finely(const Source& source, const Sizes& sum, int n_threads, Quantised& quantised) {
     const double n_steps = kMostSum - 1.0 - std::ceil(static_cast<double>(source.size()) / 2.0);
     quantised.gradient_step = step_of(sum.gradient, n_steps);
     quantised.hessian_step = step_of(sum.hessian, n_steps);
@@ -121,17 +92,18 @@ void quantise(std::span<const double> gradient, std::span<const double> hessian,
               std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
               Quantised& quantised) {
     const Source source{gradient, hessian, rows, factors};
+    quantised.is_wide = false;
+    if (levels == kFineLevels) {
+        const Sizes sum = total(source);
+        quantised.is_wide = std::isfinite(sum.gradient) && std::isfinite(sum.hessian);
+        if (quantised.is_wide) return round_finely(source, sum, n_threads, quantised);
+        levels = kMostLevels;
+    }
     const double most_steps = std::floor(kMostSum / static_cast<double>(std::max<std::size_t>(1, source.size())));
     const double n_steps = std::max(1.0, std::min(static_cast<double>(levels), most_steps));
     const Sizes most = largest(source);
     quantised.gradient_step = step_of(most.gradient, n_steps);
     quantised.hessian_step = step_of(most.hessian, n_steps);
-    quantised.is_wide = false;
-    if (loses_most(source, quantised.gradient_step, quantised.hessian_step)) {
-        const Sizes sum = total(source);
-        quantised.is_wide = std::isfinite(sum.gradient) && std::isfinite(sum.hessian);
-        if (quantised.is_wide) return round_widely(source, sum, n_threads, quantised);
-    }
     round_to_bytes(source, n_threads, quantised);
 }
 

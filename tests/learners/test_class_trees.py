@@ -164,7 +164,7 @@ def test_any_number_of_threads_grows_the_same_tree(n_classes):
         {"features": np.array([1, 0], dtype=np.uint32)},
         {"max_leaves": 0},
         {"min_documents": 0},
-        {"levels": 0},
+        {"levels": -1},
         {"levels": 128},
         {"min_hessian": -1.0},
         {"l2": np.nan},

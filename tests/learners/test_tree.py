@@ -10,6 +10,7 @@ from properties import examples
 from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.learners import Gradients, TreeLearner, TreeLimits, TreeSampling
+from rankwright.learners.tree import FINE_LEVELS, LEVELS, levels_for
 from rankwright.models import TreeEnsemble
 from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
@@ -28,7 +29,7 @@ DRAWN_LIMITS = st.fixed_dictionaries(
         "min_hessian": st.sampled_from([0.0, 0.7, 3.0]),
         "l2": st.sampled_from([0.0, 1.0, 3.5]),
         "min_gain": st.sampled_from([0.0, 0.5]),
-        "levels": st.sampled_from([1, 5, 127]),
+        "levels": st.sampled_from([0, 1, 5, 127]),
     }
 )
 
@@ -376,7 +377,7 @@ def test_with_weights_over_six_orders_of_magnitude_trees_fit_as_in_full_precisio
     X[:, 0] = np.log10(weights)  # light documents can be told from heavy ones
     target = np.where(X[:, 1] > 0, 1.0, -1.0) + 0.1 * rng.normal(size=n_rows)
     task = all_rows_task(weights * target, weights, n_features=3)
-    limits = LIMITS | {"max_leaves": 8}
+    limits = LIMITS | {"max_leaves": 8, "levels": levels_for(weights)}
     binned = binned_all(X, coarse=coarse)
     _, outputs = grow(binned, task, limits)
     levels = binned.levels() if coarse else None
@@ -386,12 +387,28 @@ def test_with_weights_over_six_orders_of_magnitude_trees_fit_as_in_full_precisio
         assert error <= 1.05 * wanted
 
 
-def test_wide_steps_leave_sums_room_in_32_bits():
+@pytest.mark.parametrize(
+    ("weights", "levels"),
+    [
+        (None, LEVELS),
+        (np.ones(9), LEVELS),
+        (np.array([1.0, 2.0, 16.0, 0.0, 0.0, 0.0, 1.0]), LEVELS),
+        (np.array([1.0, 1.0, 17.0, 0.0]), FINE_LEVELS),
+        (10.0 ** np.linspace(0, 6, 50), FINE_LEVELS),
+    ],
+)
+def test_steps_are_fine_where_the_largest_weight_dwarfs_the_median(weights, levels):
+    assert levels_for(weights) == levels
+
+
+def test_fine_steps_leave_sums_room_in_32_bits():
     n_rows = 4000
     X = np.arange(n_rows, dtype=np.float32)[:, None] // 40
     weights = np.where(np.arange(n_rows) == 0, 1e6, 1.0)
     task = all_rows_task(np.where(X[:, 0] < 50, -1, 1) * weights, weights)
-    tree, outputs = grow(binned_all(X), task, LIMITS | {"max_leaves": 2, "l2": 1e-3})
+    tree, outputs = grow(
+        binned_all(X), task, LIMITS | {"max_leaves": 2, "l2": 1e-3, "levels": levels_for(weights)}
+    )
     assert tree.threshold.tolist() == [49.5]
     np.testing.assert_allclose(outputs, np.where(X[:, 0] < 50, -1, 1), rtol=1e-3)
 
@@ -430,7 +447,7 @@ def as_kind(values, kind):
         {"max_leaves": 0},
         {"max_leaves": -1},
         {"min_documents": 0},
-        {"levels": 0},
+        {"levels": -1},
         {"levels": 128},
         {"min_hessian": -1.0},
         {"min_hessian": np.nan},

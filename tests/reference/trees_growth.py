@@ -258,18 +258,19 @@ LARGEST_SUM = 2**31 - 1
 def quantised(gradient, hessian, rows, factors, levels):
     """Integers of every row listed, halves rounded to the even one, and the size of a step: of both arrays.
 
-    Steps are a fraction of the largest number, or, where that loses most numbers of either array, of their sum.
+    Steps are a fraction of the largest number, or, with no levels given, as fine as the sums allow.
     """
     factors = factors if len(factors) else [1.0] * len(rows)
     numbers = [
         {row: float(values[row]) * factor for row, factor in zip(rows, factors, strict=True)}
         for values in (gradient, hessian)
     ]
-    n_steps = max(1, min(levels, LARGEST_SUM // max(1, len(rows))))
-    steps = [step_of(max(map(abs, own.values()), default=0.0), n_steps) for own in numbers]
-    if any(share_lost(own, step) > 0.5 for own, step in zip(numbers, steps, strict=True)):
+    if levels == 0:
         n_steps = LARGEST_SUM - 1 - (len(rows) + 1) // 2
         steps = [step_of(total(own.values()), n_steps) for own in numbers]
+    else:
+        n_steps = max(1, min(levels, LARGEST_SUM // max(1, len(rows))))
+        steps = [step_of(max(map(abs, own.values()), default=0.0), n_steps) for own in numbers]
     return [
         ({row: round(value * (1.0 / step)) for row, value in own.items()}, step)
         for own, step in zip(numbers, steps, strict=True)
@@ -278,11 +279,6 @@ def quantised(gradient, hessian, rows, factors, levels):
 
 def step_of(size, n_steps):
     return size / n_steps if size > 1e-290 else 1.0
-
-
-def share_lost(numbers, step):
-    sizes = [abs(value) for value in numbers.values() if value != 0.0]
-    return sum(size < step / 2.0 for size in sizes) / max(1, len(sizes))
 
 
 def total(values):

@@ -12,7 +12,7 @@ struct GrowthLimits {
     double min_hessian;          // sum of hessians in every leaf
     double l2;                   // added to every sum of hessians
     double min_gain;             // a split must gain more
-    std::int32_t levels;         // to which gradients and hessians are rounded for choosing splits
+    std::int32_t levels;         // of gradients and hessians rounded for choosing splits, or kFineLevels
 };
 
 struct GrownTree : TreeShape {

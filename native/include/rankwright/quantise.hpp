@@ -24,7 +24,7 @@ struct Steps {
 inline Packed pack(Steps steps) { return pack(steps.gradient, steps.hessian); }
 inline Packed pack(Packed steps) { return steps; }
 
-constexpr int kMostLevels = 127;
+constexpr int kMostLevels = 127, kFineLevels = 0;
 
 // Either `steps` or `wide_steps` holds the integers, one per row; the sums of all rows fit 32 bits.
 struct Quantised {
@@ -43,8 +43,9 @@ struct Quantised {
 // Rounds gradients and hessians, times each row's factor if there are factors, to whole numbers of a step.
 // Overwrites those of the rows listed; none listed: of all rows.
 //
-// A step is 1 / levels of the largest number. Where that would round most numbers to zero, as it does if rows have
-// very different weights, a step is about 2^-31 of the sum of all numbers instead, and the integers are wide.
+// A step is 1 / levels of the largest number. With kFineLevels it is about 2^-31 of the sum of all numbers, as
+// fine as exact sums allow, and the integers are wide: for rows whose weights differ so much that most would round
+// to zero.
 void quantise(std::span<const double> gradient, std::span<const double> hessian,
               std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
               Quantised& quantised);

@@ -7,7 +7,7 @@ from rankwright.learners.drawn import DrawnTrees, DrawnVotes
 from rankwright.learners.pairs import Pairs, PairSignal
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
 from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
-from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling
+from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
 __all__ = [
     "BestFeature",
@@ -33,4 +33,5 @@ __all__ = [
     "Weak",
     "WeakLearner",
     "WeakModel",
+    "levels_for",
 ]

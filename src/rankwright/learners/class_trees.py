@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.learners.signal import Gradients, Weak
-from rankwright.learners.tree import LEVELS, TreeLearner
+from rankwright.learners.tree import TreeLearner
 from rankwright.models import ClassTrees, TreeEnsemble
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ClassTreeLearner(TreeLearner):
             self.limits.min_hessian,
             self.limits.l2,
             self.limits.min_gain,
-            LEVELS,
+            self.limits.levels,
             self.n_threads,
             self._workspace,
         )

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
+# As many levels as exact sums allow: for weights so different that most gradients would round to zero.
+FINE_LEVELS = 0
+# The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
+WIDE_SPREAD = 16.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class TreeLimits:
     min_hessian: float
     l2: float
     min_gain: float = 0.0
+    levels: int = LEVELS
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,7 @@ class TreeLearner:
             self.limits.min_hessian,
             self.limits.l2,
             self.limits.min_gain,
-            LEVELS,
+            self.limits.levels,
             self.n_threads,
             self._workspace,
         )
@@ -127,3 +132,11 @@ class TreeLearner:
 def _values(signal: Gradients) -> list[Doubles]:
     """Return gradients and hessians, one array per class each."""
     return [*np.atleast_2d(signal.gradient), *np.atleast_2d(signal.hessian)]
+
+
+def levels_for(weights: Doubles | None) -> int:
+    """Return the number of levels that gradients are rounded to, given one weight per document or None."""
+    if weights is None:
+        return LEVELS
+    positive = weights[weights > 0.0]
+    return FINE_LEVELS if positive.max() > WIDE_SPREAD * np.median(positive) else LEVELS

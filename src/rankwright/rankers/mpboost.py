@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling
+from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling, levels_for
 from rankwright.rankers.checks import Flag, Integer, Value
 from rankwright.rankers.distances import (
     CLOSE_TO_ONE,
@@ -111,7 +111,9 @@ class MPBoost(ShrinkageParameters, PairRanker):
         return TreeLearner(
             binned,
             train.labels.groups,
-            limits=TreeLimits(self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY),
+            limits=TreeLimits(
+                self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY, levels=levels_for(task.weights)
+            ),
             sampling=TreeSampling(1.0, "documents", 1.0),
             monotone=np.zeros(0, dtype=np.int8),
             random=np.random.default_rng(0),  # never drawn from

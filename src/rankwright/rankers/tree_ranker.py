@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.boosting import boost, weighted_trees
 from rankwright.data.query_features import QueryFeature, checked_query_features
 from rankwright.errors import InputError
-from rankwright.learners import TreeLearner, TreeLimits, TreeSampling
+from rankwright.learners import TreeLearner, TreeLimits, TreeSampling, levels_for
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.rankers.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
 from rankwright.rankers.families import (
@@ -172,7 +172,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         return kind(
             train.binned(self.max_bins, task.n_threads, coarse=coarse),
             train.labels.groups,
-            limits=TreeLimits(leaves, documents, self.min_hessian, self.l2),
+            limits=TreeLimits(leaves, documents, self.min_hessian, self.l2, levels=levels_for(task.weights)),
             sampling=TreeSampling(
                 self.subsample or subsample_for(len(train)),
                 self.subsample_by,
