@@ -26,6 +26,8 @@ def test_every_function_of_the_core_has_a_call_that_succeeds():
 
 FAULTS = """
 import ctypes, time
+
+pytestmark = pytest.mark.slow
 def prepared():
     return case
 def case(rng):

@@ -22,6 +22,8 @@ from rankwright.data import Documents, RankingData
 from rankwright.errors import InputError
 from rankwright.rankers.catalogue import known_rankers
 
+pytestmark = pytest.mark.slow
+
 CLASSES = sorted(known_rankers().values(), key=lambda one: one.__name__)
 POOL = {"leaves": (3,), "rounds_tried": (5,), "splits": 2, "calibrations": ("standard",)}
 
