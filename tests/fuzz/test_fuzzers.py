@@ -5,8 +5,9 @@ import pytest
 from fuzz import calls, campaign, stub
 from rankwright import _native
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 @pytest.mark.parametrize("name", campaign.FUZZERS)
 def test_a_few_cases_find_nothing_and_many_get_past_the_checks(name):
     result = campaign.campaign(name, seed=1, seconds=600, cases=200)
@@ -14,7 +15,6 @@ def test_a_few_cases_find_nothing_and_many_get_past_the_checks(name):
     assert 0.1 < result.accepted < 0.9
 
 
-@pytest.mark.slow
 def test_every_function_of_the_core_has_a_call_that_succeeds():
     recorded = calls.recorded_calls()
     public = {name for name in dir(_native) if not name.startswith("_") and callable(getattr(_native, name))}
@@ -26,8 +26,6 @@ def test_every_function_of_the_core_has_a_call_that_succeeds():
 
 FAULTS = """
 import ctypes, time
-
-pytestmark = pytest.mark.slow
 def prepared():
     return case
 def case(rng):
