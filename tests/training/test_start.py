@@ -20,10 +20,13 @@ def ranker(**parameters):
     return LambdaMART(**{"rounds": 8, "learning_rate": 0.2, "n_jobs": 1} | parameters)
 
 
-BACKGROUND = ranker(rounds=20).fit(LARGE)
+@pytest.fixture(scope="module")
+def background():
+    """A model to start from. A global would outlive the interpreter's modules, and with it its native scorer."""
+    return ranker(rounds=20).fit(LARGE)
 
 
-def foreign(predict=lambda X: BACKGROUND.predict(X)):
+def foreign(predict):
     """A model of another library: it takes an array and knows nothing of ours."""
     return SimpleNamespace(predict=predict)
 
@@ -41,26 +44,26 @@ def test_the_level_of_a_start_changes_no_tree_of_mart():
 # What the model holds
 
 
-def test_trees_on_trees_are_one_ensemble_that_scores_alone(tmp_path):
-    adapted = ranker().fit(TRAIN, start=BACKGROUND)
+def test_trees_on_trees_are_one_ensemble_that_scores_alone(tmp_path, background):
+    adapted = ranker().fit(TRAIN, start=background)
     assert isinstance(adapted.model_, TreeEnsemble)
     assert adapted.model_.n_trees == 20 + 8
-    assert adapted.model_.first(20).predict(TEST).tobytes() == BACKGROUND.predict(TEST).tobytes()
+    assert adapted.model_.first(20).predict(TEST).tobytes() == background.predict(TEST).tobytes()
     assert adapted.model_.about["start"] == "LambdaMART"
     rw.save(adapted, tmp_path / "model.rw")
     assert rw.load(tmp_path / "model.rw").predict(TEST).tobytes() == adapted.predict(TEST).tobytes()
 
 
-def test_any_way_to_give_the_same_start_learns_the_same_trees():
-    columns = {"start": BACKGROUND.predict(TRAIN), "validation_start": BACKGROUND.predict(VALID)}
-    starts = [{"start": BACKGROUND}, {"start": BACKGROUND.model_}, {"start": foreign()}, columns]
+def test_any_way_to_give_the_same_start_learns_the_same_trees(background):
+    columns = {"start": background.predict(TRAIN), "validation_start": background.predict(VALID)}
+    starts = [{"start": background}, {"start": background.model_}, {"start": foreign(background.predict)}, columns]
     fits = [ranker().fit(TRAIN, validation=VALID, **start) for start in starts]
     assert len({one.history_ for one in fits}) == 1
     first, second, *others = fits
     assert first.predict(TEST).tobytes() == second.predict(TEST).tobytes()
     for other in others:
         assert isinstance(other.model_, ResidualModel)
-        scores = other.predict(TEST, init_score=BACKGROUND.predict(TEST))
+        scores = other.predict(TEST, init_score=background.predict(TEST))
         np.testing.assert_allclose(scores, first.predict(TEST), rtol=1e-12, atol=1e-12)
         assert other.rank(TEST.X, TEST.qid, init_score=scores).shape == (len(TEST),)
 
@@ -97,13 +100,13 @@ def test_columns_made_within_the_query_alone_stay_beside_trees_that_see_the_feat
     )
 
 
-def test_a_model_that_does_not_hold_its_start_says_what_it_needs():
-    adapted = ranker().fit(TRAIN, start=foreign())
+def test_a_model_that_does_not_hold_its_start_says_what_it_needs(background):
+    adapted = ranker().fit(TRAIN, start=foreign(background.predict))
     for use in (adapted.predict, adapted.rank, adapted.model_.predict):
         with pytest.raises(InputError, match="This model was trained on top of the scores of another"):
             use(TEST.X, TEST.qid)
     with pytest.raises(InputError, match="This model needs no init_score"):
-        ranker().fit(TRAIN, start=BACKGROUND).predict(TEST, init_score=np.zeros(len(TEST)))
+        ranker().fit(TRAIN, start=background).predict(TEST, init_score=np.zeros(len(TEST)))
 
 
 # What it learns
@@ -136,15 +139,15 @@ def test_where_no_round_is_better_the_start_remains():
     assert kept.model_.n_trees == 150
 
 
-def test_the_order_of_rows_and_threads_change_nothing():
+def test_the_order_of_rows_and_threads_change_nothing(background):
     rows = np.random.default_rng(4).permutation(len(TRAIN))
     fits = [
-        ranker().fit(TRAIN, start=BACKGROUND),
-        ranker().fit(TRAIN.take(rows), start=BACKGROUND),
-        ranker(n_jobs=2).fit(TRAIN, start=BACKGROUND),
+        ranker().fit(TRAIN, start=background),
+        ranker().fit(TRAIN.take(rows), start=background),
+        ranker(n_jobs=2).fit(TRAIN, start=background),
     ]
     assert len({encode(one.model_) for one in fits}) == 1
-    columns = [(TRAIN, BACKGROUND.predict(TRAIN)), (TRAIN.take(rows), BACKGROUND.predict(TRAIN)[rows])]
+    columns = [(TRAIN, background.predict(TRAIN)), (TRAIN.take(rows), background.predict(TRAIN)[rows])]
     assert len({encode(ranker().fit(data, start=column).model_) for data, column in columns}) == 1
 
 
@@ -186,7 +189,7 @@ def failing(X):
             "cannot score the training documents: The model has 4 features, the data 5",
         ),
         (
-            ranker().fit(TRAIN, start=foreign()),
+            ranker().fit(TRAIN, start=foreign(lambda X: np.zeros(len(X)))),
             "cannot score the training documents: This model was trained on top of the scores of another",
         ),
     ],
@@ -207,7 +210,10 @@ def test_a_start_that_does_not_fit_is_told_in_a_sentence(start, sentence):
             {"start": np.zeros(360), "validation_start": np.zeros(360)},
             "validation_start needs validation documents",
         ),
-        ({"start": BACKGROUND, "validation_start": np.zeros(360), "validation": VALID}, "this start is a model"),
+        (
+            {"start": AdaRank(n_jobs=1).fit(TRAIN), "validation_start": np.zeros(360), "validation": VALID},
+            "this start is a model",
+        ),
         (
             {"start": np.zeros(360), "validation_start": np.zeros(2), "validation": VALID},
             "validation_start must be 360 scores",
@@ -224,6 +230,6 @@ def test_columns_for_the_wrong_parts_are_told_in_a_sentence(given, sentence):
 
 
 @pytest.mark.parametrize("other", [AdaRank(), McRank()], ids=lambda one: one.name)
-def test_rankers_that_cannot_start_from_a_model_say_so(other):
+def test_rankers_that_cannot_start_from_a_model_say_so(other, background):
     with pytest.raises(InputError, match="takes no start: it cannot improve on another model"):
-        other.fit(TRAIN, start=BACKGROUND)
+        other.fit(TRAIN, start=background)
