@@ -35,7 +35,7 @@ MAKERS = {"zscore": zscore, "rank": rank, "minmax": minmax}
 def with_query_features(
     X: NDArray[np.float32], qid: Sequence[object], kinds: Sequence[str]
 ) -> NDArray[np.float64]:
-    """The features, then for each kind a column a feature."""
+    """The features, then one column per feature for each kind."""
     rows_of = {query: [row for row, one in enumerate(qid) if one == query] for query in qid}
     blocks = [X.astype(np.float64)]
     for kind in kinds:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class VectorGrower(Grower):
-    """As the grower of one number a leaf, with rows of numbers for each class."""
+    """The grower with one number per leaf and class; gradients have one row per class."""
 
     gradient: NDArray[np.float64]
     hessian: NDArray[np.float64]
