@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,9 @@ def run(
 ) -> list[dict[str, Any]]:
     """Train every system on the same documents, one after another, and evaluate it on held-out queries."""
     with tempfile.TemporaryDirectory() as folder:
-        _write_collection(Path(folder), queries, features)
+        # A process inherits the peak memory of the one that starts it, so the large arrays are made elsewhere.
+        with ProcessPoolExecutor(1) as other:
+            other.submit(_write_collection, Path(folder), queries, features).result()
         jobs = [(system, n) for n in threads for system in systems]
         return [_in_own_process(Path(folder), *job, rounds, leaves) for job in jobs if _is_there(job[0])]
 
@@ -152,7 +155,7 @@ def _rankwright(
     from rankwright.rankers.tree_ranker import COARSE_DOCUMENTS
 
     started = time.perf_counter()
-    data = TrainingSet(RankingData(X, y, qid))
+    data = TrainingSet(RankingData(X, y, qid, copy=False))
     data.binned(255, threads, coarse=len(y) >= COARSE_DOCUMENTS)
     dataset_seconds = time.perf_counter() - started
     ranker = LambdaMART(

@@ -18,14 +18,16 @@ def sealed(array: Array) -> Array:
     return array
 
 
-def frozen(array: Array, given: object = None) -> Array:
+def frozen(array: Array, given: object = None, *, copy: bool = True) -> Array:
     """Return the array read-only, as a copy where somebody could still write to its memory.
 
     `given` is the object that the array was made from: an array converted to another type or layout is new, so
-    that it needs no second copy.
+    that it needs no second copy. Without `copy` the result is a read-only view of that memory.
     """
     if _is_new(array, given):
         return sealed(array)
+    if not copy:
+        return sealed(array.view())
     return array if _is_constant(array) else sealed(array.copy())
 
 

@@ -141,6 +141,15 @@ def test_arrays_that_nobody_can_write_to_are_not_copied():
     assert np.shares_memory(Documents(X[:1], [1]).X, X)
 
 
+def test_arrays_are_used_as_they_are_on_request():
+    X, y, qid = np.ones((2, 1), dtype=np.float32), np.array([1.0, 0.0]), np.array([1, 1])
+    data = RankingData(X, y, qid, copy=False)
+    for kept, given in ((data.X, X), (data.y, y), (data.qid, qid)):
+        assert np.shares_memory(kept, given)
+        assert not kept.flags.writeable
+        assert given.flags.writeable
+
+
 @pytest.mark.parametrize("rows", [3, [[1]], [0.5], ["a"]])
 def test_rows_are_integers_or_a_mask(data, rows):
     with pytest.raises(InputError, match="Rows must be a list of integers or a mask"):

@@ -14,6 +14,7 @@ from rankwright.data import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.errors import InputError
 from rankwright.training import TrainingSet
+from rankwright.training.checks import as_training_set
 from reference import binning as slow
 
 ZSCORE, RANK = QueryFeature.ZSCORE, QueryFeature.RANK
@@ -129,3 +130,8 @@ def test_labels_do_not_go_beside_a_training_set():
     train = TrainingSet(judged())
     with pytest.raises(InputError, match="fit takes RankingData alone, without y and qid"):
         rw.LambdaMART().fit(train, train.data.y, train.data.qid)
+
+
+def test_a_fit_makes_no_copy_of_its_arrays():
+    X, y, qid = np.ones((2, 1), dtype=np.float32), np.array([1.0, 0.0]), np.array([1, 1])
+    assert np.shares_memory(as_training_set(X, y, qid, "fit").data.X, X)

@@ -32,14 +32,16 @@ class Documents:
     ----------
     X
         Features, one row per document; kept as float32, NaN is a missing value. Takes arrays, scipy sparse
-        matrices (values that are not stored are zero) and data frames. An array is copied unless it is float32
-        in C order and read-only.
+        matrices (values that are not stored are zero) and data frames.
     qid
         The query id of each document: integers or strings in any order.
     document_ids
         Optional ids of the documents, one per row.
     feature_names
         Optional names of the features; by default the column names if X is a data frame.
+    copy
+        Whether to copy arrays that somebody could still write to. With False they are used as they are, which
+        saves memory, and must not change afterwards.
     """
 
     X: Floats
@@ -54,14 +56,15 @@ class Documents:
         *,
         document_ids: Sequence[object] | NDArray[Any] | None = None,
         feature_names: Sequence[str] | None = None,
+        copy: bool = True,
     ) -> None:
         features, ids = checked_features(X), checked_query_ids(qid)
         n_rows, n_features = features.shape
         if len(ids) != n_rows:
             raise InputError(f"There are {n_rows} documents but {len(ids)} query ids.")
         names = feature_names_of(X) if feature_names is None else feature_names
-        self._set("X", frozen(features, X))
-        self._set("qid", frozen(ids, qid))
+        self._set("X", frozen(features, X, copy=copy))
+        self._set("qid", frozen(ids, qid, copy=copy))
         self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
 
@@ -121,7 +124,7 @@ class RankingData(Documents):
 
     Parameters
     ----------
-    X, qid, document_ids, feature_names
+    X, qid, document_ids, feature_names, copy
         As in `Documents`.
     y
         Labels, real numbers, one per row; higher is better.
@@ -137,9 +140,10 @@ class RankingData(Documents):
         *,
         document_ids: Sequence[object] | NDArray[Any] | None = None,
         feature_names: Sequence[str] | None = None,
+        copy: bool = True,
     ) -> None:
-        super().__init__(X, qid, document_ids=document_ids, feature_names=feature_names)
-        self._set("y", frozen(checked_labels(y, len(self.X)), y))
+        super().__init__(X, qid, document_ids=document_ids, feature_names=feature_names, copy=copy)
+        self._set("y", frozen(checked_labels(y, len(self.X)), y, copy=copy))
 
     def __iter__(self) -> Iterator[NDArray[Any]]:
         return iter((self.X, self.y, self.qid))

@@ -54,7 +54,7 @@ def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: 
             "call sklearn.set_config(enable_metadata_routing=True) and pass qid: "
             "cross_val_score(..., params={'qid': qid}), GridSearchCV(...).fit(X, y, qid=qid)."
         )
-    return TrainingSet(RankingData(X, y, qid))
+    return TrainingSet(RankingData(X, y, qid, copy=False))  # a call keeps none of its documents
 
 
 def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
@@ -63,7 +63,7 @@ def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
     if not prepared and not (isinstance(validation, list | tuple) and len(validation) == 3):
         raise InputError("validation must be RankingData or (X, y, qid).")
     try:
-        valid = TrainingSet.of(validation if prepared else RankingData(*validation))
+        valid = TrainingSet.of(validation if prepared else RankingData(*validation, copy=False))
         require_same_features(train.n_features, train.feature_names, valid.data.X, valid.data.feature_names)
     except InputError as error:
         raise InputError(f"In the validation part: {error}") from None
