@@ -171,11 +171,11 @@ def test_a_model_with_other_features(refuse, model, tmp_path):
     (tmp_path / "few.txt").write_text("1 qid:1 3:1\n")
     assert refuse("predict", model, "--data", "few.txt") == (
         "few.txt has 3 features, the model was trained on 6; "
-        "if the file never mentions the last ones, add --features 6."
+        "if the file never mentions the last ones, add --n-features 6."
     )
     (tmp_path / "many.txt").write_text("1 qid:1 7:1\n")
     assert refuse("rank", model, "--data", "many.txt") == "many.txt has 7 features, the model was trained on 6."
-    assert refuse("evaluate", model, "--data", "many.txt", "--features", 6) == (
+    assert refuse("evaluate", model, "--data", "many.txt", "--n-features", 6) == (
         "many.txt has 7 features, more than the 6 expected."
     )
 
@@ -322,14 +322,16 @@ def test_options_that_would_have_no_effect(refuse, fold, model, tmp_path):
     words = (*train(fold / "train.txt"), "--set", "n_jobs=1", "--jobs", 2)
     assert refuse(*words) == "Give --jobs or --set n_jobs, not both."
     (tmp_path / "data.csv").write_text("label,qid,bm25\n1,1,2\n0,1,1\n")
-    sentence = "--features is for LETOR files only."
-    assert refuse(*train("data.csv"), "--features", 3) == sentence
-    assert refuse("rank", model, "--data", "data.csv", "--features", 3) == sentence
+    sentence = "--n-features is for LETOR files only."
+    assert refuse(*train("data.csv"), "--n-features", 3) == sentence
+    assert refuse("rank", model, "--data", "data.csv", "--n-features", 3) == sentence
 
 
 def test_a_table_with_other_features(refuse, model, tmp_path):
     (tmp_path / "data.csv").write_text("label,qid,bm25\n1,1,2\n0,1,1\n")
-    assert refuse("rank", model, "--data", "data.csv") == "data.csv has 1 feature, the model was trained on 6."
+    assert refuse("rank", model, "--data", "data.csv") == (
+        "data.csv has 1 feature (bm25), the model was trained on 6."
+    )
 
 
 @pytest.mark.parametrize("verb", ["train", "info", "evaluate"])

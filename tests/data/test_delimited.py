@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from rankwright._native import CsvParser
 from rankwright.data import Documents, read_csv
+from rankwright.data.tables import ColumnsWarning
 from rankwright.errors import InputError
 from reference import csv_text as reference
 
-CSV = "qid,label,bm25,title,id\n1,0,0.5,first,007\n1,2,,second,008\n2,1,NaN,,9\n"
+CSV = "qid,label,bm25,docid\n1,0,0.5,007\n1,2,,008\n2,1,NaN,9\n"
 LIMIT = 64 << 20
 
 
@@ -130,7 +131,7 @@ def test_any_bytes_give_columns_or_an_error(data, block_size):
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "data.tsv", "data.TSV.gz"])
 def test_reads_a_file(csv_file, name):
     text = (CSV.replace(",", "\t") if "tsv" in name.lower() else CSV).encode()
-    data = read_csv(csv_file(gzip.compress(text) if name.endswith(".gz") else text, name), document_id="id")
+    data = read_csv(csv_file(gzip.compress(text) if name.endswith(".gz") else text, name))
     assert data.qid.tolist() == [1, 1, 2]
     assert data.y.tolist() == [0, 2, 1]
     assert data.feature_names == ("bm25",)
@@ -179,7 +180,8 @@ def test_text_columns_are_no_features_but_text_among_numbers_is_refused(csv_file
     assert refusal(path) == sentence
     assert refusal(path, features=["x"]) == sentence
     assert "line 2: 'one' in column 'title' is not a number" in refusal(path, features=["title"])
-    assert read_csv(csv_file(text.replace("0x10", "16"))).feature_names == ("x",)
+    with pytest.warns(ColumnsWarning, match=r"Columns that are not used: title \(text\)"):
+        assert read_csv(csv_file(text.replace("0x10", "16"))).feature_names == ("x",)
 
 
 WRONG = {
@@ -195,7 +197,9 @@ WRONG = {
     b"qid,label,x,t\n1,0,1,caf\xe9\n": r", line 2: expected text in UTF-8 without NUL, found 'caf\\xe9'.",
     b"qid,label,x\na\0,0,1\n": r", line 2: expected text in UTF-8 without NUL, found 'a\x00'.",
     "qid,label,x,x\n1,0,1,2\n": ": There are two columns 'x'.",
-    "qid,label,x\n1,,1\n": ", line 2: no value in column 'label'.",
+    "qid,label,x\n1,,1\n": (
+        ", line 2: no value in column 'label'. If the documents have no labels, pass label=None."
+    ),
     "qid,label,x\n1,0,1\n\nNA,0,1\n": ", line 4: no value in column 'qid'.",
     "qid,label,x\n1,good,1\n": ", line 2: 'good' in column 'label' is not a number.",
     "qid,label,x\n": ": The table has no rows.",
@@ -216,7 +220,7 @@ def test_a_wrong_file_is_one_sentence(csv_file, text):
 def test_files_that_cannot_be_read(csv_file, tmp_path):
     assert refusal(tmp_path / "none.csv") == f"There is no file {tmp_path / 'none.csv'}."
     assert refusal(tmp_path) == f"{tmp_path} is a folder, not a table."
-    rows = CSV + "".join(f"{row},0,{row / 7},t,d\n" for row in range(5000))
+    rows = CSV + "".join(f"{row},0,{row / 7},d{row}\n" for row in range(5000))
     path = csv_file(gzip.compress(rows.encode())[:-500], "cut.csv.gz")
     assert refusal(path) == f"{path} is not a complete gzip file: it is truncated or corrupt."
 

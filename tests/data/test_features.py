@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from rankwright.data.features import checked_features, feature_names_of, require_same_features
+from rankwright.data.features import checked_features, feature_names_of
 from rankwright.errors import InputError
 
 
@@ -93,18 +93,3 @@ def test_names_come_from_the_columns(library):
 
 def test_an_array_has_no_names():
     assert feature_names_of(np.ones((2, 2))) is None
-
-
-def test_same_features_pass_and_a_nameless_side_is_trusted():
-    X = np.ones((1, 2), dtype=np.float32)
-    require_same_features(2, ["a", "b"], X, ["a", "b"])
-    require_same_features(2, None, X, ["a", "b"])
-    require_same_features(2, ["a", "b"], X, None)
-
-
-def test_other_features_than_the_models_are_refused():
-    X = np.ones((1, 2), dtype=np.float32)
-    with pytest.raises(InputError, match=r"The model has 3 features, the data 2."):
-        require_same_features(3, None, X, None)
-    with pytest.raises(InputError, match="Feature 1 of the model is 'b', of the data 'c'"):
-        require_same_features(2, ["a", "b"], X, ["a", "c"])

@@ -40,7 +40,7 @@ def take(request):
 
 
 def test_takes_numeric_columns_as_features_in_their_order(take):
-    data = take(COLUMNS)
+    data = take(COLUMNS, drop=["title"])
     assert data.feature_names == ("bm25", "clicks", "fresh", "price")
     np.testing.assert_array_equal(data.X, [[0.5, 7, 1, 1.25], [np.nan, 8, 0, np.nan], [1.5, 9, 1, 2]])
     assert data.y.tolist() == [1, 0, 2]
@@ -49,7 +49,7 @@ def test_takes_numeric_columns_as_features_in_their_order(take):
 
 
 def test_takes_the_columns_asked_for(take):
-    data = take(COLUMNS, label="clicks", qid="label", document_id="title", features=["price", "bm25"])
+    data = take(COLUMNS, label="clicks", qid="label", docid="title", features=["price", "bm25"])
     assert data.feature_names == ("price", "bm25")
     assert data.y.tolist() == [7, 8, 9]
     assert data.qid.tolist() == [1, 0, 2]
@@ -111,7 +111,7 @@ def test_pandas_nullable_numbers_and_numbered_columns():
         ({"label": [1, None, 2]}, {}, "Row 1 has no value in column 'label'."),
         ({"label": [1.0, 0.0, float("nan")]}, {}, "Row 2 has no value in column 'label'."),
         ({"qid": ["a", "b", None]}, {}, "Row 2 has no value in column 'qid'."),
-        ({"title": [None, "b", "c"]}, {"document_id": "title"}, "Row 0 has no value in column 'title'."),
+        ({"title": [None, "b", "c"]}, {"docid": "title"}, "Row 0 has no value in column 'title'."),
     ],
 )
 def test_other_tables_are_refused(take, changes, choices, sentence):
@@ -155,14 +155,14 @@ def test_a_missing_package_is_named(monkeypatch):
 
 def test_documents_without_labels(take):
     without = {name: values for name, values in COLUMNS.items() if name != "label"}
-    documents = take(without, label=None, document_id="title")
+    documents = take(without, label=None, docid="title")
     assert type(documents) is Documents
     assert documents.feature_names == ("bm25", "clicks", "fresh", "price")
     assert documents.document_ids.tolist() == ["one", "two", "three"]
 
 
 def test_without_labels_a_label_column_is_no_feature_unless_it_is_named(take):
-    assert take(COLUMNS, label=None).feature_names == ("bm25", "clicks", "fresh", "price")
+    assert take(COLUMNS, label=None, drop="title").feature_names == ("bm25", "clicks", "fresh", "price")
     assert take(COLUMNS, label=None, features=["label"]).X.tolist() == [[1], [0], [2]]
 
 

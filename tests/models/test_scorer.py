@@ -5,6 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +86,7 @@ def test_data_bring_their_queries_and_names():
     data = RankingData([[1.0], [2.0], [5.0]], [0, 0, 0], ["b", "a", "b"], feature_names=("f",))
     assert QueryMean().predict(data).tolist() == [-2, 0, 2]
     assert QueryMean().rank(data).tolist() == [2, 1, 1]
-    with pytest.raises(InputError, match=r"Feature 0 of the model is 'g', of the data 'f'"):
+    with pytest.raises(InputError, match=r"The model needs 'g', which the data do not have\."):
         QueryMean(feature_names=("g",)).predict(data)
     with pytest.raises(InputError, match="do not give qid as well"):
         QueryMean().predict(data, [1, 1, 1])
@@ -136,11 +138,44 @@ def test_equal_scores_keep_the_order_of_the_rows():
     assert scorer.rank([[1], [2], [1], [2]], ["a", "b", "b", "a"]).tolist() == [2, 1, 2, 1]
 
 
-def test_data_frames_are_held_to_the_feature_names():
-    frame = pd.DataFrame(X_EXAMPLE, columns=["bm25", "length", "pagerank"])
-    assert example().predict(frame).tolist() == example().predict(X_EXAMPLE).tolist()
-    with pytest.raises(InputError, match="same order"):
-        example().predict(frame[["length", "bm25", "pagerank"]])
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_of_a_frame_are_found_by_name(library):
+    columns = dict(zip(["bm25", "length", "pagerank"], np.transpose(X_EXAMPLE), strict=True))
+    expected = example().predict(X_EXAMPLE).tolist()
+    assert example().predict(library(columns)).tolist() == expected
+    other_order = {name: columns[name] for name in ("pagerank", "bm25", "length")}
+    assert example().predict(library(other_order)).tolist() == expected
+    more = {"qid": ["q"] * len(X_EXAMPLE), "label": columns["bm25"], "docid": columns["bm25"], **other_order}
+    assert example().predict(library(more)).tolist() == expected
+    assert example().rank(library(more), 1).tolist() == example().rank(X_EXAMPLE, 1).tolist()
+    extra = {"title": ["t"] * len(X_EXAMPLE), "bm52": columns["bm25"]}
+    with pytest.warns(UserWarning, match=r"^The model does not use title, bm52\.$"):
+        assert example().predict(library(extra | columns)).tolist() == expected
+
+
+def test_missing_columns_are_named_with_the_nearest_name():
+    frame = pd.DataFrame(X_EXAMPLE, columns=["bm_25", "length", "age"])
+    with pytest.raises(InputError) as caught:
+        example().predict(frame)
+    assert str(caught.value) == (
+        "The model needs 'bm25', 'pagerank', which the data do not have; did you mean 'bm_25'?"
+    )
+    with pytest.raises(InputError, match=r"Column 'length' does not hold numbers\."):
+        example().predict(frame.rename(columns={"bm_25": "pagerank", "age": "bm25"}).assign(length="long"))
+
+
+def test_data_with_names_are_put_in_order():
+    data = RankingData(X_EXAMPLE, np.arange(len(X_EXAMPLE)), [1] * len(X_EXAMPLE))
+    shuffled = Documents(data.X[:, [2, 0, 1]], data.qid, feature_names=["pagerank", "bm25", "length"])
+    assert example().predict(shuffled).tolist() == example().predict(data).tolist()
+    assert example().rank(shuffled).tolist() == example().rank(data).tolist()
+    linear = LinearScorer([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], feature_names=["bm25", "length", "pagerank"])
+    assert linear.contributions(shuffled).tolist() == linear.contributions(data).tolist()
+    wide = Documents(
+        np.hstack([data.X, data.X[:, :1]]), data.qid, feature_names=["bm25", "length", "pagerank", "z"]
+    )
+    with pytest.warns(UserWarning, match=r"^The model does not use z\.$"):
+        assert example().predict(wide).tolist() == example().predict(data).tolist()
 
 
 @pytest.mark.parametrize(

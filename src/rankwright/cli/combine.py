@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright.cli.inputs import (
-    FORMATS,
-    FeaturesOption,
     JobsOption,
     JsonFlag,
     checked_output,
-    read_data_for,
     require_distinct,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json, show_table
+from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.metrics import parse
@@ -29,6 +27,7 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
 
 
+@reads_data
 def combine(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL MODEL...", help="Two or more model files.")],
     data: Annotated[
@@ -40,6 +39,7 @@ def combine(
         ),
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
+    reading: ReadOptions,
     metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="Metric to maximise.")] = "ndcg@10",
     form: Annotated[
         str,
@@ -57,7 +57,6 @@ def combine(
             "--plot", metavar="FILE", help="SVG file to write: the metric for every alpha (two models only)."
         ),
     ] = None,
-    features: FeaturesOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -71,7 +70,7 @@ def combine(
     """
     _check(models, model, plot, data)
     scorers = [load(path) for path in models]
-    judged = read_data_for(scorers, data, n_features=features, n_jobs=jobs)
+    judged = read_data(data, reading, scorers, n_jobs=jobs)
     mix = _blend(scorers, judged, metric=parse(metric), form=form, low=low, high=high, n_jobs=jobs)
     assert mix.model_ is not None
     save(mix.model_, model)

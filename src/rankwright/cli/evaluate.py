@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwright.cli.inputs import (
-    FORMATS,
     ConventionOption,
-    FeaturesOption,
     JobsOption,
     JsonFlag,
     MetricsOption,
     checked_output,
-    read_data_for,
     require_distinct,
 )
 from rankwright.cli.output import note, show_json, show_table
+from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.evaluation import evaluate as measure
@@ -30,9 +28,11 @@ if TYPE_CHECKING:
     from rankwright.evaluation import Report, RoundsReport
 
 
+@reads_data
 def evaluate(
     models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")],
     data: Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")],
+    reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     rounds: Annotated[
@@ -50,7 +50,6 @@ def evaluate(
     per_query: Annotated[
         bool, typer.Option("--per-query", help="With --json: print the value of every query too.")
     ] = False,
-    features: FeaturesOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -70,7 +69,7 @@ def evaluate(
         raise InputError("--per-query needs --json.")
     require_distinct(models)
     systems = {str(path): load(path) for path in models}
-    judged = read_data_for(systems.values(), data, n_features=features, n_jobs=jobs)
+    judged = read_data(data, reading, list(systems.values()), n_jobs=jobs)
     asked = parse_metrics(metrics)
     if rounds is not None:
         cuts = _numbers(rounds)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from rankwright.cli.inputs import FORMATS, JsonFlag, read_data
+from rankwright.cli.inputs import JsonFlag
 from rankwright.cli.output import note, show_facts, show_json, show_table, spelled
+from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load
 from rankwright.models.format import MAGIC
 
@@ -22,11 +23,13 @@ OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
 SHOWN_FEATURES = 20
 
 
+@reads_data
 def info(
     file: Annotated[
         Path,
         typer.Argument(metavar="FILE", help=f"Model file, or file of judged documents ({FORMATS})."),
     ],
+    reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
     """Describe a model file or a file of judged documents.
@@ -35,7 +38,7 @@ def info(
 
         rankwright info model.rw
     """
-    facts = _model_facts(load(file)) if _is_model(file) else _data_facts(read_data(file))
+    facts = _model_facts(load(file)) if _is_model(file) else _data_facts(read_data(file, reading))
     if json:
         show_json(facts)
         return

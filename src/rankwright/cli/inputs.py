@@ -1,15 +1,12 @@
-"""Inputs of the command line: data files, models, rankers and their parameters."""
+"""Inputs of the command line that several verbs share: options, outputs to check, rankers and their parameters."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rankwright import data
-from rankwright.data.counted import counted
-from rankwright.data.tables import WITHOUT_LABELS
 from rankwright.errors import InputError
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
@@ -17,12 +14,7 @@ from rankwright.metrics.parse import METRICS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankwright.data import Documents, RankingData
-    from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
-
-READERS = {".parquet": "read_parquet", ".csv": "read_csv", ".tsv": "read_csv"}
-FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet"
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 PlainJsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -48,15 +40,6 @@ ConventionOption = Annotated[
         help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}.",
     ),
 ]
-FeaturesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--features",
-        min=1,
-        metavar="N",
-        help="Number of features, if a LETOR file never mentions the last ones.",
-    ),
-]
 RankerArgument = Annotated[
     str,
     typer.Argument(metavar="RANKER", help="Ranking method, such as lambdamart; `rankwright rankers` lists all."),
@@ -69,69 +52,6 @@ SetOption = Annotated[
         help="Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
     ),
 ]
-
-
-def read_data(path: Path, *, n_features: int | None = None, n_jobs: int | None = None) -> RankingData:
-    """Read judged documents: LETOR text, .csv or .tsv (each may end with .gz too) or .parquet."""
-    reader = _table_reader(path, n_features)
-    if reader is None:
-        return data.read_letor(path, n_features=n_features, n_jobs=n_jobs)
-    try:
-        table: RankingData = reader(path)
-    except InputError as error:
-        needed = "This command needs labels; `rank` and `predict` do not."
-        raise InputError(str(error).replace(WITHOUT_LABELS, needed)) from None
-    return table
-
-
-def read_data_for(
-    scorers: Iterable[Scorer], path: Path, *, n_features: int | None, n_jobs: int | None
-) -> RankingData:
-    """Read judged documents and check that they have the features that each scorer was trained on."""
-    judged = read_data(path, n_features=n_features, n_jobs=n_jobs)
-    _require_features(judged, scorers, path)
-    return judged
-
-
-def read_documents_for(scorer: Scorer, path: Path, *, n_features: int | None, n_jobs: int | None) -> Documents:
-    """Read documents to score; labels, if the file has any, are ignored."""
-    reader = _table_reader(path, n_features)
-    documents: Documents
-    if reader is not None:
-        documents = reader(path, label=None)
-    else:
-        documents = data.read_letor(path, judged=False, n_features=n_features, n_jobs=n_jobs)
-    _require_features(documents, [scorer], path)
-    return documents
-
-
-def is_table(path: Path) -> bool:
-    """Return whether a file is a table with named columns, not LETOR text."""
-    return _table_suffix(path) in READERS
-
-
-def _table_reader(path: Path, n_features: int | None) -> Any:
-    """Return the function that reads such a table; None for LETOR text."""
-    if not is_table(path):
-        return None
-    if n_features is not None:
-        raise InputError("--features is for LETOR files only.")
-    return getattr(data, READERS[_table_suffix(path)])
-
-
-def _table_suffix(path: Path) -> str:
-    return Path(path.name.lower().removesuffix(".gz")).suffix
-
-
-def _require_features(documents: Documents, scorers: Iterable[Scorer], path: Path) -> None:
-    for scorer in scorers:
-        if documents.n_features != scorer.n_features:
-            hint = f"; if the file never mentions the last ones, add --features {scorer.n_features}"
-            fewer = documents.n_features < scorer.n_features and not is_table(path)
-            raise InputError(
-                f"{path} has {counted(documents.n_features, 'feature')}, the model was trained on "
-                f"{scorer.n_features:,}{hint if fewer else ''}."
-            )
 
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:

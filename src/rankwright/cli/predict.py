@@ -9,14 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from rankwright.cli.inputs import (
-    FORMATS,
-    FeaturesOption,
     JobsOption,
     PlainJsonFlag,
     checked_output,
-    read_documents_for,
 )
 from rankwright.cli.output import note, show_text
+from rankwright.cli.reading import FORMATS, ReadOptions, read_documents, reads_data
 from rankwright.data import Run, format_run
 from rankwright.data.files import write_whole
 from rankwright.models import load
@@ -31,11 +29,12 @@ OutOption = Annotated[
 ]
 
 
+@reads_data
 def predict(
     model: ModelArgument,
     data: DataOption,
+    reading: ReadOptions,
     out: OutOption = None,
-    features: FeaturesOption = None,
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
 ) -> None:
@@ -47,20 +46,21 @@ def predict(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_documents_for(scorer, data, n_features=features, n_jobs=jobs)
+    documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     text = _json({"scores": scores.tolist()}) if json else "".join(f"{score!r}\n" for score in scores.tolist())
     _write(text, out, f"{len(scores):,} scores")
 
 
+@reads_data
 def rank(
     model: ModelArgument,
     data: DataOption,
+    reading: ReadOptions,
     out: OutOption = None,
     tag: Annotated[
         str, typer.Option("--tag", metavar="NAME", help="Name of the run, its last column.")
     ] = "rankwright",
-    features: FeaturesOption = None,
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
 ) -> None:
@@ -72,12 +72,9 @@ def rank(
     """
     _check(out, model, data)
     scorer = load(model)
-    documents = read_documents_for(scorer, data, n_features=features, n_jobs=jobs)
+    documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
-    numbered = [f"row{row}" for row in range(1, len(documents) + 1)]
-    run = Run.of(
-        documents.qid, numbered if documents.document_ids is None else documents.document_ids, scores, tag=tag
-    )
+    run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
     _write(_json(_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
 
 

@@ -10,19 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rankwright.cli.inputs import (
-    FORMATS,
-    FeaturesOption,
     JobsOption,
     JsonFlag,
     RankerArgument,
     SetOption,
     checked_output,
-    is_table,
     make_ranker,
-    read_data,
-    read_data_for,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
+from rankwright.cli.reading import FORMATS, ReadOptions, read_data, read_validation, reads_data
 from rankwright.data.counted import counted
 from rankwright.models import load, save
 
@@ -44,6 +40,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
 
 
+@reads_data
 def train(
     ranker: RankerArgument,
     train: Annotated[
@@ -51,6 +48,7 @@ def train(
         typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS})."),
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
+    reading: ReadOptions,
     valid: Annotated[
         Path | None,
         typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
@@ -62,7 +60,6 @@ def train(
         ),
     ] = None,
     settings: SetOption = None,
-    features: FeaturesOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -78,8 +75,8 @@ def train(
     checked_output(model, inputs=(train, valid, start))
     submodel = None if start is None else load(start)
     submodels = [] if submodel is None else [submodel]
-    judged = read_data_for(submodels, train, n_features=features, n_jobs=jobs)
-    validation = None if valid is None else _read_validation(valid, judged.n_features, jobs)
+    judged = read_data(train, reading, submodels, n_jobs=jobs)
+    validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started = time.perf_counter()
     fit_with_progress(chosen, judged, validation, submodel)
     seconds = time.perf_counter() - started
@@ -92,11 +89,6 @@ def train(
         reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
         note(f"{describe(judged)}{reported}, {seconds:.2f} s; wrote {model}")
     exit_if_interrupted(chosen)
-
-
-def _read_validation(path: Path, n_features: int, n_jobs: int | None) -> RankingData:
-    """Read the validation data; a LETOR file may never mention the last features of the training data."""
-    return read_data(path, n_features=None if is_table(path) else n_features, n_jobs=n_jobs)
 
 
 def exit_if_interrupted(ranker: Ranker) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from rankwright.arrays import frozen, sealed
+from rankwright.data.categories import checked_categories
 from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.numbers import checked_numbers
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles, Floats
+    from rankwright.data.categories import Category
+    from rankwright.data.columns import Columns
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -39,6 +42,8 @@ class Documents:
         Optional ids of the documents, one per row.
     feature_names
         Optional names of the features; by default the column names if X is a data frame.
+    categories
+        How the features made from columns of categories were made, if there are any.
     copy
         Whether to copy arrays that somebody could still write to. With False they are used as they are, which
         saves memory, and must not change afterwards.
@@ -48,6 +53,8 @@ class Documents:
     qid: NDArray[Any]
     document_ids: NDArray[np.object_] | None
     feature_names: tuple[str, ...] | None
+    categories: tuple[Category, ...]
+    columns: Columns | None
 
     def __init__(
         self,
@@ -56,6 +63,7 @@ class Documents:
         *,
         document_ids: Sequence[object] | NDArray[Any] | None = None,
         feature_names: Sequence[str] | None = None,
+        categories: Sequence[Category] = (),
         copy: bool = True,
     ) -> None:
         features, ids = checked_features(X), checked_query_ids(qid)
@@ -67,6 +75,8 @@ class Documents:
         self._set("qid", frozen(ids, qid, copy=copy))
         self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
+        self._set("categories", checked_categories(categories, self.feature_names))
+        self._set("columns", None)  # what the columns of a table were used for
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -99,17 +109,41 @@ class Documents:
 
     def with_labels(self, y: ArrayLike) -> RankingData:
         """Return these documents as judged data, with one label per row."""
-        return RankingData(self.X, y, self.qid, document_ids=self.document_ids, feature_names=self.feature_names)
+        judged = RankingData(
+            self.X,
+            y,
+            self.qid,
+            document_ids=self.document_ids,
+            feature_names=self.feature_names,
+            categories=self.categories,
+        )
+        return judged.with_columns(self.columns)
+
+    def with_columns(self, columns: Columns | None) -> Self:
+        """Return the same documents, which remember what the columns of their table were used for."""
+        return self._replaced(columns=columns)
+
+    def with_features(self, X: Floats, names: tuple[str, ...] | None, categories: tuple[Category, ...]) -> Self:
+        """Return the same documents with other features, which are not checked again."""
+        return self._replaced(X=X, feature_names=names, categories=categories)
+
+    def _replaced(self, **changes: Any) -> Self:
+        changed = object.__new__(type(self))
+        for name, value in (self.__getstate__() | changes).items():
+            changed._set(name, value)
+        return changed
+
+    @property
+    def document_names(self) -> NDArray[np.object_]:
+        """The document ids; a document without one has the name of its row: row1, row2 and so on."""
+        ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
+        return checked_document_ids([one or f"row{row}" for row, one in enumerate(ids, start=1)], len(self))
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows, by number or mask, in the given order."""
         wanted = checked_rows(rows)
-        part = object.__new__(type(self))
-        state = self.__getstate__().items()
-        part.__setstate__(
-            {name: value[wanted] if isinstance(value, np.ndarray) else value for name, value in state}
-        )
-        return part
+        arrays = {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
+        return self._replaced(**{name: sealed(value[wanted]) for name, value in arrays.items()})
 
     def take_queries(self, queries: ArrayLike) -> Self:
         """Return the documents of the given queries (by number), rows in their old order."""
@@ -124,7 +158,7 @@ class RankingData(Documents):
 
     Parameters
     ----------
-    X, qid, document_ids, feature_names, copy
+    X, qid, document_ids, feature_names, categories, copy
         As in `Documents`.
     y
         Labels, real numbers, one per row; higher is better.
@@ -140,9 +174,12 @@ class RankingData(Documents):
         *,
         document_ids: Sequence[object] | NDArray[Any] | None = None,
         feature_names: Sequence[str] | None = None,
+        categories: Sequence[Category] = (),
         copy: bool = True,
     ) -> None:
-        super().__init__(X, qid, document_ids=document_ids, feature_names=feature_names, copy=copy)
+        super().__init__(
+            X, qid, document_ids=document_ids, feature_names=feature_names, categories=categories, copy=copy
+        )
         self._set("y", frozen(checked_labels(y, len(self.X)), y, copy=copy))
 
     def __iter__(self) -> Iterator[NDArray[Any]]:

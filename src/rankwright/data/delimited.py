@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
 from rankwright import _native
 from rankwright._native import CsvFault
-from rankwright.data.tables import LABEL, QUERY, Roles, documents_of, naming
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
+from rankwright.data.tables import NUMBERS, documents_of, naming, warned
 from rankwright.data.text_files import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
 from rankwright.errors import InputError
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import Documents, RankingData
 
 DELIMITERS = (",", ";", "\t")
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")  # as in the native parser
 
 EXPECTED = {
     CsvFault.quote_not_closed: "expected a double quote that closes the field, found the end of the file after",
@@ -38,28 +40,26 @@ def read_csv(
     path: str | PathLike[str],
     *,
     label: str = ...,
-    qid: str = ...,
-    document_id: str | None = ...,
-    features: Sequence[str] | None = ...,
     delimiter: str | None = ...,
+    **options: Unpack[ColumnOptions],
 ) -> RankingData: ...
 @overload
 def read_csv(
     path: str | PathLike[str],
     *,
     label: str | None,
-    qid: str = ...,
-    document_id: str | None = ...,
-    features: Sequence[str] | None = ...,
     delimiter: str | None = ...,
+    **options: Unpack[ColumnOptions],
 ) -> Documents: ...
 def read_csv(
     path: str | PathLike[str],
     *,
     label: str | None = LABEL,
     qid: str = QUERY,
-    document_id: str | None = None,
+    docid: str | None = None,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Documents:
     """Read documents from a CSV or TSV file with a header of column names, decompressed if it ends with .gz.
@@ -67,41 +67,63 @@ def read_csv(
     The text is UTF-8. Fields in double quotes may contain delimiters, line ends and quotes written as two. Every
     record has as many fields as the header and at most 64 MiB; empty lines are skipped. Numbers are decimal;
     `true` and `false` are 1 and 0; an empty field, NA, N/A, NaN, nan, NULL, null and None are missing values. A
-    column with more numbers than text must hold numbers only, unless `features` leaves it out. Query ids become
-    integers if all of them are written as integers, otherwise strings.
+    column with more numbers than text must hold numbers only, if it is to be a feature. Query ids become integers
+    if all of them are written as integers, otherwise strings.
 
     Parameters
     ----------
-    label, qid, document_id, features
+    label, qid, docid, features, drop, categorical
         As in `from_pandas`.
     delimiter
         A comma, a semicolon or a tab; by default a tab for .tsv and .tsv.gz, otherwise a comma.
     """
-    roles = Roles(label, qid, document_id, features)
+    roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
         columns = _read_columns(path, roles, _checked_delimiter(path, delimiter))
-        _check_columns(path, columns, roles)
-        return documents_of(((column.name, _CsvColumn(column)) for column in columns), roles)
+        return warned(documents_of((_CsvColumn(path, one, one.name == label) for one in columns), roles))
 
 
 @dataclass(frozen=True)
 class _CsvColumn:
+    """A column whose mistakes are reported with their line."""
+
+    path: str | PathLike[str]
     column: _native.CsvColumn
+    is_label: bool
 
     @property
-    def is_numeric(self) -> bool:
-        return not self.column.is_id and self.column.n_texts == 0
+    def name(self) -> str:
+        return self.column.name
 
-    def missing(self) -> NDArray[np.bool_]:
-        return np.zeros(0, dtype=np.bool_)  # _check_columns has refused them, with the line
+    @property
+    def holds(self) -> str:
+        is_text = self.column.is_id or self.column.n_texts > self.column.n_numbers
+        return "text" if is_text else NUMBERS
+
+    def require_complete(self) -> None:
+        if self.column.first_missing_line is not None:
+            line = self.column.first_missing_line
+            raise InputError(f"{self.path}, line {line}: no value in column {self.name!r}.")
 
     def numbers(self) -> NDArray[Any]:
+        if self.column.first_text is not None:
+            line, text = self.column.first_text
+            hint = "" if self.is_label else "; leave a missing value empty"
+            raise InputError(
+                f"{self.path}, line {line}: {quoted(text)} in column {self.name!r} is not a number{hint}."
+            )
         return self.column.numbers()
 
     def ids(self) -> NDArray[Any]:
+        self.require_complete()
         number_of_row, texts = self.column.ids()
         integers = integer_ids(texts)
         return (np.array(texts, dtype=object) if integers is None else integers)[number_of_row]
+
+    def texts(self) -> list[str | None]:
+        number_of_row, texts = self.column.ids()
+        known = [None if text.strip(" \t") in MISSING else text for text in texts]
+        return [known[number] for number in number_of_row.tolist()]
 
 
 def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
@@ -113,7 +135,10 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
 
 
 def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> list[_native.CsvColumn]:
-    parser = _native.CsvParser(delimiter, roles.label, roles.ids, MAX_LINE_BYTES)
+    texts = [roles.qid, roles.docid or DOCUMENT]
+    if roles.categorical:
+        texts += matching(_header(path, delimiter), roles.categorical)
+    parser = _native.CsvParser(delimiter, roles.label, texts, MAX_LINE_BYTES)
     for block in read_blocks(path):
         if error := parser.feed(block):
             raise InputError(_sentence(path, parser.n_columns, *error))
@@ -125,31 +150,16 @@ def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> li
     return parser.take_columns()
 
 
+def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
+    """Return the names of the columns; reading the whole file will report what is wrong with them."""
+    parser = _native.CsvParser(delimiter, None, [], MAX_LINE_BYTES)
+    for block in read_blocks(path):
+        if parser.feed(block) or parser.n_columns:
+            break
+    return [column.name for column in parser.take_columns()]
+
+
 def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, found: bytes) -> str:
     if fault in EXPECTED:
         return f"{path}, line {line}: {EXPECTED[fault]} {quoted(found)}."
     return f"{path}, line {line}: expected {n_columns} fields as in the header, found {found.decode()}."
-
-
-def _check_columns(path: str | PathLike[str], columns: Sequence[_native.CsvColumn], roles: Roles) -> None:
-    """Refuse missing labels and ids, and text among numbers, with the line where they are."""
-    for column in columns:
-        is_required = column.name == roles.label or column.is_id
-        if is_required and column.first_missing_line is not None:
-            raise InputError(f"{path}, line {column.first_missing_line}: no value in column {column.name!r}.")
-        if _must_be_numeric(column, roles) and column.first_text is not None:
-            line, text = column.first_text
-            hint = "" if column.name == roles.label else "; leave a missing value empty"
-            raise InputError(
-                f"{path}, line {line}: {quoted(text)} in column {column.name!r} is not a number{hint}."
-            )
-
-
-def _must_be_numeric(column: _native.CsvColumn, roles: Roles) -> bool:
-    if column.is_id:
-        return False
-    if column.name == roles.label:
-        return True
-    if roles.features is not None:
-        return column.name in roles.features
-    return column.name not in roles.not_features and column.n_numbers > column.n_texts

@@ -86,17 +86,3 @@ def checked_feature_names(names: Sequence[str], n_features: int) -> tuple[str, .
             raise InputError(f"The feature name {name[:60]!r} is given twice.")
         seen.add(name)
     return tuple(names)
-
-
-def require_same_features(
-    expected: int, names: Sequence[str] | None, X: NDArray[np.float32], given: Sequence[str] | None
-) -> None:
-    """Refuse features other than the model's: another number of them, or other names where both have some."""
-    if X.shape[1] != expected:
-        raise InputError(f"The model has {expected} features, the data {X.shape[1]}.")
-    if names is not None and given is not None and tuple(names) != tuple(given):
-        place = next(i for i, (ours, theirs) in enumerate(zip(names, given, strict=True)) if ours != theirs)
-        raise InputError(
-            f"Feature {place} of the model is {names[place]!r}, of the data {given[place]!r}; "
-            "the columns must be the same, in the same order."
-        )

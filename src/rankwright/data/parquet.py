@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Unpack, overload
 
-from rankwright.data.frames import from_arrow
-from rankwright.data.tables import LABEL, QUERY, first_line, naming
+from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.frames import columns_of
+from rankwright.data.tables import documents_of, first_line, naming, warned
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
@@ -18,29 +19,21 @@ if TYPE_CHECKING:
 
 @overload
 def read_parquet(
-    path: str | PathLike[str],
-    *,
-    label: str = ...,
-    qid: str = ...,
-    document_id: str | None = ...,
-    features: Sequence[str] | None = ...,
+    path: str | PathLike[str], *, label: str = ..., **options: Unpack[ColumnOptions]
 ) -> RankingData: ...
 @overload
 def read_parquet(
-    path: str | PathLike[str],
-    *,
-    label: str | None,
-    qid: str = ...,
-    document_id: str | None = ...,
-    features: Sequence[str] | None = ...,
+    path: str | PathLike[str], *, label: str | None, **options: Unpack[ColumnOptions]
 ) -> Documents: ...
 def read_parquet(
     path: str | PathLike[str],
     *,
     label: str | None = LABEL,
     qid: str = QUERY,
-    document_id: str | None = None,
+    docid: str | None = None,
     features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
 ) -> Documents:
     """Read documents from a Parquet file; needs pyarrow.
 
@@ -52,9 +45,10 @@ def read_parquet(
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
+    roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
         try:
             table = parquet.read_table(path)
         except ValueError as error:
             raise InputError(f"{path} is not a readable Parquet file: {first_line(error)}") from None
-        return from_arrow(table, label=label, qid=qid, document_id=document_id, features=features)
+        return warned(documents_of(columns_of(table), roles))

@@ -1,16 +1,18 @@
-"""Tables: which column is the label, the query id, the document id or a feature, whatever holds the columns."""
+"""Tables: documents from columns, whatever holds the columns."""
 
 from __future__ import annotations
 
+import warnings
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from rankwright.arrays import sealed
-from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.categories import Category
+from rankwright.data.columns import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
+from rankwright.data.dataset import Documents
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -19,64 +21,71 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.arrays import Floats
 
-LABEL, QUERY = "label", "qid"  # the names that columns have by default
 WITHOUT_LABELS = "If the documents have no labels, pass label=None."
+NUMBERS = "numbers"  # what the column of a feature holds
+LEAST_NUMBERED_ROWS = 20  # in a shorter table, consecutive integers may be a coincidence
+
+D = TypeVar("D", bound=Documents)
+
+
+class ColumnsWarning(UserWarning):
+    """Some columns of a table were left out by a rule; the message names them."""
 
 
 class Column(Protocol):
     """One column of a table, whatever the library that holds it."""
 
     @property
-    def is_numeric(self) -> bool: ...
+    def name(self) -> str: ...
 
-    def missing(self) -> NDArray[np.bool_]:
-        """Return for each row whether its value is missing."""
+    @property
+    def holds(self) -> str:
+        """What the column holds: numbers, text, dates, categories ..."""
+        ...
+
+    def require_complete(self) -> None:
+        """Refuse a missing value."""
         ...
 
     def numbers(self) -> NDArray[Any]:
-        """Return the values as floats, NaN where one is missing."""
+        """Return the values as floats, NaN where one is missing; refuse values that are no numbers."""
         ...
 
     def ids(self) -> NDArray[Any]:
-        """Return the values as integers or strings; called only if none is missing."""
+        """Return the values as integers or strings; none may be missing."""
+        ...
+
+    def texts(self) -> list[str | None]:
+        """Return the values as text, None where one is missing."""
         ...
 
 
-class Roles(NamedTuple):
-    """Which columns are used for what; `label` is None if the documents have no labels."""
-
-    label: str | None
-    qid: str
-    document_id: str | None
-    features: Sequence[str] | None
-
-    @property
-    def ids(self) -> list[str]:
-        """The columns of ids."""
-        return [name for name in (self.qid, self.document_id) if name is not None]
-
-    @property
-    def not_features(self) -> set[str]:
-        """The columns that are no features unless `features` names them; a label is never one by default."""
-        return {self.label or LABEL, *self.ids}
-
-
-def documents_of(columns: Iterable[tuple[str, Column]], roles: Roles) -> Documents:
+def documents_of(columns: Iterable[Column], roles: Roles) -> Documents:
     """Return the documents of a table, one per row, with labels if there is a label column."""
-    if roles.label in roles.ids:
-        raise InputError(f"Column {roles.label!r} cannot hold both the label and an id.")
     table = _by_name(columns)
-    labels = None if roles.label is None else _labels(table, roles.label)
-    queries = _ids(table, roles.qid)
+    use = _assigned(table, roles)
+    labels = None if use.label is None else _labels(table, use.label)
+    queries = _column(table, use.qid).ids()
     if len(queries) == 0:
         raise InputError("The table has no rows.")
-    names = _feature_names(table, roles)
-    X, ids = _matrix(table, names, len(queries)), _document_ids(table, roles.document_id)
-    if labels is None:
-        return Documents(X, queries, document_ids=ids, feature_names=names)
-    return RankingData(X, labels, queries, document_ids=ids, feature_names=names)
+    ids = None if use.docid is None else _column(table, use.docid).ids()
+    categories = {name: Category.of(name, table[name].texts()) for name in use.categorical}
+    X, names = _matrix([table[name] for name in use.features], categories, len(queries))
+    if roles.features is None:
+        X, names, use = _without_row_numbers(X, names, use)
+    named = Documents(X, queries, document_ids=ids, feature_names=names, categories=tuple(categories.values()))
+    documents = named if labels is None else named.with_labels(labels)
+    return documents.with_columns(use)
+
+
+def warned(documents: D) -> D:
+    """Return the documents; warn if a rule left out columns that the caller did not mention."""
+    sentence = None if documents.columns is None else documents.columns.warning
+    if sentence is not None:
+        warnings.warn(sentence, ColumnsWarning, stacklevel=3)
+    return documents
 
 
 @contextmanager
@@ -100,69 +109,115 @@ def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".") + "."
 
 
-def _matrix(table: dict[str, Column], names: Sequence[str], n_rows: int) -> NDArray[np.float32]:
-    X = np.empty((n_rows, len(names)), dtype=np.float32)
-    with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
-        for feature, name in enumerate(names):
-            X[:, feature] = table[name].numbers()
-    return sealed(X)
-
-
-def _by_name(columns: Iterable[tuple[str, Column]]) -> dict[str, Column]:
+def _by_name(columns: Iterable[Column]) -> dict[str, Column]:
     table: dict[str, Column] = {}
-    for name, column in columns:
-        if name in table:
-            raise InputError(f"There are two columns {name!r}.")
-        table[name] = column
+    for column in columns:
+        if column.name in table:
+            raise InputError(f"There are two columns {column.name!r}.")
+        table[column.name] = column
     return table
 
 
 def _column(table: dict[str, Column], name: str) -> Column:
-    if name in table:
-        return table[name]
-    near = get_close_matches(name, table, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the table has {', '.join(table) or 'none'}."
-    raise InputError(f"There is no column {name!r}; {hint}")
+    if name not in table:
+        raise InputError(no_column(name, list(table)))
+    return table[name]
 
 
-def _labels(table: dict[str, Column], name: str) -> Doubles:
+def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
     try:
-        column = _complete(table, name)
+        column = _column(table, name)
+        column.require_complete()
     except InputError as error:
         raise InputError(f"{error} {WITHOUT_LABELS}") from None
-    _require_numeric(column, name)
     return column.numbers()
 
 
-def _ids(table: dict[str, Column], name: str) -> NDArray[Any]:
-    return _complete(table, name).ids()
+def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
+    """Return what each column of the table is used for."""
+    names = list(table)
+    docid = roles.document_column(names)
+    ids = [name for name in (roles.qid, docid) if name is not None]
+    if roles.label in ids:
+        raise InputError(f"Column {roles.label!r} cannot hold both the label and an id.")
+    taken = {*ids, roles.label or LABEL}  # without labels, a column `label` is no feature by default
+    dropped = set(matching(names, roles.drop))
+    categorical = [name for name in matching(names, roles.categorical) if name not in dropped]
+    guessed: dict[str, str] = {}
+    if roles.features is None:
+        candidates = [name for name in names if name not in taken | dropped]
+        guessed = {name: why for name in candidates if name not in categorical and (why := _why_not(table[name]))}
+        features = [name for name in candidates if name not in guessed]
+    else:
+        asked = [name for name in matching(names, roles.features) if name not in dropped]
+        exact = {roles.features} if isinstance(roles.features, str) else set(roles.features)
+        features = [name for name in asked if name in exact or name not in taken]
+        features += [name for name in categorical if name not in features]
+    _require_features(features, categorical, {*ids, roles.label})
+    told = {name: "dropped" if name in dropped else "not asked for" for name in names if name not in taken}
+    not_used = {name: guessed.get(name, why) for name, why in told.items() if name not in features}
+    chosen = tuple(name for name in features if name in categorical)
+    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
 
 
-def _document_ids(table: dict[str, Column], name: str | None) -> NDArray[Any] | None:
-    return None if name is None else _ids(table, name)
+def _why_not(column: Column) -> str | None:
+    """Return why a column that nobody mentioned is no feature; None if it is one."""
+    if column.holds != NUMBERS:
+        return column.holds
+    return ID_REASON if looks_like_id(column.name) else None
 
 
-def _complete(table: dict[str, Column], name: str) -> Column:
-    column = _column(table, name)
-    missing = column.missing()
-    if missing.any():
-        raise InputError(f"Row {int(missing.argmax())} has no value in column {name!r}.")
-    return column
-
-
-def _require_numeric(column: Column, name: str) -> None:
-    if not column.is_numeric:
-        raise InputError(f"Column {name!r} does not hold numbers.")
-
-
-def _feature_names(table: dict[str, Column], roles: Roles) -> tuple[str, ...]:
-    chosen = roles.features
-    if chosen is None:
-        chosen = [name for name, column in table.items() if name not in roles.not_features and column.is_numeric]
-    for name in chosen:
-        if name == roles.label or name in roles.ids:
+def _require_features(features: Sequence[str], categorical: Sequence[str], taken: set[str | None]) -> None:
+    for name in (*features, *categorical):
+        if name in taken:
             raise InputError(f"Column {name!r} holds the label or an id; it cannot be a feature too.")
-        _require_numeric(_column(table, name), name)
-    if not chosen:
+    if not features:
         raise InputError("The table has no feature columns.")
-    return tuple(chosen)
+
+
+def _matrix(
+    columns: Sequence[Column], categories: dict[str, Category], n_rows: int
+) -> tuple[Floats, tuple[str, ...]]:
+    """Return the features of the columns, and their names."""
+    names = [
+        name
+        for column in columns
+        for name in (categories[column.name].columns if column.name in categories else [column.name])
+    ]
+    X = np.empty((n_rows, len(names)), dtype=np.float32)
+    place = 0
+    with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
+        for column in columns:
+            if column.name in categories:
+                category = categories[column.name]
+                width = len(category.columns)
+                X[:, place : place + width] = category.encoded(category.codes(column.texts()))
+            else:
+                width = 1
+                X[:, place] = column.numbers()
+            place += width
+    return sealed(X), tuple(names)
+
+
+def _without_row_numbers(
+    X: Floats, names: tuple[str, ...], use: Columns
+) -> tuple[Floats, tuple[str, ...], Columns]:
+    """Leave out columns that number the rows: consecutive integers, each once, as an index or a serial id has."""
+    if len(X) < LEAST_NUMBERED_ROWS:
+        return X, names, use
+    span = X.max(axis=0) - X.min(axis=0)  # NaN where a value is missing
+    numbering = {
+        names[place]: place
+        for place in np.flatnonzero(span == len(X) - 1)
+        if names[place] not in use.categorical and _numbers_rows(X[:, place])
+    }
+    if not numbering:
+        return X, names, use
+    use = use.without(numbering, ID_REASON)
+    _require_features(use.features, (), set())
+    X = sealed(np.delete(X, list(numbering.values()), axis=1))
+    return X, tuple(name for name in names if name not in numbering), use
+
+
+def _numbers_rows(values: Floats) -> bool:
+    return bool((np.rint(values) == values).all()) and len(np.unique(values)) == len(values)

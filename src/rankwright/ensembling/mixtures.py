@@ -111,7 +111,7 @@ def best_mixture(mixtures: Sequence[Mixture[M]]) -> Mixture[M]:
 
 def within_query(scorer: Scorer) -> StandardisedScorer:
     """Return the scorer with its scores standardised within each query, which puts all scorers on one scale."""
-    return StandardisedScorer(scorer).described(feature_names=scorer.feature_names)
+    return StandardisedScorer(scorer).described(feature_names=scorer.feature_names, categories=scorer.categories)
 
 
 def mix_exponentially(

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.data.alignment import aligned
 from rankwright.errors import InputError
 from rankwright.evaluation.measurement import Predicts, evaluate
 from rankwright.metrics import parse
+from rankwright.models.fitted import scorer_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,6 +79,9 @@ def permutation_importance(
     _require_whole("repeats", repeats, 1)
     _require_whole("random_state", random_state, 0)
     asked = parse(metric) if isinstance(metric, str) else metric
+    model = scorer_of(scorer)
+    if model is not None:
+        data = aligned(data, model)  # the features are shuffled by position
 
     def mean_with(X: NDArray[np.float32]) -> float:
         scores = scorer.predict(X, data.qid, n_jobs=n_jobs)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data import RankingData
+from rankwright.data.alignment import aligned
 from rankwright.errors import InputError
 from rankwright.rankers.parameters import require_known
 from rankwright.threads import resolve_threads
@@ -182,10 +183,12 @@ def _check_grid(ranker: Ranker, grid: Grid) -> None:
 
 def _pooled(train: RankingData, valid: RankingData) -> RankingData:
     """Return the documents of both parts; equal query ids in the two parts remain different queries."""
+    valid = aligned(valid, train)
     later = valid.groups.query_of_row + len(train.groups)
     return RankingData(
         np.concatenate([train.X, valid.X]),
         np.concatenate([train.y, valid.y]),
         np.concatenate([train.groups.query_of_row, later]),
         feature_names=train.feature_names,
+        categories=train.categories,
     )

@@ -37,12 +37,13 @@ class Combination(Scorer):
 
     def __post_init__(self) -> None:
         members = _checked_members(self.members)
-        names = {member.feature_names for member in members} - {None}
-        if len(names | {self.feature_names} - {None}) > 1:
+        named = [one for one in (*members, self) if one.feature_names is not None]
+        if len({(one.feature_names, one.categories) for one in named}) > 1:
             raise InputError("The members of a combination must have the same feature names in the same order.")
         self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
         self._set("n_features", members[0].n_features)
-        self._set("feature_names", next(iter(names), self.feature_names))
+        self._set("feature_names", named[0].feature_names if named else None)
+        self._set("categories", named[0].categories if named else ())
         self._set("members", tuple(checked_part(member) for member in members))
         super().__post_init__()
 

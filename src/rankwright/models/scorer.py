@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from rankwright.data.alignment import aligned, frame_by_name, require_same_number
+from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.features import (
-    checked_feature_names,
-    checked_features,
-    feature_names_of,
-    require_same_features,
-)
+from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
@@ -28,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.data.categories import Category
     from rankwright.models.about import JSON
     from rankwright.models.state import State
 
@@ -42,7 +40,9 @@ class Scorer(ABC):
     Parameters
     ----------
     feature_names
-        One name per feature; data with other names are refused.
+        One name per feature. From data with names too, the features are taken by name; otherwise by position.
+    categories
+        How features are made from columns of categories.
     about
         Facts saved with the model (the ranker, its parameters, the metric ...) as plain JSON.
     """
@@ -50,6 +50,7 @@ class Scorer(ABC):
     kind: ClassVar[str]
     n_features: int = field(init=False)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    categories: tuple[Category, ...] = field(default=(), kw_only=True)
     about: Mapping[str, JSON] = field(default_factory=dict, kw_only=True)
 
     def __init_subclass__(cls) -> None:
@@ -65,6 +66,7 @@ class Scorer(ABC):
         self._set("about", checked_about(self.about))
         if self.feature_names is not None:
             self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
+        self._set("categories", checked_categories(self.categories, self.feature_names))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -108,7 +110,8 @@ class Scorer(ABC):
         ----------
         X
             Features, one row per document, NaN for a missing value; or `Documents` or `RankingData`, which have
-            their own query ids and feature names.
+            their own query ids. A model with feature names takes those features, by name, from a data frame or
+            from data with names: in any order, whatever else the frame holds, categories as text.
         qid
             Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
             relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
@@ -153,21 +156,29 @@ class Scorer(ABC):
         return np.arange(self.n_features)
 
     def described(
-        self, *, feature_names: Sequence[str] | None = None, about: Mapping[str, JSON] | None = None
+        self,
+        *,
+        feature_names: Sequence[str] | None = None,
+        categories: Sequence[Category] | None = None,
+        about: Mapping[str, JSON] | None = None,
     ) -> Self:
-        """Return a copy with these feature names and facts; None keeps the present ones."""
+        """Return a copy with these feature names, categories and facts; None keeps the present ones."""
         names = self.feature_names if feature_names is None else tuple(feature_names)
-        return self._with(names, self.about if about is None else about)
+        known = self.categories if categories is None else tuple(categories)
+        return self._with(names, known, self.about if about is None else about)
 
     def bare(self) -> Self:
-        """Return this scorer without feature names and facts, as another scorer contains it."""
-        return self._with(None, {}) if self.feature_names or self.about else self
+        """Return this scorer without feature names, categories and facts, as another scorer contains it."""
+        return self._with(None, (), {}) if self.feature_names or self.about else self
 
-    def _with(self, names: tuple[str, ...] | None, about: Mapping[str, JSON]) -> Self:
+    def _with(
+        self, names: tuple[str, ...] | None, categories: tuple[Category, ...], about: Mapping[str, JSON]
+    ) -> Self:
         scorer = copy.copy(self)
         scorer._set("feature_names", names)
+        scorer._set("categories", categories)
         scorer._set("about", about)
-        Scorer.__post_init__(scorer)  # only these two have changed
+        Scorer.__post_init__(scorer)  # only these have changed
         return scorer
 
     @abstractmethod
@@ -194,13 +205,19 @@ class Scorer(ABC):
         if isinstance(X, Documents):
             if qid is not None:
                 raise InputError(f"{type(X).__name__} has its own query ids; do not give qid as well.")
-            require_same_features(self.n_features, self.feature_names, X.X, X.feature_names)
-            return X.X, X.groups
+            return aligned(X, self).X, X.groups
         if qid is None and self.needs_queries:
             _refuse_without_queries("This model scores documents relative to their query")
-        features = self._opened(X)
-        require_same_features(self.n_features, self.feature_names, features, feature_names_of(X))
+        features = self._opened(self._by_name(X))
+        require_same_number(self.n_features, features.shape[1])
         return features, _groups_of(qid, features.shape[0])
+
+    def _by_name(self, X: Any) -> Any:
+        """Return the features of a data frame by name, if the model has names; anything else as it is."""
+        given = None if self.feature_names is None else feature_names_of(X)
+        if given is None or (given == self.feature_names and not self.categories):
+            return X
+        return frame_by_name(X, self)
 
     def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
         """Return checked features and queries, which must be known."""

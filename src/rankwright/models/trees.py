@@ -144,15 +144,17 @@ class TreeEnsemble(Scorer):
         if not ensembles:
             raise InputError("There must be at least one ensemble to concatenate.")
         n_features = {one.n_features for one in ensembles}
-        names = {one.feature_names for one in ensembles} - {None}
-        if len(n_features) > 1 or len(names) > 1:
+        named = {(one.feature_names, one.categories) for one in ensembles if one.feature_names is not None}
+        if len(n_features) > 1 or len(named) > 1:
             raise InputError("Only ensembles of the same features can be concatenated.")
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(one, name) for one in ensembles]) for name in PER_SPLIT + PER_LEAF
         }
         sizes = np.concatenate([np.diff(one.splits) for one in ensembles])
         splits = np.concatenate([[0], np.cumsum(sizes)])
-        return cls(splits, **joined, n_features=n_features.pop(), feature_names=next(iter(names), None))
+        names, categories = next(iter(named), (None, ()))
+        known: dict[str, Any] = {"feature_names": names, "categories": categories}
+        return cls(splits, **joined, n_features=n_features.pop(), **known)
 
     def importances(self, kind: Literal["gain", "splits"] = "gain") -> NDArray[np.float64]:
         """Return the total gain of each feature's splits, or their number."""

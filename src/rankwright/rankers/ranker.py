@@ -96,7 +96,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             Called with each round as it ends, to show progress.
         """
         self.check_parameters()
-        train = checked_train(X, y, qid)
+        train = checked_train(X, y, qid, start)
         valid = None if validation is None else checked_validation(validation, train.data)
         weights = checked_weights(train.data, sample_weight, query_weight)
         task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs))
@@ -104,7 +104,11 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         model, history = self._fit(task)
         self._remember_features(train.data)
         self.history_ = history
-        self.model_ = model.described(feature_names=train.data.feature_names, about=self._about(task, history))
+        self.model_ = model.described(
+            feature_names=train.data.feature_names,
+            categories=train.data.categories,
+            about=self._about(task, history),
+        )
         return self
 
     def _remember_features(self, train: RankingData) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.features import require_same_features
 from rankwright.data.numbers import checked_numbers
 from rankwright.errors import InputError
+from rankwright.models.fitted import scorer_of
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -23,9 +23,15 @@ WEIGHTS = (1e-100, 1e100)
 """The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
 
 
-def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None) -> TrainingSet:
-    """Return the arguments of `fit` as a training set; refuse data from which nothing can be learned."""
+def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None, start: Any = None) -> TrainingSet:
+    """Return the arguments of `fit` as a training set; refuse data from which nothing can be learned.
+
+    A model to start from becomes part of the result, so the features are put in its order.
+    """
     train = as_training_set(X, y, qid, "fit")
+    submodel = scorer_of(start)
+    if submodel is not None and submodel.feature_names is not None:
+        train = train.like(submodel)
     if len(train) == 0:
         raise InputError("There are no documents to learn from.")
     if train.n_features == 0:
@@ -63,8 +69,7 @@ def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
     if not prepared and not (isinstance(validation, list | tuple) and len(validation) == 3):
         raise InputError("validation must be RankingData or (X, y, qid).")
     try:
-        valid = TrainingSet.of(validation if prepared else RankingData(*validation, copy=False))
-        require_same_features(train.n_features, train.feature_names, valid.data.X, valid.data.feature_names)
+        valid = TrainingSet.of(validation if prepared else RankingData(*validation, copy=False)).like(train)
     except InputError as error:
         raise InputError(f"In the validation part: {error}") from None
     if next(_informative_queries(valid.data), None) is None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.arrays import sealed
+from rankwright.data.alignment import aligned
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import with_query_features
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
+    from rankwright.data.alignment import HasFeatures
     from rankwright.data.query_features import QueryFeature
 
 Made = TypeVar("Made")
@@ -63,6 +65,11 @@ class TrainingSet:
     def of(cls, data: RankingData | TrainingSet) -> TrainingSet:
         """Return the data as a training set; return a training set unchanged."""
         return data if isinstance(data, TrainingSet) else cls(data)
+
+    def like(self, model: HasFeatures) -> TrainingSet:
+        """Return the documents with the model's features in its order; this object if they have them already."""
+        data = aligned(self.data, model)
+        return self if data is self.data else TrainingSet(data)
 
     def __reduce__(self) -> tuple[type[TrainingSet], tuple[RankingData]]:
         """Pickle and copy only the documents."""

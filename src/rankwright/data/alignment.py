@@ -1,0 +1,144 @@
+"""Features put in the order of a model: by name if model and data have names, otherwise by position."""
+
+from __future__ import annotations
+
+import warnings
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+
+from rankwright.arrays import sealed
+from rankwright.data.categories import source_columns
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY, listed
+from rankwright.data.dataset import Documents
+from rankwright.data.frames import columns_of
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Floats
+    from rankwright.data.categories import Category
+
+D = TypeVar("D", bound=Documents)
+
+
+class HasFeatures(Protocol):
+    """A model, or the documents that one is learned from."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None: ...
+
+    @property
+    def categories(self) -> tuple[Category, ...]: ...
+
+
+def aligned(data: D, model: HasFeatures) -> D:
+    """Return documents with the model's features, in its order; the same object if they have them already.
+
+    Unless both have names, the number of features must be the same. By name, features that the model does not have
+    are ignored with a warning.
+    """
+    if model.feature_names is None or data.feature_names is None:
+        require_same_number(model.n_features, data.n_features)
+        return data
+    if (data.feature_names, data.categories) == (model.feature_names, model.categories):
+        return data
+    X = _by_name(model, model.feature_names, _EncodedTable(data))
+    return data.with_features(sealed(X), model.feature_names, model.categories)
+
+
+def frame_by_name(frame: Any, model: HasFeatures) -> Floats:
+    """Return the features of a model that has names from the columns of a data frame or an Arrow table."""
+    assert model.feature_names is not None
+    return _by_name(model, model.feature_names, _RawTable(frame))
+
+
+def require_same_number(expected: int, given: int) -> None:
+    """Refuse another number of features than the model's."""
+    if given != expected:
+        raise InputError(f"The model has {expected} features, the data {given}.")
+
+
+class _Table(Protocol):
+    """Where the model's columns come from."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that a model may use, those that hold categories by their own name."""
+        ...
+
+    def numbers(self, name: str) -> NDArray[Any]: ...
+
+    def codes(self, category: Category) -> NDArray[np.int64]: ...
+
+
+class _RawTable:
+    """A data frame as it is, with categories as text."""
+
+    def __init__(self, frame: Any) -> None:
+        self._columns = {column.name: column for column in columns_of(frame)}
+        self.columns = list(self._columns)
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        return self._columns[name].numbers()
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        return category.codes(self._columns[category.name].texts())
+
+
+class _EncodedTable:
+    """Documents, whose categories are encoded as when they were read."""
+
+    def __init__(self, data: Documents) -> None:
+        assert data.feature_names is not None
+        self._X = data.X
+        self._place = {name: place for place, name in enumerate(data.feature_names)}
+        self._categories = {category.name: category for category in data.categories}
+        self.columns = source_columns(data.feature_names, data.categories)
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        if name in self._categories:
+            raise InputError(f"{name!r} holds numbers in the model, but categories in the data.")
+        return self._X[:, self._place[name]]
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        if category.name not in self._categories:
+            raise InputError(
+                f"{category.name!r} holds categories in the model, but numbers in the data; "
+                "name it in categorical when you read the data."
+            )
+        own = self._categories[category.name]
+        return own.recoded(own.decoded(self._X[:, [self._place[name] for name in own.columns]]), category)
+
+
+def _by_name(model: HasFeatures, names: tuple[str, ...], table: _Table) -> Floats:
+    needed = source_columns(names, model.categories)
+    _require_columns(needed, table.columns)
+    made: dict[str, Floats] = {}
+    for category in model.categories:
+        made |= dict(zip(category.columns, category.encoded(table.codes(category)).T, strict=True))
+    columns = [made[name] if name in made else table.numbers(name) for name in names]
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused later
+        X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
+    return np.ascontiguousarray(X)
+
+
+def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
+    """Refuse a table without a column that the model needs; warn of columns that it does not use."""
+    known, there = set(needed), set(given)
+    absent = [name for name in needed if name not in there]
+    if absent:
+        near = get_close_matches(absent[0], [name for name in given if name not in known], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise InputError(f"The model needs {listed(map(repr, absent))}, which the data do not have{hint}")
+    known |= {LABEL, QUERY, DOCUMENT}  # a frame may well have these besides the features
+    extra = [name for name in given if name not in known]
+    if extra:
+        warnings.warn(f"The model does not use {listed(extra)}.", stacklevel=2)

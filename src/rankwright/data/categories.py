@@ -1,0 +1,115 @@
+"""Categories, such as colours or brands, as numbers; the labels play no part in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Floats
+
+MOST_ONE_HOT = 10
+MOST_VALUES = 65_536
+MOST_CHARACTERS = 1_000  # of a value, so that a column of whole texts is refused
+
+
+@dataclass(frozen=True)
+class Category:
+    """How a column of categories becomes numbers.
+
+    One-hot: one column `name=value` per value, 1 where the document has the value and 0 elsewhere. Otherwise: one
+    column `name` with the position of the value in `values`. A missing value, and one that is not in `values`, is
+    0 in all columns of a one-hot category and otherwise missing (NaN).
+
+    Parameters
+    ----------
+    name
+        The column.
+    values
+        Its values as text, the most frequent first.
+    one_hot
+        Whether there is one column per value.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    one_hot: bool
+
+    def __post_init__(self) -> None:
+        texts = isinstance(self.values, list | tuple) and all(isinstance(one, str) for one in self.values)
+        if not isinstance(self.name, str) or not texts or not isinstance(self.one_hot, bool):
+            raise InputError("A category must have a name, a list of texts as values, and be one-hot or not.")
+        if not 1 <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
+            raise InputError(f"The category {self.name[:60]!r} must have 1 to {MOST_VALUES:,} different values.")
+        object.__setattr__(self, "values", tuple(self.values))
+
+    @classmethod
+    def of(cls, name: str, texts: Sequence[str | None]) -> Category:
+        """Return the category of a column: one-hot if it has at most 10 values."""
+        counts = Counter(text for text in texts if text is not None)
+        if not counts:
+            raise InputError(f"Column {name!r} has no values, so it cannot be categorical.")
+        longest = max(map(len, counts))
+        if len(counts) > MOST_VALUES or longest > MOST_CHARACTERS:
+            raise InputError(
+                f"Column {name!r} cannot be categorical: it has {len(counts):,} values of up to {longest:,} "
+                f"characters; at most {MOST_VALUES:,} of {MOST_CHARACTERS:,} are allowed."
+            )
+        values = sorted(counts, key=lambda value: (-counts[value], value))
+        return cls(name, tuple(values), len(values) <= MOST_ONE_HOT)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the features that it becomes."""
+        return tuple(f"{self.name}={value}" for value in self.values) if self.one_hot else (self.name,)
+
+    def codes(self, texts: Sequence[str | None]) -> NDArray[np.int64]:
+        """Return the position of each value in `values`, -1 for a missing or unknown one."""
+        place: dict[str | None, int] = {value: number for number, value in enumerate(self.values)}
+        return np.fromiter((place.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+
+    def encoded(self, codes: NDArray[np.int64]) -> Floats:
+        """Return the columns of documents whose values have these codes."""
+        if not self.one_hot:
+            return np.where(codes < 0, np.nan, codes).astype(np.float32)[:, None]
+        return np.asarray(codes[:, None] == np.arange(len(self.values)), dtype=np.float32)
+
+    def decoded(self, columns: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the codes of documents with these columns."""
+        if not self.one_hot:
+            return np.where(np.isnan(columns[:, 0]), -1, columns[:, 0]).astype(np.int64)
+        return np.where(columns.any(axis=1), columns.argmax(axis=1), -1)
+
+    def recoded(self, codes: NDArray[np.int64], other: Category) -> NDArray[np.int64]:
+        """Return codes of this category as codes of another category of the same column."""
+        return np.append(other.codes(self.values), -1)[codes]  # -1, the unknown, is the last
+
+
+def checked_categories(categories: Sequence[Category], names: Sequence[str] | None) -> tuple[Category, ...]:
+    """Return categories as a tuple: each only once, and all their columns among the feature names."""
+    if not all(isinstance(one, Category) for one in categories):
+        raise InputError("categories must be a list of Category.")
+    known, seen = set(names or ()), set[str]()
+    for category in categories:
+        if category.name in seen:
+            raise InputError(f"The category {category.name[:60]!r} is given twice.")
+        seen.add(category.name)
+        missing = [column for column in category.columns if column not in known]
+        if missing:
+            raise InputError(f"The category {category.name[:60]!r} has a column {missing[0][:60]!r}, no feature.")
+    return tuple(categories)
+
+
+def source_columns(names: Sequence[str], categories: Sequence[Category]) -> list[str]:
+    """Return the columns of a table that features with these names are made from, in order."""
+    made_from = {column: category.name for category in categories for column in category.columns}
+    return list(dict.fromkeys(made_from.get(name, name) for name in names))
