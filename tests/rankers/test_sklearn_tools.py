@@ -222,11 +222,14 @@ def test_weights_are_routed(routing):
 
 
 @pytest.mark.parametrize(
-    "ranker", [RANKER, rw.RankSVM(n_jobs=1), rw.RankNet(rounds=20, learning_rate=0.05, n_jobs=1)]
+    "ranker",
+    [rw.MART(rounds=30, n_jobs=1), rw.RankSVM(n_jobs=1), rw.RankNet(rounds=20, learning_rate=0.05, n_jobs=1)],
 )
 def test_features_are_selected_by_importances(routing, ranker):
-    fitted = clone(ranker).fit(FRAME, y, qid)
-    selected = SelectFromModel(fitted, max_features=2, threshold=-np.inf, prefit=True).fit(FRAME)
+    X, y, qid = judged(60)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    fitted = clone(ranker).fit(frame, y, qid)
+    selected = SelectFromModel(fitted, max_features=2, threshold=-np.inf, prefit=True).fit(frame)
     assert set(selected.get_feature_names_out()) == {"a", "b"}
     rfe = RFE(clone(ranker), n_features_to_select=2).fit(X, y, qid=qid)
     assert rfe.support_[:2].all()
