@@ -137,8 +137,8 @@ def test_mistakes_are_told():
             losses_of.basic(w)
     with pytest.raises(InputError, match="pairs must be one of 'all', 'mixed', not 'some'"):
         bounds.SurrogateBounds(bounds.simulate(1), pairs="some")
-    with pytest.raises(InputError, match=r"metric must be a Metric such as AP\(\), not 'map'"):
-        bounds.SurrogateBounds(bounds.simulate(1), "map")
+    with pytest.raises(InputError, match=r"There is no metric 'mop'; did you mean 'map'"):
+        bounds.SurrogateBounds(bounds.simulate(1), "mop")
     with pytest.raises(InputError, match=r"SurrogateBounds needs a metric between 0 and 1; dcg is .* here"):
         bounds.SurrogateBounds(bounds.simulate(1), DCG())
     with pytest.raises(InputError, match="SurrogateBounds takes documents without missing values"):

@@ -38,6 +38,7 @@ from .models.store import save as save
 from .rankers.adaboost_mh import AdaBoostMH as AdaBoostMH
 from .rankers.adarank import AdaRank as AdaRank
 from .rankers.calibrated_adaboost import CalibratedAdaBoost as CalibratedAdaBoost
+from .rankers.catalogue import make_ranker as make_ranker
 from .rankers.exact_step import ExactStep as ExactStep
 from .rankers.lambdamart import LambdaMART as LambdaMART
 from .rankers.lambdarank import LambdaRank as LambdaRank
@@ -49,6 +50,7 @@ from .rankers.permurank import PermuRank as PermuRank
 from .rankers.rankboost import RankBoost as RankBoost
 from .rankers.ranknet import RankNet as RankNet
 from .rankers.ranksvm import RankSVM as RankSVM
+from .rankers.scoring import make_scorer as make_scorer
 from .rankers.svmmap import SVMmap as SVMmap
 from .training.training_set import TrainingSet as TrainingSet
 from .version import __version__ as __version__

@@ -18,7 +18,7 @@ import numpy as np
 
 from rankwright.data import QueryGroups, Ranking, RankingData
 from rankwright.errors import InputError
-from rankwright.metrics import AP, Metric
+from rankwright.metrics import AP, as_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
+    from rankwright.metrics import Metric, MetricLike
 
 MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
 MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
@@ -81,11 +82,10 @@ class SurrogateBounds:
         and an irrelevant document (Yue et al. 2007).
     """
 
-    def __init__(self, data: RankingData, metric: Metric = AP(), *, pairs: str = "all") -> None:  # noqa: B008
+    def __init__(self, data: RankingData, metric: MetricLike = AP(), *, pairs: str = "all") -> None:  # noqa: B008
         if pairs not in FACTORS:
             raise InputError(f"pairs must be one of {', '.join(map(repr, FACTORS))}, not {pairs!r}.")
-        if not isinstance(metric, Metric):
-            raise InputError(f"metric must be a Metric such as AP(), not {metric!r}.")
+        measured = as_metric(metric)
         if np.isnan(data.X).any():
             raise InputError("SurrogateBounds takes documents without missing values.")
         levels = np.unique(data.y)
@@ -97,7 +97,7 @@ class SurrogateBounds:
             raise InputError("There is nothing to bound: no query has documents of both labels.")
         self._n_features = data.n_features
         self._queries = [
-            _Query(data.X[rows].astype(np.float64), relevant[rows], metric, FACTORS[pairs]) for rows in mixed
+            _Query(data.X[rows].astype(np.float64), relevant[rows], measured, FACTORS[pairs]) for rows in mixed
         ]
 
     def basic(self, w: ArrayLike) -> float:

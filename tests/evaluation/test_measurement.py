@@ -82,10 +82,25 @@ def test_negative_labels_need_a_metric_without_gains():
     assert evaluate({"scores": [0.0, 1.0]}, data, metrics=["map"]).mean("scores", "map") == 1.0
 
 
-@pytest.mark.parametrize("systems", [FeatureScorer(0, n_features=1, missing=0.0), [SCORES], SCORES])
-def test_systems_without_names_are_refused(systems):
-    with pytest.raises(InputError, match=r"evaluate takes systems by name, such as {'mine': ranker}\."):
+@pytest.mark.parametrize("systems", [[SCORES], [FeatureScorer(0, n_features=1, missing=0.0)], "scores", None, 5])
+def test_what_is_no_system_is_refused(systems):
+    with pytest.raises(InputError, match=r"Give a fitted ranker, or several systems by name, such as {'mine': "):
         evaluate(systems, DATA)
+
+
+def test_a_single_system_needs_no_name():
+    scorer = FeatureScorer(0, n_features=1, missing=0.0)
+    named = evaluate({"any": scorer}, DATA)
+    for one, name in (
+        (scorer, "feature"),
+        (scorer.described(about={"ranker": "Mine"}), "Mine"),
+        (SCORES, "scores"),
+        (list(SCORES), "scores"),
+    ):
+        report = evaluate(one, DATA)
+        assert report.systems == (name,)
+        expected = named.mean("any", "map") if name != "scores" else evaluate({"s": SCORES}, DATA).mean("s", "map")
+        assert report.mean(name, "map") == expected
 
 
 def test_data_may_be_three_arrays():
@@ -93,7 +108,14 @@ def test_data_may_be_three_arrays():
     assert report.to_dict() == evaluate({"good": SCORES}, DATA).to_dict()
 
 
-@pytest.mark.parametrize("data", [DATA.X, [DATA.X, DATA.y], None])
+def test_data_without_query_ids_are_refused():
+    with pytest.raises(
+        InputError, match=r"Query ids are needed: give \(X, y, qid\), with one query id per document"
+    ):
+        evaluate({"good": SCORES}, (DATA.X, DATA.y))
+
+
+@pytest.mark.parametrize("data", [DATA.X, [DATA.X], None])
 def test_other_data_are_refused(data):
     with pytest.raises(InputError, match=r"data must be RankingData or \(X, y, qid\), not "):
         evaluate({"good": SCORES}, data)

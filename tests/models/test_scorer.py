@@ -258,3 +258,10 @@ def test_two_scorers_cannot_be_of_one_kind():
 
 def test_repr_is_short():
     assert repr(example()) == "Combination(3 features)"
+
+
+@pytest.mark.parametrize("method", ["predict", "rank"])
+def test_a_plain_scorer_refuses_init_score(method):
+    scorer = LinearScorer(np.ones(2), np.zeros(2))
+    with pytest.raises(InputError, match="This model needs no init_score: only a residual model takes it"):
+        getattr(scorer, method)(np.zeros((3, 2)), 1, init_score=np.zeros(3))

@@ -215,20 +215,20 @@ def test_defaults_can_be_set_as_the_command_line_spells_them(kind):
 
 def test_rankers_are_made_from_text():
     made = make_ranker(
-        "lambdamart", {"monotone": '{"0": 1, "bm25": -1}', "step": '{"on": "validation"}', "max_leaves": "none"}
+        "lambdamart", monotone='{"0": 1, "bm25": -1}', step='{"on": "validation"}', max_leaves="none"
     )
     assert made.monotone == {"0": 1, "bm25": -1}
     assert made.step == ExactStep(on="validation")
-    assert make_ranker("mpboost", {"distance": "linear(0.25)"}).distance == Linear(0.25)
+    assert make_ranker("mpboost", distance="linear(0.25)").distance == Linear(0.25)
 
 
 def test_companions_are_made_from_names_or_with_parameters_of_their_own():
-    by_name = make_ranker("calibrated-adaboost", {"companions": "ranksvm,mart"}).companions
+    by_name = make_ranker("calibrated-adaboost", companions="ranksvm,mart").companions
     assert [type(one) for one in by_name] == [rw.RankSVM, rw.MART]
     text = '["adarank", {"ranker": "mart", "rounds": 7, "query_features": ["rank"], "metric": "map"}]'
-    first, second = make_ranker("calibrated-adaboost", {"companions": text}).companions
+    first, second = make_ranker("calibrated-adaboost", companions=text).companions
     assert type(first) is rw.AdaRank
-    assert (second.rounds, second.query_features, str(second.metric)) == (7, ("rank",), "map")
+    assert (second.rounds, second.query_features, str(second.metric)) == (7, ["rank"], "map")
 
 
 @pytest.mark.parametrize(
@@ -236,11 +236,11 @@ def test_companions_are_made_from_names_or_with_parameters_of_their_own():
     [
         ("rnaksvm", "There is no ranker 'rnaksvm'; did you mean 'ranksvm'?"),
         ('[{"ranker": "mart", "round": 7}]', "MART has no parameter 'round'; did you mean 'rounds'?"),
-        ('[{"ranker": "mart", "rounds": 0}]', "rounds must be a positive integer, not '0'."),
+        ('[{"ranker": "mart", "rounds": 0}]', "rounds must be a positive integer, not 0."),
         ('[{"rounds": 7}]', 'A ranker is spelled {"ranker": "mart", "rounds": 50}, not {"rounds": 7}.'),
     ],
 )
 def test_wrong_companions_are_refused_in_a_sentence(text, sentence):
     with pytest.raises(InputError) as error:
-        make_ranker("calibrated-adaboost", {"companions": text})
+        make_ranker("calibrated-adaboost", companions=text)
     assert str(error.value) == sentence

@@ -79,7 +79,7 @@ def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranke
     given = dict(map(_setting, settings))
     if n_jobs is not None and "n_jobs" in given:
         raise InputError("Give --jobs or --set n_jobs, not both.")
-    ranker = catalogue.make_ranker(name, given)
+    ranker = catalogue.make_ranker(name, **given)
     return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
 
 

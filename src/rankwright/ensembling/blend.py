@@ -14,7 +14,7 @@ from rankwright.ensembling.curve import SAME, Curve, odds_weights
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
 from rankwright.ensembling.weights import weighted_sum
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG, Metric, parse
+from rankwright.metrics import NDCG, as_metric
 from rankwright.models import Combination, Scorer
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.threads import resolve_threads
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.arrays import Doubles
+    from rankwright.metrics import Metric, MetricLike
     from rankwright.models.about import JSON
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
@@ -93,7 +94,7 @@ class Blend:
 def blend(
     *rankers: Any,
     on: RankingData,
-    metric: Metric | str = NDCG(k=10),  # noqa: B008  # a frozen value
+    metric: MetricLike = NDCG(k=10),  # noqa: B008  # a frozen value
     form: str = "convex",
     low: float | None = None,
     high: float | None = None,
@@ -113,7 +114,7 @@ def blend(
     on
         Judged documents that choose the weights; preferably not those that the rankers were trained on.
     metric
-        The metric to maximise, or its name.
+        The metric to maximise, its name, or a function of labels in ranked order.
     form
         `"convex"`: (1 - alpha) a + alpha b. `"sum"`: a + alpha b, where alpha may be negative if `low` is. With
         more than two rankers: non-negative weights with sum 1, or weight 1 for the first and `low` to `high` for
@@ -129,9 +130,7 @@ def blend(
         raise InputError(f"on must be RankingData, not {type(on).__name__}.")
     if len(rankers) < 2:
         raise InputError(f"blend takes at least two rankers, not {len(rankers)}.")
-    measured = parse(metric) if isinstance(metric, str) else metric
-    if not isinstance(measured, Metric):
-        raise InputError(f"metric must be a Metric such as NDCG(k=10) or its name, not {metric!r}.")
+    measured = as_metric(metric)
     limits = _checked_range(form, low, high, len(rankers))
     threads = resolve_threads(n_jobs)
     columns = [_scores_of(one, number, on, threads) for number, one in enumerate(rankers, start=1)]

@@ -16,7 +16,7 @@ from rankwright.ensembling.weights import (
     weighted_sum,
 )
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG
+from rankwright.metrics import NDCG, as_metric
 from rankwright.models import Combination, StandardisedScorer
 from rankwright.models.fitted import checked_scorers
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-    from rankwright.metrics import Metric
+    from rankwright.metrics import MetricLike
     from rankwright.models import Scorer
 
 EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -118,7 +118,7 @@ def mix_exponentially(
     rankers: Sequence[Any],
     on: RankingData,
     *,
-    metric: Metric = NDCG(k=10),  # noqa: B008  # a frozen value
+    metric: MetricLike = NDCG(k=10),  # noqa: B008  # a frozen value
     exponents: Sequence[float] = EXPONENTS,
     kept_weight: float = KEPT_WEIGHT,
     n_jobs: int | None = None,
@@ -135,7 +135,7 @@ def mix_exponentially(
     on
         Judged documents that determine the weights; preferably not those that the rankers were trained on.
     metric
-        The metric.
+        The metric, its name, or a function of labels in ranked order.
     exponents
         The values of c to try; the one with the best mixture is taken.
     kept_weight
@@ -148,10 +148,11 @@ def mix_exponentially(
         raise InputError(f"exponents must be a list of non-negative numbers, not {exponents!r}.")
     if not 0.0 < kept_weight <= 1.0:
         raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
-    judge = Judge(on, metric, n_jobs)
+    measured = as_metric(metric)
+    judge = Judge(on, measured, n_jobs)
     members = [Member.judged(f"ranker {number}", one, judge) for number, one in enumerate(scorers, start=1)]
     mixture = exponential_mixture(members, judge, exponents=exponents)
-    about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(metric), "value": mixture.value}
+    about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(measured), "value": mixture.value}
     return mixture.pruned(kept_weight).scorer().described(about=about)
 
 

@@ -9,15 +9,19 @@ import numpy as np
 
 from rankwright.data.alignment import aligned
 from rankwright.errors import InputError
-from rankwright.evaluation.measurement import Predicts, evaluate
-from rankwright.metrics import parse
-from rankwright.models.fitted import scorer_of
+from rankwright.evaluation.measurement import checked_judged
+from rankwright.metrics import as_metric
+from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.rankers.importances import by_name, permutation_drops
+from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.arrays import Floats
     from rankwright.data import RankingData
-    from rankwright.metrics import Metric
+    from rankwright.evaluation.measurement import Predicts
+    from rankwright.metrics import MetricLike
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +37,14 @@ class PermutationImportance:
     drops
         The fall, one row per feature and one column per repeat; exactly 0 for a feature that the model does not
         use.
+    feature_names
+        Names of the features, if the data have names.
     """
 
     metric: str
     value: float
     drops: NDArray[np.float64]
+    feature_names: tuple[str, ...] | None = None
 
     @property
     def means(self) -> NDArray[np.float64]:
@@ -49,12 +56,16 @@ class PermutationImportance:
         """The standard deviation of each feature's fall over the repeats."""
         return np.asarray(self.drops.std(axis=1))
 
+    def by_name(self) -> dict[str, float]:
+        """Return the mean falls by name, the highest first; without names, by number from 1."""
+        return by_name(self.means, self.feature_names)
+
 
 def permutation_importance(
     scorer: Predicts,
     data: RankingData,
     *,
-    metric: Metric | str,
+    metric: MetricLike = "ndcg@10",
     repeats: int = 5,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -66,11 +77,11 @@ def permutation_importance(
     Parameters
     ----------
     scorer
-        A scorer or a fitted ranker.
+        A fitted ranker, a scorer or another library's fitted model.
     data
         Judged documents, preferably not those that the model was fitted on.
     metric
-        The metric, or its name.
+        The metric, its name, or a function of labels in ranked order.
     repeats
         How many times each feature is shuffled.
     random_state
@@ -78,30 +89,25 @@ def permutation_importance(
     """
     _require_whole("repeats", repeats, 1)
     _require_whole("random_state", random_state, 0)
-    asked = parse(metric) if isinstance(metric, str) else metric
+    judged, asked, threads = checked_judged(data), as_metric(metric), resolve_threads(n_jobs)
     model = scorer_of(scorer)
     if model is not None:
-        data = aligned(data, model)  # the features are shuffled by position
+        judged = aligned(judged, model)  # the features are shuffled by position
 
-    def mean_with(X: NDArray[np.float32]) -> float:
-        scores = scorer.predict(X, data.qid, n_jobs=n_jobs)
-        return evaluate({"": scores}, data, metrics=[asked], n_jobs=n_jobs).mean("", str(asked))
+    def value_of(X: Floats) -> float:
+        shown = judged.with_features(X, judged.feature_names, judged.categories)
+        scores = scores_by(scorer, shown, n_threads=threads)
+        return asked.mean(judged.y, scores, judged.groups, n_jobs=threads)
 
-    value = mean_with(data.X)
-    drops = np.zeros((data.n_features, repeats))
-    shuffled = data.X.copy()
-    for feature in _used_features(scorer, data):
-        generator = np.random.default_rng([random_state, int(feature)])
-        for repeat in range(repeats):
-            shuffled[:, feature] = generator.permutation(data.X[:, feature])
-            drops[feature, repeat] = value - mean_with(shuffled)
-        shuffled[:, feature] = data.X[:, feature]
-    return PermutationImportance(str(asked), value, drops)
+    value, drops = permutation_drops(
+        value_of, judged.X, _used_features(scorer, judged), repeats=repeats, random_state=random_state
+    )
+    return PermutationImportance(str(asked), value, drops, judged.feature_names)
 
 
 def _used_features(scorer: Predicts, data: RankingData) -> NDArray[np.int64]:
     """Return the features that the model uses; all features if it does not report them."""
-    model = getattr(scorer, "model_", scorer)
+    model = scorer_of(scorer) or scorer
     return np.asarray(getattr(model, "used_features", np.arange(data.n_features)))
 
 

@@ -10,26 +10,31 @@ import numpy as np
 from rankwright.data.dataset import RankingData
 from rankwright.errors import InputError
 from rankwright.evaluation.report import Report
-from rankwright.metrics import Convention, Metric, find_convention, parse
+from rankwright.metrics import Convention, Metric, as_metrics, find_convention
+from rankwright.models.fitted import name_of, scores_by
+from rankwright.threads import resolve_threads
+from rankwright.training import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from rankwright.metrics import MetricLike
 
 
 class Predicts(Protocol):
-    """A scorer, a fitted ranker, or any other object with the same `predict`."""
+    """A scorer, a fitted ranker, or another library's model: anything with `predict`."""
 
-    def predict(self, X: Any, qid: Any = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> Any:
         """Return one score per document."""
 
 
 def evaluate(
-    systems: Mapping[str, Predicts | ArrayLike],
+    systems: Mapping[str, Predicts | ArrayLike] | Predicts | ArrayLike,
     data: RankingData | tuple[Any, Any, Any],
     *,
-    metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
+    metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
     n_jobs: int | None = None,
 ) -> Report:
@@ -38,21 +43,23 @@ def evaluate(
     Parameters
     ----------
     systems
-        By name: rankers, scorers, or arrays with one score per document.
+        Fitted rankers, scorers, other libraries' fitted models with `predict`, or arrays with one score per
+        document: several by name, or a single one.
     data
         The judged documents: RankingData or (X, y, qid).
     metrics
-        Metrics, or their names.
+        Metrics, their names, or functions of labels in ranked order: a list, a single one, or a text such as
+        `"ndcg@10,map"`.
     convention
         The tool whose definitions of the metrics to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or
         `sklearn`.
     """
     counting = _convention(convention)
-    data = _judged(data)
-    require_systems(systems)
+    data = checked_judged(data)
+    named = named_systems(systems)
     asked = checked_metrics(metrics, counting)
     values, empty = {}, {}
-    for system, scores in ((name, _scores(one, data, n_jobs)) for name, one in systems.items()):
+    for system, scores in ((name, _scores(name, one, data, n_jobs)) for name, one in named.items()):
         ranking = counting.rank(scores, data.groups, data.document_ids, n_jobs=n_jobs)
         for metric in asked:
             counted = counting.apply(metric)
@@ -60,7 +67,7 @@ def evaluate(
             values[system, str(metric)] = counted.count_empty(raw)
             empty[str(metric)] = int(np.isnan(raw).sum())
     return Report(
-        systems=tuple(systems),
+        systems=tuple(named),
         metrics=tuple(map(str, asked)),
         queries=tuple(data.groups.ids.tolist()),
         values=values,
@@ -69,27 +76,35 @@ def evaluate(
     )
 
 
-def checked_metrics(metrics: Sequence[Metric | str], counting: Convention) -> list[Metric]:
+def checked_metrics(metrics: Any, counting: Convention) -> list[Metric]:
     """Return the metrics; refuse those that the convention does not have."""
-    asked = [parse(metric) if isinstance(metric, str) else metric for metric in metrics]
-    if not asked:
-        raise InputError("There is nothing to measure: give at least one metric.")
+    asked = as_metrics(metrics)
     for metric in asked:
         counting.apply(metric)
     return asked
 
 
-def require_systems(systems: Any) -> None:
-    """Refuse what is not one or more systems by name."""
-    if not isinstance(systems, Mapping):
-        raise InputError("evaluate takes systems by name, such as {'mine': ranker}.")
-    if not systems:
-        raise InputError("There is nothing to evaluate: give at least one system.")
+def named_systems(systems: Any) -> dict[str, Any]:
+    """Return one or more systems by name; a single one is named after its ranker or class."""
+    if isinstance(systems, Mapping):
+        if not systems:
+            raise InputError("There is nothing to evaluate: give at least one system.")
+        return {str(name): system for name, system in systems.items()}
+    if hasattr(systems, "predict"):
+        return {name_of(systems): systems}
+    if np.ndim(systems) == 1 and np.asanyarray(systems).dtype.kind in "iufb":
+        return {"scores": systems}
+    raise InputError("Give a fitted ranker, or several systems by name, such as {'mine': ranker, 'BM25': scores}.")
 
 
-def _judged(data: Any) -> RankingData:
-    if isinstance(data, tuple) and len(data) == 3:
+def checked_judged(data: Any) -> RankingData:
+    """Return judged documents, given as RankingData, a training set or (X, y, qid)."""
+    if isinstance(data, TrainingSet):
+        return data.data
+    if isinstance(data, list | tuple) and len(data) == 3:
         return RankingData(*data)
+    if isinstance(data, list | tuple) and len(data) == 2:
+        raise InputError("Query ids are needed: give (X, y, qid), with one query id per document, or RankingData.")
     if not isinstance(data, RankingData):
         raise InputError(f"data must be RankingData or (X, y, qid), not {type(data).__name__}.")
     return data
@@ -99,8 +114,11 @@ def _convention(one: str | Convention) -> Convention:
     return find_convention(one) if isinstance(one, str) else one
 
 
-def _scores(system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
+def _scores(name: str, system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
     if not hasattr(system, "predict"):
         scores: ArrayLike = np.asanyarray(system)  # keeps a masked array, so that it is refused later
         return scores
-    return np.asarray(system.predict(data, n_jobs=n_jobs))
+    try:
+        return np.asarray(scores_by(system, data, n_threads=resolve_threads(n_jobs)))
+    except InputError as error:
+        raise InputError(f"{name} cannot score the documents: {error}") from error

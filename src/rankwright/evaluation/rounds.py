@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.chart import line_chart
 from rankwright.errors import InputError
-from rankwright.evaluation.measurement import evaluate, require_systems
-from rankwright.models import Scorer
+from rankwright.evaluation.measurement import evaluate, named_systems
+from rankwright.models.fitted import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.data import RankingData
     from rankwright.evaluation.report import Report
-    from rankwright.metrics import Convention, Metric
+    from rankwright.metrics import Convention, MetricLike
+    from rankwright.models import Scorer
     from rankwright.models.fitted import Fitted
 
 
@@ -52,11 +53,11 @@ class RoundsReport:
 
 
 def evaluate_rounds(
-    systems: Mapping[str, Scorer | Fitted],
+    systems: Mapping[str, Scorer | Fitted] | Scorer | Fitted,
     data: RankingData,
     rounds: Sequence[int],
     *,
-    metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
+    metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
     n_jobs: int | None = None,
 ) -> RoundsReport:
@@ -67,7 +68,7 @@ def evaluate_rounds(
     Parameters
     ----------
     systems
-        Rankers or scorers by name.
+        Rankers or scorers: several by name, or a single one.
     data
         The judged documents.
     rounds
@@ -75,15 +76,15 @@ def evaluate_rounds(
     metrics, convention
         As for `evaluate`.
     """
-    require_systems(systems)
+    named = named_systems(systems)
     wanted = _checked_rounds(rounds)
     cut = {
         cut_name(name, number): _scorer_of(name, system, number).first(number)
-        for name, system in systems.items()
+        for name, system in named.items()
         for number in wanted
     }
     report = evaluate(cut, data, metrics=metrics, convention=convention, n_jobs=n_jobs)
-    return RoundsReport(tuple(systems), wanted, report)
+    return RoundsReport(tuple(named), wanted, report)
 
 
 def cut_name(system: str, rounds: int) -> str:
@@ -102,8 +103,8 @@ def _checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
 
 
 def _scorer_of(name: str, system: Any, most: int) -> Scorer:
-    scorer = system if isinstance(system, Scorer) else getattr(system, "model_", None)
-    if not isinstance(scorer, Scorer):
+    scorer = scorer_of(system)
+    if scorer is None:
         raise InputError(f"{name} is neither a model of rankwright nor a fitted ranker.")
     if not scorer.n_rounds:
         raise InputError(f"{name} is of kind {scorer.kind!r}, which has no rounds to truncate.")

@@ -1,37 +1,49 @@
-"""Parses the names of metrics: `parse("ndcg@10")`, `parse("map(threshold=2)")`."""
+"""Parses the names of metrics: `parse("ndcg@10")`, `parse("map(threshold=2)")`.
+
+`as_metric` and `as_metrics` take a metric in any form: a value, its name, or a function of labels in ranked order.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankwright.errors import InputError
 from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties
 from rankwright.metrics.cascade import ERR, RR
+from rankwright.metrics.function import FunctionMetric
 from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
 from rankwright.metrics.pairwise import KendallTau, PairAccuracy
 from rankwright.metrics.relevance import WTA, Precision, Recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from rankwright.arrays import Doubles
+
+MetricLike: TypeAlias = "Metric | str | Callable[[Doubles], float]"
+"""A metric, its name, or a function of labels in ranked order."""
 
 METRICS: dict[str, type[Metric]] = {
     metric.name: metric
     for metric in (NDCG, DCG, MeanNDCG, AP, RR, ERR, Precision, Recall, WTA, PairAccuracy, KendallTau)
 }
 
+ALIASES = {"ap": "map", "rr": "mrr", "precision": "p", "r": "recall"}
+"""Names that other tools use."""
+
 
 def parse(text: str) -> Metric:
-    """Return the metric of that name, as `str(metric)` writes it."""
+    """Return the metric of that name, as `str(metric)` writes it; upper and lower case are the same."""
     match = re.fullmatch(r"\s*(\w+)(?:@(\w+))?(?:\((.*)\))?\s*", text)
     if match is None:
         raise InputError(f"{text!r} is not a metric; write it as 'ndcg@10' or 'map(threshold=2)'.")
-    name, cut, options = match.groups()
+    given, cut, options = match.groups()
+    name = ALIASES.get(given.lower(), given.lower())
     if name not in METRICS:
-        raise InputError(f"There is no metric {name!r}{nearest(name, METRICS)}")
+        raise InputError(f"There is no metric {given!r}{nearest(name, METRICS)}")
     values = dict(_option(text, option, METRICS[name]) for option in (options or "").split(",") if option)
     if cut is not None:
         values["k"] = _integer(cut)
@@ -47,6 +59,35 @@ def parse_metrics(text: str) -> list[Metric]:
     metrics = [parse(part) for part in re.split(r",(?![^()]*\))", text) if part.strip()]
     if not metrics:
         raise InputError("Name at least one metric, as in 'ndcg@10,map'.")
+    return metrics
+
+
+def as_metric(given: Any) -> Metric:
+    """Return a metric that is given as a value, by its name, or as a function of labels in ranked order."""
+    if isinstance(given, Metric):
+        return given
+    if isinstance(given, str):
+        return parse(given)
+    if callable(given) and not isinstance(given, type):
+        return FunctionMetric(given)
+    example = f"{given.__name__}()" if isinstance(given, type) and issubclass(given, Metric) else "NDCG(k=10)"
+    raise InputError(
+        f"A metric must be a Metric such as {example}, its name such as 'ndcg@10', or a function of labels in "
+        f"ranked order, not {given!r:.60}."
+    )
+
+
+def as_metrics(given: Any) -> list[Metric]:
+    """Return one or more metrics: a list of them, a single one, or a text such as `ndcg@10,map`."""
+    if isinstance(given, str):
+        return parse_metrics(given)
+    listed = list(given) if isinstance(given, Iterable) else [given]
+    metrics = [as_metric(one) for one in listed]
+    if not metrics:
+        raise InputError("There is nothing to measure: give at least one metric.")
+    for one in metrics:
+        if any(str(one) == str(other) and one != other for other in metrics):
+            raise InputError(f"Two metrics are called {one}; give their functions different names.")
     return metrics
 
 

@@ -1,14 +1,17 @@
-"""Scorers, fitted rankers and other libraries' models, used alike."""
+"""Scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models, used alike."""
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from rankwright.data.dataset import Documents
 
@@ -22,9 +25,17 @@ class Fitted(Protocol):
 
 
 def scorer_of(model: Any) -> Scorer | None:
-    """Return a scorer itself, or the scorer of a fitted ranker; None for another library's model."""
+    """Return a scorer itself, or the scorer of a fitted ranker or search; None for another library's model."""
+    model = best_of(model)
     scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
     return scorer if isinstance(scorer, Scorer) else None
+
+
+def name_of(model: Any) -> str:
+    """Return a name for a model in a report: its ranker, or its class."""
+    model = best_of(model)
+    ranker = model.about.get("ranker", model.kind) if isinstance(model, Scorer) else type(model).__name__
+    return str(ranker)
 
 
 def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
@@ -43,12 +54,87 @@ def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
 def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
     """Return the scores that a ranker, a scorer or another library's model gives, not yet checked.
 
-    Another library's `predict` is called with the features alone; any error it raises becomes an InputError.
+    Another library's `predict` gets the features: by name if both have names, else as they are. Any error that it
+    raises becomes an InputError.
     """
     scorer = scorer_of(model)
     if scorer is not None:
         return scorer.predict(data, n_jobs=n_threads)
     try:
-        return model.predict(data.X)
+        return _one_column(_predicted(best_of(model), data, n_threads))
     except Exception as error:
-        raise InputError(str(error)) from error
+        raise InputError(str(error) or repr(error)) from error
+
+
+def best_of(model: Any) -> Any:
+    """Return the estimator that a search of scikit-learn found; anything else as it is."""
+    return getattr(model, "best_estimator_", model)
+
+
+def _predicted(model: Any, data: Documents, n_threads: int) -> Any:
+    *transformers, (_, last) = getattr(model, "steps", None) or [("", model)]
+    ranker = scorer_of(last)
+    if transformers and ranker is not None:  # a pipeline passes query ids only if routing is enabled
+        X = _features_for(model, data)
+        for _, transformer in transformers:
+            X = X if transformer in (None, "passthrough") else transformer.transform(X)
+        return ranker.predict(X, data.qid, n_jobs=n_threads)
+    if hasattr(model, "inplace_predict"):  # XGBoost's Booster, whose predict takes its own matrices only
+        return model.inplace_predict(_ordered_for(model, data), validate_features=False)
+    options, taken = {"qid": data.qid, "n_jobs": n_threads}, _arguments_of_predict(model)
+    known = {name: value for name, value in options.items() if name in taken}
+    return model.predict(_features_for(model, data), **known)
+
+
+def takes_query_ids(model: Any) -> bool:
+    """Return whether a model, or the last step of a pipeline, has a `predict` with query ids."""
+    steps = getattr(model, "steps", None)
+    return "qid" in _arguments_of_predict(steps[-1][1] if steps else model)
+
+
+def _arguments_of_predict(model: Any) -> Container[str]:
+    try:
+        return inspect.signature(model.predict).parameters
+    except (AttributeError, TypeError, ValueError):  # native code need not have a signature
+        return ()
+
+
+def _features_for(model: Any, data: Documents) -> Any:
+    """Return the features in the order of the model's names; as a frame with these names if there are any."""
+    X, names = _ordered_for(model, data), _names_of(model)
+    if names is None or len(names) != X.shape[1]:
+        return X
+    try:
+        import pandas as pd
+    except ImportError:  # the model was trained on another kind of frame, or by its own format
+        return X
+    return pd.DataFrame(X, columns=names)
+
+
+def _ordered_for(model: Any, data: Documents) -> Any:
+    names = _names_of(model)
+    if names is None or data.feature_names is None:
+        return data.X
+    places = {name: place for place, name in enumerate(data.feature_names)}
+    for name in names:
+        if name not in places:
+            raise InputError(f"the model was trained with the feature {name!r}, which the data do not have.")
+    order = [places[name] for name in names]
+    return data.X if order == list(range(data.n_features)) else np.ascontiguousarray(data.X[:, order])
+
+
+def _names_of(model: Any) -> list[str] | None:
+    """Return the names of the features that a model was trained with; None if it made them up itself."""
+    for attribute in ("feature_names_in_", "feature_names_", "feature_names", "feature_name"):
+        names = getattr(model, attribute, None)
+        if names is not None:
+            names = [str(name) for name in (names() if callable(names) else names)]
+            made_up = ([f"{stem}{place}" for place in range(len(names))] for stem in ("", "f", "Column_"))
+            return None if names in made_up else names
+    return None
+
+
+def _one_column(scores: Any) -> Any:
+    """Return scores as one column; CatBoost and others may return a matrix with a single one."""
+    values = np.asanyarray(scores)
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values

@@ -103,7 +103,14 @@ class Scorer(ABC):
         """Return the model made by the first `n_rounds` rounds."""
         raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so it cannot be cut to {n_rounds}.")
 
-    def predict(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def predict(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        init_score: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.float64]:
         """Return one score per document, in the order of the input.
 
         Parameters
@@ -115,9 +122,12 @@ class Scorer(ABC):
         qid
             Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
             relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
+        init_score
+            The scores that training started from; only a residual model (`needs_init_score`) takes them.
         n_jobs
             Number of threads, None for all that this process may use; scores do not depend on it.
         """
+        _refuse_init_score(init_score)
         features, groups = self._checked(X, qid)
         return self._finite_scores(features, groups, resolve_threads(n_jobs))
 
@@ -125,11 +135,19 @@ class Scorer(ABC):
         """Return what this scorer adds to an ensemble as its weak model: its scores."""
         return self.predict(data, n_jobs=n_jobs)
 
-    def rank(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> NDArray[np.int64]:
+    def rank(
+        self,
+        X: Any,
+        qid: ArrayLike | None = None,
+        *,
+        init_score: ArrayLike | None = None,
+        n_jobs: int | None = None,
+    ) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best.
 
         Takes what `predict` takes, but always needs query ids.
         """
+        _refuse_init_score(init_score)
         features, groups = self._checked_in_queries(X, qid)
         scores = self._finite_scores(features, groups, resolve_threads(n_jobs))
         return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
@@ -250,6 +268,11 @@ def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         row = int((~np.isfinite(scores)).argmax())
         raise InputError(f"The score of row {row} is not finite: the model's numbers are too large.")
     return scores
+
+
+def _refuse_init_score(init_score: ArrayLike | None) -> None:
+    if init_score is not None:
+        raise InputError("This model needs no init_score: only a residual model takes it.")
 
 
 def _refuse_without_queries(reason: str) -> NoReturn:

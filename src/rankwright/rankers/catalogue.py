@@ -1,19 +1,20 @@
-"""Rankers by name, with parameters as text: how the command line and nested parameters make them."""
+"""Rankers by name: how the command line, configurations and nested parameters make them."""
 
 from __future__ import annotations
 
 import inspect
 import json
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rankwright.errors import InputError
 from rankwright.metrics.parse import nearest
-from rankwright.rankers.checks import read_json, spelled
+from rankwright.rankers.checks import read_json
 from rankwright.rankers.parameters import require_known
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from rankwright.rankers.parameters import Parameter
     from rankwright.rankers.ranker import Ranker
 
 
@@ -27,26 +28,45 @@ def known_rankers() -> dict[str, type[Ranker]]:
 
 
 def find_ranker(name: str) -> type[Ranker]:
-    """Return the class of the ranker of that name."""
+    """Return the class of the ranker of that name; case, hyphens, underscores and dots do not matter."""
     known = known_rankers()
-    if name not in known:
-        raise InputError(f"There is no ranker {name!r}{nearest(name, known)}")
-    return known[name]
+    found = {_bare(one): kind for one, kind in known.items()}.get(_bare(name))
+    if found is None:
+        raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known)}")
+    return found
 
 
-def make_ranker(name: str, settings: Mapping[str, str]) -> Ranker:
-    """Return the ranker of that name, with parameters that are spelled as text."""
+def make_ranker(name: str, /, **parameters: Any) -> Ranker:
+    """Return the ranker of that name with these parameters: `make_ranker("LambdaMART", metric="map", rounds=100)`.
+
+    Case, hyphens, underscores and dots of the name do not matter: `lambda-mart`, `AdaBoost.MH`. Text is read as
+    after `--set` on the command line; values out of range are refused at once.
+    """
     kind = find_ranker(name)
-    require_known(kind, settings)
-    return kind(**{name: kind.declared[name].check.parse(name, text) for name, text in settings.items()})
+    require_known(kind, parameters)
+    return kind(**{one: _checked(kind.declared[one], given) for one, given in parameters.items()})
 
 
-def read_ranker(text: str) -> Ranker:
-    """Return the ranker that a text names: `mart`, or `{"ranker": "mart", "rounds": 50}`."""
-    value = read_json(text)
-    if not isinstance(value, dict):
-        return make_ranker(text, {})
+def read_ranker(given: Any) -> Any:
+    """Return the ranker that a text or a dict names: `mart`, or `{"ranker": "mart", "rounds": 50}`.
+
+    Anything else is returned as it is.
+    """
+    value = read_json(given)
+    if not isinstance(value, Mapping):
+        return make_ranker(given) if isinstance(given, str) else given
     if not isinstance(value.get("ranker"), str):
         raise InputError(f'A ranker is spelled {{"ranker": "mart", "rounds": 50}}, not {json.dumps(value)}.')
-    settings = {name: spelled(one) for name, one in value.items() if name != "ranker"}
-    return make_ranker(value["ranker"], settings)
+    return make_ranker(value["ranker"], **{name: one for name, one in value.items() if name != "ranker"})
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\s._-]", "", name.lower())
+
+
+def _checked(declared: Parameter, given: Any) -> Any:
+    """Return the value of a parameter, or refuse it."""
+    if isinstance(given, str):
+        return declared.check.parse(declared.name, given)
+    declared.check.require(declared.name, declared.check.value(given))
+    return given

@@ -1,9 +1,13 @@
-"""Values that a parameter may take: each check refuses other values, reads text and describes its range."""
+"""Values that a parameter may take: each check refuses other values, reads text and describes its range.
+
+Text means the same in Python as after `--set` on the command line: `value` and `parse` read it alike.
+"""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any
@@ -30,7 +34,8 @@ ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 class Check(ABC):
     """A range of values; `str` describes it, as in "None or a positive integer".
 
-    A subclass defines `range`, `accepts` and `read`, and `text_range` if the command line spells values otherwise.
+    A subclass defines `range`, `accepts` and `read`; `text_range` if the command line spells values otherwise; and
+    `_converted` if Python code may also give values in another form than text.
 
     Parameters
     ----------
@@ -66,9 +71,19 @@ class Check(ABC):
         if not self._is_valid(value):
             raise InputError(f"{name} must be {self}, not {value!r}.")
 
+    def value(self, given: Any) -> Any:
+        """Return the value that Python code gives, as text or in another form; what spells none stays as it is."""
+        if not isinstance(given, str):
+            return self._converted(given)
+        return None if self.optional and given.lower() == "none" else self.read(given)
+
+    def _converted(self, given: Any) -> Any:
+        """Return the value given in another form than text; by default there is none."""
+        return given
+
     def parse(self, name: str, text: str) -> Any:
         """Return the value that a text on the command line spells."""
-        value = None if self.optional and text.lower() == "none" else self.read(text)
+        value = self.value(text)
         if not self._is_valid(value):
             raise InputError(f"{name} must be {self.text_range}, not {text!r}.")
         return value
@@ -220,7 +235,14 @@ class ListOf(Check):
         parts = read_json(text) if text.startswith("[") else text.split(",")
         if not isinstance(parts, list):
             return text
-        return tuple(self.element.read(spelled(part).strip()) for part in parts)
+        return tuple(self.element.value(part.strip() if isinstance(part, str) else part) for part in parts)
+
+    def _converted(self, given: Any) -> Any:
+        if not isinstance(given, LIST):
+            return self.element.value(given) if self.or_one else given
+        values = tuple(self.element.value(one) for one in given)
+        unchanged = all(value is one for value, one in zip(values, given, strict=True))
+        return given if unchanged else values
 
 
 @dataclass(frozen=True)
@@ -234,14 +256,14 @@ class Value(Check):
     example
         How Python code writes such a value.
     reader
-        Returns the value that a text spells.
+        Returns the value that a text spells, or that Python code gives in another form such as a dict.
     text
         How the command line spells such a value, as a noun phrase.
     """
 
     kind: type[Any]
     example: str
-    reader: Callable[[str], Any]
+    reader: Callable[[Any], Any]
     text: str
 
     @property
@@ -258,6 +280,10 @@ class Value(Check):
 
     def read(self, text: str) -> Any:
         return self.reader(text)
+
+    def _converted(self, given: Any) -> Any:
+        other_form = isinstance(given, Mapping) or callable(given)
+        return self.reader(given) if other_form and not isinstance(given, self.kind) else given
 
 
 @dataclass(frozen=True)
@@ -280,13 +306,13 @@ class Jobs(Check):
         return _number(int, text)
 
 
-def read_record(kind: type) -> Callable[[str], Any]:
-    """Return a reader of JSON objects that hold the fields of a dataclass."""
+def read_record(kind: type) -> Callable[[Any], Any]:
+    """Return a reader of dicts, also as JSON text, that hold the fields of a dataclass."""
 
-    def read(text: str) -> Any:
-        values = read_json(text)
-        if not isinstance(values, dict):
-            return text
+    def read(given: Any) -> Any:
+        values = read_json(given)
+        if not isinstance(values, Mapping):
+            return given
         known = [one.name for one in fields(kind)]
         for name in values:
             if name not in known:
@@ -296,13 +322,10 @@ def read_record(kind: type) -> Callable[[str], Any]:
     return read
 
 
-def spelled(value: Any) -> str:
-    """Return a value from JSON as text for a check to read."""
-    return value if isinstance(value, str) else json.dumps(value)
-
-
-def read_json(text: str) -> Any:
-    """Return what the text holds as JSON, or the text itself."""
+def read_json(text: Any) -> Any:
+    """Return what a text holds as JSON; a text that is not JSON, and anything but text, as it is."""
+    if not isinstance(text, str):
+        return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,9 +97,9 @@ class Binary(Distance):
 KINDS = {one.__name__.lower(): one for one in (Linear, Logarithmic, Logistic, Binary)}
 
 
-def parse_distance(text: str) -> Distance:
+def parse_distance(text: Any) -> Distance:
     """Return the distance of that name, with its parameter if there is one: `linear(0.5)`."""
-    match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text)
+    match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text) if isinstance(text, str) else None
     if match is None or match[1].lower() not in KINDS:
         raise InputError(f"A distance must be one of {', '.join(KINDS)}, such as linear(0.5), not {text!r}.")
     try:

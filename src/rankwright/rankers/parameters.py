@@ -5,6 +5,9 @@ A class that derives from `Parameters` declares a parameter as a field:
     learning_rate: float = parameter(Real(above=0.0), "Factor of each tree.", default=0.05)
 
 `__init__`, its checks, the docstring, the command line, tuning and the documentation all follow from that.
+
+A parameter may be given as text, as on the command line: `LambdaMART(metric="ndcg@5")`. `get_params` returns what
+was given, as scikit-learn expects; the attribute `ranker.metric` is the value that it spells.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, datacla
 
 from rankwright.errors import InputError
 from rankwright.metrics.parse import nearest
+from rankwright.rankers.familiar import familiar_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -97,8 +101,14 @@ class Parameters:
         summary = inspect.cleandoc(cls.__dict__.get("__doc__") or cls.__name__)
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         cls.declared = {one.name: one for one in _collect(cls)}
+        for one in describe(cls):
+            setattr(cls, one.name, _Attribute(one))
         cls.grid = {name: one.tune for name, one in cls.declared.items() if one.tune}
         cls.__doc__ = "\n\n".join([summary, *_sections(cls)])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # no parameter has its own
+        """Return the parameters by name, as they were given."""
+        return {name: vars(self).get(name, self.declared[name].default) for name in sorted(self.declared)}
 
     def check_parameters(self) -> None:
         """Refuse values out of range, and values that do not go together."""
@@ -110,16 +120,33 @@ class Parameters:
         """Refuse values that do not go together; by default all do."""
 
 
+class _Attribute:
+    """Keeps a parameter as it was given, and returns the value that this spells; of the class, the default."""
+
+    def __init__(self, declared: Parameter) -> None:
+        self.declared = declared
+
+    def __get__(self, owner: Parameters | None, kind: type[Parameters]) -> Any:
+        if owner is None:
+            return self.declared.default
+        return self.declared.check.value(vars(owner).get(self.declared.name, self.declared.default))
+
+    def __set__(self, owner: Parameters, given: Any) -> None:
+        vars(owner)[self.declared.name] = given
+
+
 def describe(kind: type[Parameters]) -> list[Parameter]:
     """Return the parameters of a ranker: the metric, its own, those of its families."""
     return list(kind.declared.values())
 
 
 def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
-    """Refuse a name that is no parameter of this class; say which is nearest."""
+    """Refuse a name that is no parameter of this class; say what other libraries' name is here, or the nearest."""
     for name in names:
         if name not in kind.declared:
-            raise InputError(f"{kind.__name__} has no parameter {name!r}{nearest(name, kind.declared)}")
+            familiar = familiar_name(name, kind.__name__, kind.declared)
+            hint = nearest(name, kind.declared) if familiar is None else f": {familiar}."
+            raise InputError(f"{kind.__name__} has no parameter {name!r}{hint}")
 
 
 def _collect(cls: type[Parameters]) -> Iterator[Parameter]:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG, Metric, parse
+from rankwright.metrics import NDCG, Metric, as_metric
 from rankwright.rankers.checks import Jobs, Value
+from rankwright.rankers.familiar import refuse_arguments
+from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
 from rankwright.rankers.parameters import Parameters, fitted, parameter, require_known
+from rankwright.rankers.routing import require_routing
 from rankwright.threads import resolve_threads
 from rankwright.training import FitTask, TrainingSet, checked_start
 from rankwright.training.checks import as_training_set, checked_train, checked_validation, checked_weights
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -40,7 +44,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     takes_start: ClassVar[bool] = False
 
     metric: Metric = parameter(
-        Value(Metric, "NDCG(k=10)", parse, "a metric such as ndcg@10"),
+        Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
         "Metric that chooses the best round on the validation data.",
         default=NDCG(k=10),
         kw_only=False,
@@ -53,6 +57,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     model_: Scorer = fitted("The scorer that `fit` learned.")
     history_: History = fitted("The rounds of training, with the best of them.")
     n_features_in_: int = fitted("Number of features.")
+    _sample: RankingData | None = fitted("")
     feature_names_in_: NDArray[np.object_] = fitted("Names of the features, if the training data have names.")
 
     # Metadata routing of scikit-learn: these methods request the query id of each row.
@@ -73,6 +78,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         start: Any = None,
         validation_start: ArrayLike | None = None,
         on_round: Callable[[Round], None] | None = None,
+        **unknown: Never,
     ) -> Self:
         """Learn from judged documents.
 
@@ -95,6 +101,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         on_round
             Called with each round as it ends, to show progress.
         """
+        self._refuse(self.fit, unknown)
         self.check_parameters()
         train = checked_train(X, y, qid, start)
         valid = None if validation is None else checked_validation(validation, train.data)
@@ -109,6 +116,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             categories=train.data.categories,
             about=self._about(task, history),
         )
+        self._sample = sample_for_importances(model, train.data)
         return self
 
     def _remember_features(self, train: RankingData) -> None:
@@ -139,32 +147,56 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
+        **unknown: Never,
     ) -> Doubles:
         """Return one score per document, in the order of the input.
 
         `qid` has one query id per row, or a single id if all rows belong to one query. A residual model, which was
         trained from scores that are not part of it, needs the scores of these documents as `init_score`.
         """
+        self._refuse(self.predict, unknown)
         threads = self.n_jobs if n_jobs is None else n_jobs
-        return self._fitted().predict(_documents(X), qid, n_jobs=threads, **self._needed(init_score))
+        return self._fitted().predict(_documents(X), qid, init_score=init_score, n_jobs=threads)
 
     def rank(
-        self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None
+        self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None, **unknown: Never
     ) -> NDArray[np.int64]:
         """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
-        return self._fitted().rank(_documents(X), qid, n_jobs=self.n_jobs, **self._needed(init_score))
+        self._refuse(self.rank, unknown)
+        return self._fitted().rank(_documents(X), qid, init_score=init_score, n_jobs=self.n_jobs)
 
-    def score(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None) -> float:
+    def score(self, X: Any, y: ArrayLike | None = None, qid: ArrayLike | None = None, **unknown: Never) -> float:
         """Return the mean of the metric over queries; takes what `fit` takes."""
+        self._refuse(self.score, unknown)
         self._fitted()
         data = as_training_set(X, y, qid, "score").data
         return self.metric(data.y, self.predict(data), data.qid)
+
+    @property
+    def feature_importances_(self) -> Doubles:
+        """One number per feature, not negative, with sum 1.
+
+        Trees: the gain of the splits on the feature. Weighted sums of features: |weight| x the standard deviation
+        of the feature within queries. Everything else: how far the metric falls if the feature is shuffled. The
+        last two are computed, when asked for, on about 2,000 training documents that the ranker has kept.
+        """
+        model = self._fitted()
+        return feature_importances(model, self._sample, self.metric, resolve_threads(self.n_jobs))
+
+    def importances(self) -> dict[str, float]:
+        """Return `feature_importances_` by name, the highest first; without names, by number from 1."""
+        return by_name(self.feature_importances_, self.model_.feature_names)
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name."""
         require_known(type(self), parameters)
         ranker: Self = super().set_params(**parameters)
         return ranker
+
+    def __sklearn_clone__(self) -> Self:
+        require_routing(type(self).__name__)
+        one: Self = super().__sklearn_clone__()
+        return one
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -181,21 +213,18 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 
-    def _needed(self, init_score: ArrayLike | None) -> dict[str, ArrayLike | None]:
-        """Return the argument that only a residual model takes."""
-        if self._fitted().needs_init_score:
-            return {"init_score": init_score}
-        if init_score is not None:
-            raise InputError("This model needs no init_score: only a residual model takes it.")
-        return {}
+    def _refuse(self, method: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
+        """Refuse keyword arguments that a method does not have."""
+        if unknown:
+            known = list(inspect.signature(method).parameters)[:-1]  # without **unknown
+            refuse_arguments(type(self).__name__, method.__name__, unknown, known=known, declared=self.declared)
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts that are saved with the model, which does not depend on the number of threads."""
-        parameters = {name: _plain(value) for name, value in self.get_params(deep=False).items()}
-        del parameters["n_jobs"]
+        names = [name for name in self.get_params(deep=False) if name != "n_jobs"]
         return {
             "ranker": type(self).__name__,
-            "parameters": parameters,
+            "parameters": {name: _plain(getattr(self, name)) for name in names},
             "rankwright": __version__,
             "documents": len(task.train),
             "queries": len(task.train.data.groups),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +61,18 @@ def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: 
             "call sklearn.set_config(enable_metadata_routing=True) and pass qid: "
             "cross_val_score(..., params={'qid': qid}), GridSearchCV(...).fit(X, y, qid=qid)."
         )
+    _refuse_sizes(qid, len(y) if isinstance(y, Sized) else 0)
     return TrainingSet(RankingData(X, y, qid, copy=False))  # a call keeps none of its documents
+
+
+def _refuse_sizes(qid: Any, n_documents: int) -> None:
+    """Refuse sizes of queries, which other libraries take, in place of query ids."""
+    sizes = np.asarray(qid) if isinstance(qid, list | tuple | np.ndarray) else np.zeros(0)
+    if sizes.dtype.kind in "iu" and sizes.ndim == 1 and len(sizes) < n_documents == sizes.sum():
+        raise InputError(
+            f"qid must have one query id per document; these {len(sizes)} numbers look like the sizes of queries: "
+            "write qid=np.repeat(np.arange(len(sizes)), sizes)."
+        )
 
 
 def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
