@@ -33,6 +33,7 @@ from .evaluation.reliability import reliability as reliability
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
 from .models.scorer import Scorer as Scorer
+from .models.scores import scores_frame as scores_frame
 from .models.store import load as load
 from .models.store import save as save
 from .rankers.adaboost_mh import AdaBoostMH as AdaBoostMH

@@ -1,13 +1,16 @@
 """Make the saved models in this folder, one of each kind, and the scores they must give for ever.
 
-Run once for each format version: `python tests/artefacts/make.py`. Files that are there are never made again.
+Run after adding a kind or a format version: `python tests/artefacts/make.py`. Files that are there are never made
+again.
 """
 
 import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
+from rankwright.data.categories import Category
 from rankwright.data.query_features import QueryFeature
 from rankwright.models import (
     Calibrated,
@@ -32,11 +35,16 @@ from rankwright.models import (
     TreeEnsemble,
     save,
 )
-from rankwright.models.format import FORMAT_VERSION
+from rankwright.models.format import MAGIC, VERSION, encode
 
 FOLDER = Path(__file__).parent
 NAMES = ("bm25", "length", "pagerank")
 START = [0.1, -2.0, 1 / 3, 0.0, 7.0]  # for a residual model
+CATEGORIES = [
+    Category("brand", ("é", "b c", ""), one_hot=False),
+    Category("colour", ("red", "blue"), one_hot=True),
+]
+FRAME = {"brand": ["b c", "", None, "new"], "colour": ["blue", "red", None, "green"]}
 X = [[1.0, 2.0, 3.0], [None, 0.1, -7.0], [4.0, None, None], [0.0, 0.0, 0.0], [1e30, -1e-30, 12345.678]]
 
 
@@ -76,7 +84,9 @@ def models() -> dict[str, Scorer]:
         "calibrated": calibrated,
         "standardised": StandardisedScorer(combination),
     }
-    return {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
+    named = {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
+    columns = ("colour=red", "colour=blue", "brand")
+    return named | {"categories": named["trees"].described(feature_names=columns, categories=CATEGORIES)}
 
 
 def calibrations() -> Scorer:
@@ -99,13 +109,16 @@ def calibrations() -> Scorer:
 
 def make(name: str, model: Scorer) -> None:
     """Write a model and, beside it, what it must say; floats in JSON come back bit for bit."""
-    path = FOLDER / f"{name}-{FORMAT_VERSION}.rw"
+    version = VERSION.unpack_from(encode(model), len(MAGIC))[0]
+    path = FOLDER / f"{name}-{version}.rw"
     if path.exists():
         return
     save(model, path)
     given = {"init_score": START} if model.needs_init_score else {}
     scores = model.predict(np.array(X, dtype=np.float32), qid=1, **given).tolist()
-    expected = {"feature_names": NAMES, "about": model.about, "X": X, "scores": scores, **given}
+    expected = {"feature_names": model.feature_names, "about": model.about, "X": X, "scores": scores, **given}
+    if model.categories:
+        expected |= {"frame": FRAME, "frame_scores": model.predict(pd.DataFrame(FRAME), qid=1).tolist()}
     path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
 
 

@@ -3,6 +3,7 @@
 import gzip
 import re
 import tempfile
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 import rankwright as rw
 from fuzz.campaign import ACCEPTED, REFUSED
 from fuzz.damage import damaged
+from rankwright.data.tables import ColumnsWarning
 from rankwright.errors import InputError
 
 
@@ -23,7 +25,7 @@ def prepared():
     judgements = "".join(f"q{row % 3} 0 d{row} {row % 4}\n" for row in range(20))
     kinds = {
         ".txt": (rw.read_letor, letor.read_bytes()),
-        ".csv": (rw.read_csv, _csv(judged)),
+        ".csv": (partial(rw.read_csv, categorical=["kind*"]), _csv(judged)),
         ".run": (rw.read_run, run.read_bytes()),
         ".qrels": (rw.read_judgements, judgements.encode()),
     }
@@ -40,9 +42,9 @@ def _judged():
 
 
 def _csv(judged):
-    lines = ["label,qid,a,b,c,d,e"]
+    lines = ["label,qid,kind,a,b,c,d,e"]
     lines += [
-        f"{y:g},{qid}," + ",".join(f"{x:.4g}" for x in row)
+        f"{y:g},{qid},{'xyz'[int(y)]}," + ",".join(f"{x:.4g}" for x in row)
         for row, y, qid in zip(judged.X, judged.y, judged.qid, strict=True)
     ]
     return "\n".join(lines).encode()
@@ -57,7 +59,9 @@ def _case(folder, kinds, rng):
     path = folder / f"damaged{suffix}"
     path.write_bytes(content)
     try:
-        result = read(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ColumnsWarning)
+            result = read(path)
     except InputError as error:
         return _judge_sentence(str(error), path)
     return _judge_data(result) if isinstance(result, rw.RankingData) else ACCEPTED

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from rankwright.models import load
@@ -14,7 +15,7 @@ ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
 def test_every_kind_has_an_artefact():
     names = ("feature", "linear", "combination", "trees", "query_features", "query_features_alone", "network")
     names += ("expected_relevance", "correction", "calibrated")
-    assert {f"{name}-1" for name in names} <= {path.stem for path in ARTEFACTS}
+    assert {f"{name}-1" for name in names} | {"categories-2"} <= {path.stem for path in ARTEFACTS}
 
 
 @pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)
@@ -33,3 +34,5 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
     assert scores == (
         pytest.approx(expected["scores"], rel=1e-12) if scorer.kind == "calibrated" else expected["scores"]
     )
+    if "frame" in expected:  # columns of categories as text
+        assert scorer.predict(pd.DataFrame(expected["frame"])).tolist() == expected["frame_scores"]

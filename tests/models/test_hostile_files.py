@@ -155,7 +155,7 @@ def test_content_that_contradicts_itself(node, payload, sentence):
         (header_of(feature_node(), ["a", "b", "a"]), "given twice"),
         (header_of(feature_node(), ["a", "b", 3]), "list of strings"),
         (header_of(feature_node(), [["a"], [], {}]), "list of strings"),
-        (header_of(feature_node(), "abc"), "feature names must be a list"),
+        (header_of(feature_node(), "abc"), "feature names and categories must be lists"),
         (header_of(feature_node(), about=[1]), "facts an object"),
         (header_of(feature_node(), about={"loss": float("nan")}), "about must hold plain JSON"),
         ({"scorer": feature_node()}, "must be an object of feature_names"),
@@ -359,6 +359,46 @@ def test_a_file_that_claims_more_than_it_holds(node, payload, sentence):
     content = resigned(header_of(node), payload)
     assert len(content) < 4096
     refused(content, sentence)
+
+
+def categories_header(names, *categories):
+    return header_of(feature_node(n_features=len(names), feature=0), list(names)) | {
+        "categories": list(categories)
+    }
+
+
+def category(name="c", values=("a",), one_hot=False, **more):
+    return {"name": name, "values": list(values), "one_hot": one_hot, **more}
+
+
+@pytest.mark.parametrize(
+    ("header", "sentence"),
+    [
+        (categories_header("xc", category("d")), "category 'd' lacks its feature 'd'"),
+        (categories_header("xc", category(), category()), "A category is given twice"),
+        (categories_header("xc", category(one_hot=True)), "lacks its feature 'c=a'"),
+        (categories_header("xc", category(values=["a", "a"])), "different values"),
+        (categories_header("xc", category(values=[["a"]])), "a list of texts as values"),
+        (categories_header("xc", category(name=None)), "must have a name"),
+        (categories_header("xc", category(one_hot=1)), "one-hot or not"),
+        (categories_header("xc", category(more=1)), "must be an object of name, values, one_hot"),
+        (categories_header("xc", "c"), "must be an object of name, values, one_hot"),
+        (categories_header("xc") | {"categories": {}}, "categories must be lists"),
+        (categories_header("xc", category("x" * 4000, map(str, range(500)), one_hot=True)), "lacks its feature"),
+        (header_of(feature_node()) | {"categories": [category()]}, "lacks its feature 'c'"),
+        (header_of(feature_node()) | {"others": []}, "must be an object of feature_names, categories"),
+    ],
+)
+def test_hostile_categories(header, sentence):
+    refused(resigned(header, b""), sentence)
+
+
+def test_honest_categories_are_accepted():
+    names = ("x", "c=a", "c=b", "d")
+    header = categories_header(names, category("d", ["u", "v"]), category("c", ["a", "b"], one_hot=True))
+    scorer = decode(resigned(header, b""), "twin.rw")
+    assert [one.name for one in scorer.categories] == ["d", "c"]
+    assert encode(decode(encode(scorer), "again.rw")) == encode(scorer)
 
 
 WITHIN_MEMORY = """

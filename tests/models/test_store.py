@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 
 from models.examples import X_EXAMPLE, example, features, scorers
+from rankwright.data.categories import Category
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.models import Combination, FeatureScorer, load, save
-from rankwright.models.format import FORMAT_VERSION, decode, encode, sealed
+from rankwright.models.format import FORMAT_VERSION, MAGIC, VERSION, decode, encode, sealed
 
 
 @pytest.fixture
@@ -32,6 +33,21 @@ def test_names_and_facts_come_back(path):
     loaded = load(str(path))
     assert loaded.feature_names == ("bm25", "length", "pagerank")
     assert loaded.about == {"ranker": "AdaRank", "rounds": 7, "metric": "ndcg@10"}
+
+
+def version_of(content):
+    return VERSION.unpack_from(content, len(MAGIC))[0]
+
+
+def test_only_a_model_with_categories_needs_version_2(path):
+    assert version_of(encode(example())) == 1
+    category = Category("length", ("short", "long"), one_hot=False)
+    content = encode(example().described(categories=[category]))
+    assert version_of(content) == 2
+    loaded = decode(content, "model.rw")
+    assert loaded.categories == (category,)
+    assert encode(loaded) == content
+    assert loaded.bare().categories == ()
 
 
 def test_a_fitted_ranker_is_saved_by_its_model(path):

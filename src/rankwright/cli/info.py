@@ -10,12 +10,14 @@ import typer
 
 from rankwright.cli.inputs import JsonFlag
 from rankwright.cli.output import note, show_facts, show_json, show_table, spelled
-from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
+from rankwright.cli.reading import FORMATS, ReadOptions, file_of, read_documents_with_labels, reads_data
+from rankwright.data import RankingData
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
-    from rankwright.data import RankingData
+    from rankwright.data import Documents
+    from rankwright.data.columns import Columns
     from rankwright.models import Scorer
 
 # Facts that are read from the model itself; a file may claim anything under these names.
@@ -27,18 +29,20 @@ SHOWN_FEATURES = 20
 def info(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help=f"Model file, or file of judged documents ({FORMATS})."),
+        typer.Argument(metavar="FILE", help=f"Model file, or file of documents ({FORMATS})."),
     ],
     reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Describe a model file or a file of judged documents.
+    """Describe a model file, or a file of documents with or without labels.
 
     Example:
 
         rankwright info model.rw
     """
-    facts = _model_facts(load(file)) if _is_model(file) else _data_facts(read_data(file, reading))
+    with file_of(file) as path:
+        is_model = _is_model(path)
+        facts = _model_facts(load(path)) if is_model else _data_facts(read_documents_with_labels(path, reading))
     if json:
         show_json(facts)
         return
@@ -115,32 +119,48 @@ def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
     return {_column_name(scorer, int(column)): float(linear.weights[column]) for column in order}
 
 
-def _data_facts(judged: RankingData) -> dict[str, Any]:
-    sizes = judged.groups.sizes
-    labels, counts = np.unique(judged.y, return_counts=True)
-    facts = {
-        "documents": len(judged),
-        "queries": len(judged.groups),
-        "features": judged.n_features,
+def _data_facts(documents: Documents) -> dict[str, Any]:
+    sizes = documents.groups.sizes
+    facts: dict[str, Any] = {
+        "documents": len(documents),
+        "queries": len(documents.groups),
+        "features": documents.n_features,
         "documents_per_query": {
             "minimum": int(sizes.min()),
             "median": float(np.median(sizes)),
             "maximum": int(sizes.max()),
         },
-        "missing_values": int(np.isnan(judged.X).sum()),
-        "constant_features": _constant_features(judged),
-        "queries_with_one_label": int(_queries_with_one_label(judged)),
+        "missing_values": int(np.isnan(documents.X).sum()),
+        "constant_features": _constant_features(documents),
     }
-    if len(labels) <= 20:
-        facts["labels"] = {f"{label:g}": int(count) for label, count in zip(labels, counts, strict=True)}
-    else:
-        facts["labels"] = {"minimum": float(labels[0]), "maximum": float(labels[-1]), "distinct": len(labels)}
-    return facts
+    if documents.columns is not None:
+        facts["columns"] = _column_facts(documents.columns)
+    if not isinstance(documents, RankingData):
+        return facts | {"labels": None}
+    return facts | {
+        "queries_with_one_label": int(_queries_with_one_label(documents)),
+        "labels": _labels(documents),
+    }
 
 
-def _constant_features(judged: RankingData) -> int:
+def _column_facts(columns: Columns) -> dict[str, str]:
+    """Return what each column of a table was used for."""
+    roles = {name: getattr(columns, name) for name in ("label", "qid", "docid")}
+    used = {column: name for name, column in roles.items() if column is not None}
+    used |= {name: "categorical" if name in columns.categorical else "feature" for name in columns.features}
+    return used | {name: f"not used: {why}" for name, why in columns.not_used.items()}
+
+
+def _labels(judged: RankingData) -> dict[str, float]:
+    labels, counts = np.unique(judged.y, return_counts=True)
+    if len(labels) > 20:
+        return {"minimum": float(labels[0]), "maximum": float(labels[-1]), "distinct": len(labels)}
+    return {f"{label:g}": int(count) for label, count in zip(labels, counts, strict=True)}
+
+
+def _constant_features(documents: Documents) -> int:
     """Return the number of features with at most one distinct value, missing values aside."""
-    lowest, highest = np.fmin.reduce(judged.X), np.fmax.reduce(judged.X)
+    lowest, highest = np.fmin.reduce(documents.X), np.fmax.reduce(documents.X)
     return int(((lowest == highest) | np.isnan(lowest)).sum())
 
 

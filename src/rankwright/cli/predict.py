@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwright.cli.inputs import (
-    JobsOption,
-    PlainJsonFlag,
-    checked_output,
-)
+from rankwright.cli.inputs import JobsOption, PlainJsonFlag, checked_output
 from rankwright.cli.output import note, show_text
-from rankwright.cli.reading import FORMATS, ReadOptions, read_documents, reads_data
+from rankwright.cli.reading import (
+    FORMATS,
+    ReadOptions,
+    read_documents,
+    read_documents_with_labels,
+    reads_data,
+)
 from rankwright.data import Run, format_run
+from rankwright.data.columns import listed
+from rankwright.data.counted import counted
 from rankwright.data.files import write_whole
+from rankwright.data.table_files import format_table, is_table_name, write_table
+from rankwright.errors import InputError
 from rankwright.models import load
+from rankwright.models.scores import score_columns
+
+if TYPE_CHECKING:
+    from rankwright.data import Documents
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
 DataOption = Annotated[
@@ -34,22 +44,49 @@ def predict(
     model: ModelArgument,
     data: DataOption,
     reading: ReadOptions,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
+            "table with qid, docid, score, rank and, if the documents have labels, label.",
+        ),
+    ] = None,
+    contributions: Annotated[
+        bool,
+        typer.Option(
+            "--contributions", help="Write a table with the contribution of each feature to the score too."
+        ),
+    ] = False,
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
 ) -> None:
-    """Score documents: one score per line, in the order of the file.
+    """Score documents: one score per line, in the order of the file, or a table.
 
     Example:
 
-        rankwright predict model.rw --data test.txt --out scores.txt
+        rankwright predict model.rw --data test.parquet --out scores.csv
     """
-    _check(out, model, data)
+    out = _checked(out, model, data)
+    named_table = out is not None and is_table_name(out)
+    if json and named_table:
+        raise InputError(f"--json writes JSON, and {out} names a table; leave out --json or give another name.")
     scorer = load(model)
-    documents = read_documents(data, reading, [scorer], n_jobs=jobs)
-    scores = scorer.predict(documents, n_jobs=jobs)
-    text = _json({"scores": scores.tolist()}) if json else "".join(f"{score!r}\n" for score in scores.tolist())
-    _write(text, out, f"{len(scores):,} scores")
+    if not (contributions or named_table):
+        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=jobs), n_jobs=jobs).tolist()
+        text = _json({"scores": scores}) if json else "".join(f"{score!r}\n" for score in scores)
+        _write(text, out, f"{len(scores):,} scores")
+        return
+    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=jobs)
+    columns = score_columns(scorer, documents, contributions=contributions, n_jobs=jobs)
+    what = f"{len(documents):,} scores"
+    if out is not None and named_table:
+        write_table(columns, out)
+        note(f"wrote {what} to {out}")
+    else:
+        lists = {name: column.tolist() for name, column in columns.items()}
+        _write(_json(lists) if json else format_table(columns), out, what)
 
 
 @reads_data
@@ -70,12 +107,22 @@ def rank(
 
         rankwright rank model.rw --data test.txt --out run.txt
     """
-    _check(out, model, data)
+    out = _checked(out, model, data)
     scorer = load(model)
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
     _write(_json(_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
+    _note_rows_without_id(documents)
+
+
+def _note_rows_without_id(documents: Documents) -> None:
+    """Say which documents got the names of their rows, if the others have ids."""
+    if documents.document_ids is None:
+        return
+    rows = [f"row{row}" for row, one in enumerate(documents.document_ids, start=1) if not one]
+    if rows:
+        note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
 
 
 def _lists(run: Run) -> dict[str, Any]:
@@ -93,9 +140,11 @@ def _json(value: dict[str, Any]) -> str:
     return dumps(value, allow_nan=False) + "\n"
 
 
-def _check(out: Path | None, *inputs: Path) -> None:
-    if out is not None:
-        checked_output(out, inputs=inputs)
+def _checked(out: Path | None, *inputs: Path) -> Path | None:
+    """Return the file to write after checking it; None for standard output, which `-` names too."""
+    if out is None or str(out) == "-":
+        return None
+    return checked_output(out, inputs=inputs)
 
 
 def _write(text: str, out: Path | None, what: str) -> None:

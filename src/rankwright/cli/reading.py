@@ -131,13 +131,16 @@ def reads_data(verb: Callable[..., None]) -> Callable[..., None]:
         for one in fields(ReadOptions)
     ]
 
-    @functools.wraps(verb)
-    def with_options(**given: Any) -> None:
-        reading = ReadOptions(**{one.name: given.pop(one.name) for one in options})
-        verb(**given, reading=reading)
-
     parameters = [*(one for name, one in own.parameters.items() if name != "reading"), *options]
-    with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    signature = own.replace(parameters=parameters)
+
+    @functools.wraps(verb)
+    def with_options(*values: Any, **given: Any) -> None:
+        named = signature.bind(*values, **given).arguments
+        reading = ReadOptions(**{one.name: named.pop(one.name) for one in options if one.name in named})
+        verb(**named, reading=reading)
+
+    with_options.__signature__ = signature  # type: ignore[attr-defined]
     with_options.__annotations__ = {one.name: one.annotation for one in parameters}
     return with_options
 
@@ -169,6 +172,19 @@ def read_documents(
 ) -> Documents:
     """Read documents to score; labels, if the file has any, are ignored."""
     return _read(path, reading, models, n_jobs, judged=False)
+
+
+def read_documents_with_labels(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+) -> Documents:
+    """Read documents with their labels, if each has one; without, unless --label asks for them."""
+    with file_of(path) as file:
+        try:
+            return _read(file, reading, models, n_jobs, judged=True)
+        except InputError:
+            if reading.label is not None:
+                raise
+        return _read(file, reading, models, n_jobs, judged=False)
 
 
 def _read(

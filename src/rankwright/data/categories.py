@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -48,29 +48,31 @@ class Category:
         texts = isinstance(self.values, list | tuple) and all(isinstance(one, str) for one in self.values)
         if not isinstance(self.name, str) or not texts or not isinstance(self.one_hot, bool):
             raise InputError("A category must have a name, a list of texts as values, and be one-hot or not.")
-        if not 1 <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
-            raise InputError(f"The category {self.name[:60]!r} must have 1 to {MOST_VALUES:,} different values.")
+        if not self.one_hot <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
+            raise InputError(f"The category {self.name[:60]!r} must have up to {MOST_VALUES:,} different values.")
         object.__setattr__(self, "values", tuple(self.values))
 
     @classmethod
     def of(cls, name: str, texts: Sequence[str | None]) -> Category:
-        """Return the category of a column: one-hot if it has at most 10 values."""
+        """Return the category of a column: one-hot if it has 1 to 10 values."""
         counts = Counter(text for text in texts if text is not None)
-        if not counts:
-            raise InputError(f"Column {name!r} has no values, so it cannot be categorical.")
-        longest = max(map(len, counts))
+        longest = max(map(len, counts), default=0)
         if len(counts) > MOST_VALUES or longest > MOST_CHARACTERS:
             raise InputError(
                 f"Column {name!r} cannot be categorical: it has {len(counts):,} values of up to {longest:,} "
                 f"characters; at most {MOST_VALUES:,} of {MOST_CHARACTERS:,} are allowed."
             )
         values = sorted(counts, key=lambda value: (-counts[value], value))
-        return cls(name, tuple(values), len(values) <= MOST_ONE_HOT)
+        return cls(name, tuple(values), 1 <= len(values) <= MOST_ONE_HOT)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the features that it becomes."""
-        return tuple(f"{self.name}={value}" for value in self.values) if self.one_hot else (self.name,)
+        return tuple(self.each_column())
+
+    def each_column(self) -> Iterator[str]:
+        """Yield the names of the features one by one: all those of a hostile file may not fit in memory."""
+        return (f"{self.name}={value}" for value in self.values) if self.one_hot else iter([self.name])
 
     def codes(self, texts: Sequence[str | None]) -> NDArray[np.int64]:
         """Return the position of each value in `values`, -1 for a missing or unknown one."""
@@ -84,10 +86,11 @@ class Category:
         return np.asarray(codes[:, None] == np.arange(len(self.values)), dtype=np.float32)
 
     def decoded(self, columns: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the codes of documents with these columns."""
-        if not self.one_hot:
-            return np.where(np.isnan(columns[:, 0]), -1, columns[:, 0]).astype(np.int64)
-        return np.where(columns.any(axis=1), columns.argmax(axis=1), -1)
+        """Return the codes of documents with these columns, -1 where they are none of the values."""
+        if self.one_hot:
+            return np.where((columns == 1).any(axis=1), (columns == 1).argmax(axis=1), -1)
+        known = (columns[:, 0] >= 0) & (columns[:, 0] < len(self.values))  # neither is true of NaN
+        return np.where(known, columns[:, 0], -1).astype(np.int64)
 
     def recoded(self, codes: NDArray[np.int64], other: Category) -> NDArray[np.int64]:
         """Return codes of this category as codes of another category of the same column."""
@@ -98,14 +101,14 @@ def checked_categories(categories: Sequence[Category], names: Sequence[str] | No
     """Return categories as a tuple: each only once, and all their columns among the feature names."""
     if not all(isinstance(one, Category) for one in categories):
         raise InputError("categories must be a list of Category.")
-    known, seen = set(names or ()), set[str]()
+    if len({category.name for category in categories}) < len(categories):
+        raise InputError("A category is given twice.")
+    free = set(names or ())
     for category in categories:
-        if category.name in seen:
-            raise InputError(f"The category {category.name[:60]!r} is given twice.")
-        seen.add(category.name)
-        missing = [column for column in category.columns if column not in known]
-        if missing:
-            raise InputError(f"The category {category.name[:60]!r} has a column {missing[0][:60]!r}, no feature.")
+        for column in category.each_column():
+            if column not in free:
+                raise InputError(f"The category {category.name[:60]!r} lacks its feature {column[:60]!r}.")
+            free.remove(column)
     return tuple(categories)
 
 

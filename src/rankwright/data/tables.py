@@ -154,7 +154,7 @@ def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
         features = [name for name in asked if name in exact or name not in taken]
         features += [name for name in categorical if name not in features]
     _require_features(features, categorical, {*ids, roles.label})
-    told = {name: "dropped" if name in dropped else "not asked for" for name in names if name not in taken}
+    told = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
     not_used = {name: guessed.get(name, why) for name, why in told.items() if name not in features}
     chosen = tuple(name for name in features if name in categorical)
     return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))

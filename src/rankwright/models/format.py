@@ -4,9 +4,12 @@ A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the size of the whole file and of the header (uint64 each);
-- the header, JSON in UTF-8: feature names, facts, and the scorer as a tree of kinds, fields and arrays;
+- the header, JSON in UTF-8: feature names, categories if there are any, facts, and the scorer as a tree of kinds,
+  fields and arrays;
 - the bytes of the arrays without gaps, in the order in which the header mentions them;
 - the SHA-256 of everything before it.
+
+Version 2 brought categories. A model without them is written as version 1, which older readers know.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
 claim without holding it is bounded too: the depth of scorers here, the number of features in `state.py`, the
@@ -19,10 +22,12 @@ import hashlib
 import json
 import math
 import struct
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.categories import Category
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer, scorer_class
 from rankwright.models.state import State, shown
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it
 VERSION = struct.Struct("<I")
 SIZES = struct.Struct("<QQ")
@@ -50,11 +55,17 @@ def encode(scorer: Scorer) -> bytes:
     """Return a scorer as the bytes of a model file."""
     if scorer.depth > MAX_DEPTH:
         raise InputError(f"The model nests {scorer.depth} scorers; at most {MAX_DEPTH} levels can be saved.")
-    description = {"feature_names": scorer.feature_names, "about": scorer.about, "scorer": _node_of(scorer)}
+    description: dict[str, Any] = {
+        "feature_names": scorer.feature_names,
+        "about": scorer.about,
+        "scorer": _node_of(scorer),
+    }
+    if scorer.categories:
+        description["categories"] = [asdict(one) for one in scorer.categories]
     header = json.dumps(description, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MAX_HEADER_SIZE:
         raise InputError(f"The model's description takes {len(header)} bytes, more than {MAX_HEADER_SIZE}.")
-    return sealed(header, b"".join(_bytes_of(array) for array in _arrays_of(scorer)))
+    return sealed(header, b"".join(map(_bytes_of, _arrays_of(scorer))), version=2 if scorer.categories else 1)
 
 
 def sealed(header: bytes, payload: bytes, version: int = FORMAT_VERSION) -> bytes:
@@ -134,12 +145,14 @@ def _parsed(header: bytes) -> Any:
 
 
 def _described_scorer(header: Any, payload: _Payload) -> Scorer:
-    feature_names, about, node = _parts(header, "feature_names", "about", "scorer")
-    if not isinstance(feature_names, list | None) or not isinstance(about, dict):
-        raise InputError("its feature names must be a list, its facts an object.")
+    header = {"categories": [], **header} if isinstance(header, dict) else header
+    names, categories, about, node = _parts(header, "feature_names", "categories", "about", "scorer")
+    if not isinstance(names, list | None) or not isinstance(categories, list) or not isinstance(about, dict):
+        raise InputError("its feature names and categories must be lists, its facts an object.")
     scorer = _scorer_from(node, payload, depth=1)
     payload.require_used_up()
-    return scorer.described(feature_names=feature_names, about=about)
+    known = [Category(*_parts(one, "name", "values", "one_hot")) for one in categories]
+    return scorer.described(feature_names=names, categories=known, about=about)
 
 
 def _scorer_from(node: Any, payload: _Payload, depth: int) -> Scorer:
