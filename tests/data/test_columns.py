@@ -103,6 +103,12 @@ def test_a_long_list_of_columns_is_shortened():
     assert str(data.columns) == "features: 30 columns (f0, f1, f2, f3, f4, f5, f6, f7 and 22 more)"
 
 
+def test_names_in_messages_are_short_and_printable():
+    columns = {"qid": [1, 1], "label": [0, 1], "a\n\x1b[31m": [1, 2], "x" * 99: [2, 3]}
+    data = from_pandas(pd.DataFrame(columns))
+    assert str(data.columns) == f"features: 2 columns (a\\n\\x1b[31m, {'x' * 57}...)"
+
+
 @pytest.mark.parametrize(
     ("missing", "there", "sentence"),
     [

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
 SHOWN_COLUMNS = 8
+SHOWN_CHARACTERS = 60
 
 # Common names of these columns elsewhere: suggested in error messages, never taken by themselves.
 ALTERNATIVES = {
@@ -121,9 +122,15 @@ def looks_like_id(name: str) -> bool:
 
 def listed(names: Iterable[str]) -> str:
     """Return names separated by commas; of many only the first."""
-    every = list(names)
+    every = [_shown(name) for name in names]
     more = len(every) - SHOWN_COLUMNS
     return ", ".join(every) if more <= 1 else f"{', '.join(every[:SHOWN_COLUMNS])} and {more} more"
+
+
+def _shown(name: str) -> str:
+    """Return a name for a message: shortened, and without control characters, for a file may hold anything."""
+    short = name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 3]}..."
+    return short if short.isprintable() else repr(short)[1:-1]
 
 
 def matching(names: Sequence[str], wanted: Sequence[str] | str) -> list[str]:
