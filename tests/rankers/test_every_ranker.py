@@ -507,3 +507,24 @@ def test_the_model_is_that_of_the_best_round(ranker_class):
     ranker = small(ranker_class).fit(*train, validation=valid)
     best = ranker.history_.best_round
     assert ranker.score(*valid) == pytest.approx(ranker.history_[best - 1].validation, rel=1e-12)
+
+
+@every_ranker
+def test_missing_query_ids_are_refused_on_every_path(ranker_class):
+    X, y, qid = judged()
+    ranker = small(ranker_class).fit(X, y, qid)
+    for refused in (
+        lambda: small(ranker_class).fit(X, y),
+        lambda: ranker.score(X, y),
+        lambda: ranker.rank(X),
+        lambda: ranker.model_.rank(X),
+        lambda: rw.evaluate(ranker, (X, y)),
+        lambda: small(ranker_class).fit(X, y, qid, validation=(X, y)),
+    ):
+        with pytest.raises(InputError, match=r"query ids|\(X, y, qid\)"):
+            refused()
+    if ranker.model_.needs_queries:
+        for scorer in (ranker, ranker.model_):
+            with pytest.raises(InputError, match="query ids are needed"):
+                scorer.predict(X)
+    assert ranker.predict(X, 1).shape == (len(X),)
