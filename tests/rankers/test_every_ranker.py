@@ -447,7 +447,8 @@ def test_a_mistake_in_the_validation_part_is_told_in_a_sentence(ranker_class, va
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"metric": "ndcg@10"}, "metric must be a Metric such as .*, not 'ndcg@10'."),
+        ({"metric": 10}, "metric must be a Metric such as .*, not 10."),
+        ({"metric": "ndgc@10"}, "There is no metric 'ndgc'; did you mean 'ndcg'?"),
         ({"n_jobs": 0}, "n_jobs must be None, -1 or a positive integer, not 0."),
         ({"rounds": 0}, "rounds must be a positive integer, not 0."),
         ({"rounds": 2.5}, "rounds must be a positive integer, not 2.5."),

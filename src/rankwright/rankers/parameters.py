@@ -112,8 +112,8 @@ class Parameters:
 
     def check_parameters(self) -> None:
         """Refuse values out of range, and values that do not go together."""
-        for one in describe(type(self)):
-            one.check.require(one.name, getattr(self, one.name))
+        for name, given in self.get_params().items():
+            self.declared[name].check.take(name, given)
         self._check_together()
 
     def _check_together(self) -> None:
