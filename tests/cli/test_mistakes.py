@@ -190,7 +190,12 @@ def test_validation_with_more_features(refuse, fold, tmp_path):
     ("words", "sentence"),
     [
         (["adrank"], "There is no ranker 'adrank'; did you mean 'adarank'?"),
-        (["AdaRank"], "There is no ranker 'AdaRank'; did you mean 'adarank'?"),
+        (["AdRank"], "There is no ranker 'AdRank'; did you mean 'adarank'?"),
+        (
+            ["AdaRank", "--set", "num_leaves=5"],
+            "AdaRank has no parameter 'num_leaves': it is called max_leaves here.",
+        ),
+        (["AdaRank", "--set", "-tree=5"], "AdaRank has no parameter '-tree': it is called rounds here."),
         (["adarank", "--set", "round=5"], "AdaRank has no parameter 'round'; did you mean 'rounds'?"),
         (["adarank", "--set", "rounds"], "--set takes name=value, not 'rounds'."),
         (["adarank", "--set", "rounds=many"], "rounds must be a positive integer, not 'many'."),

@@ -6,6 +6,7 @@ import pytest
 from evaluation.examples import small_report
 from rankwright.errors import InputError
 from rankwright.evaluation import compare
+from rankwright.metrics import AP, NDCG
 
 
 def test_means_pass_over_queries_left_out():
@@ -32,6 +33,13 @@ def test_comparisons_are_those_of_the_values():
 def test_what_it_has_not_is_named():
     with pytest.raises(InputError, match="The report has no ndcg of one; it has map of one, other"):
         small_report(one=[1], other=[0]).per_query("one", "ndcg")
+
+
+def test_a_metric_is_named_in_any_form():
+    report = small_report(one=[0.5, 0.25, 1.0])
+    assert report.mean("one", AP()) == report.mean("one", "map")
+    with pytest.raises(InputError, match=r"The report has no ndcg@3 of one"):
+        report.mean("one", NDCG(k=3))
 
 
 def test_plain_json():

@@ -447,7 +447,8 @@ def test_a_mistake_in_the_validation_part_is_told_in_a_sentence(ranker_class, va
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"metric": "ndcg@10"}, "metric must be a Metric such as .*, not 'ndcg@10'."),
+        ({"metric": 10}, "metric must be a Metric such as .*, not 10."),
+        ({"metric": "ndgc@10"}, "There is no metric 'ndgc'; did you mean 'ndcg'?"),
         ({"n_jobs": 0}, "n_jobs must be None, -1 or a positive integer, not 0."),
         ({"rounds": 0}, "rounds must be a positive integer, not 0."),
         ({"rounds": 2.5}, "rounds must be a positive integer, not 2.5."),
@@ -507,3 +508,24 @@ def test_the_model_is_that_of_the_best_round(ranker_class):
     ranker = small(ranker_class).fit(*train, validation=valid)
     best = ranker.history_.best_round
     assert ranker.score(*valid) == pytest.approx(ranker.history_[best - 1].validation, rel=1e-12)
+
+
+@every_ranker
+def test_missing_query_ids_are_refused_on_every_path(ranker_class):
+    X, y, qid = judged()
+    ranker = small(ranker_class).fit(X, y, qid)
+    for refused in (
+        lambda: small(ranker_class).fit(X, y),
+        lambda: ranker.score(X, y),
+        lambda: ranker.rank(X),
+        lambda: ranker.model_.rank(X),
+        lambda: rw.evaluate(ranker, (X, y)),
+        lambda: small(ranker_class).fit(X, y, qid, validation=(X, y)),
+    ):
+        with pytest.raises(InputError, match=r"query ids|\(X, y, qid\)"):
+            refused()
+    if ranker.model_.needs_queries:
+        for scorer in (ranker, ranker.model_):
+            with pytest.raises(InputError, match="query ids are needed"):
+                scorer.predict(X)
+    assert ranker.predict(X, 1).shape == (len(X),)

@@ -246,8 +246,8 @@ def test_numbers_of_numpy_will_do():
             "query_features must be a list of distinct values, each 'zscore', 'rank' or 'minmax', not .*'rang'",
         ),
         (
-            {"query_features": "rank"},
-            "query_features must be a list of distinct values, each 'zscore', 'rank' or 'minmax', not .*'rank'",
+            {"query_features": "rang"},
+            "query_features must be a list of distinct values, each 'zscore', 'rank' or 'minmax', not .*'rang'",
         ),
         (
             {"query_features": None},

@@ -202,7 +202,8 @@ def test_steps_that_diverge_do_not_overflow():
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"distance": "linear"}, r"distance must be a Distance such as Linear\(alpha=0.5\), not 'linear'."),
+        ({"distance": 0.5}, r"distance must be a Distance such as Linear\(alpha=0.5\), not 0.5."),
+        ({"distance": {}}, r"A distance must be one of .*, such as linear\(0.5\), not {}."),
         ({"learning_rate": 0}, "learning_rate must be a positive number, not 0."),
         ({"newton": 1}, "newton must be True or False, not 1."),
         ({"pair_weights": None}, "pair_weights must be 'uniform' or 'query', not None."),

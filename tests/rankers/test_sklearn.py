@@ -143,12 +143,6 @@ def test_a_call_without_query_ids_says_what_to_add(kind, method):
         assert str(error.value).endswith("GridSearchCV(...).fit(X, y, qid=qid).")
 
 
-def test_cross_validation_without_routing_says_what_to_add():
-    X, y, qid = judged()
-    with pytest.raises(ValueError, match=r"enable_metadata_routing=True\) and pass qid: "):
-        cross_val_score(quick(rw.LambdaMART), X, y, groups=qid, cv=GroupKFold(3), error_score="raise")
-
-
 @pytest.mark.slow
 @every_ranker
 def test_cross_validation_and_pipelines_route_query_ids(kind):

@@ -13,7 +13,6 @@ from rankwright.evaluation.report import Report
 from rankwright.metrics import Convention, Metric, as_metrics, find_convention
 from rankwright.models.fitted import name_of, scores_by
 from rankwright.threads import resolve_threads
-from rankwright.training import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,9 +97,7 @@ def named_systems(systems: Any) -> dict[str, Any]:
 
 
 def checked_judged(data: Any) -> RankingData:
-    """Return judged documents, given as RankingData, a training set or (X, y, qid)."""
-    if isinstance(data, TrainingSet):
-        return data.data
+    """Return judged documents, given as RankingData or (X, y, qid)."""
     if isinstance(data, list | tuple) and len(data) == 3:
         return RankingData(*data)
     if isinstance(data, list | tuple) and len(data) == 2:

@@ -10,12 +10,13 @@ import numpy as np
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.comparison import Comparison, compare, mean_interval
-from rankwright.metrics import mean_over_queries
+from rankwright.metrics import as_metric, mean_over_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.arrays import Doubles
+    from rankwright.metrics import MetricLike
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,24 +33,25 @@ class Report:
     empty: Mapping[str, int]
     convention: str
 
-    def per_query(self, system: str, metric: str) -> Doubles:
+    def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
-        if (system, metric) not in self.values:
+        name = metric if isinstance(metric, str) else str(as_metric(metric))
+        if (system, name) not in self.values:
             raise InputError(
-                f"The report has no {metric} of {system}; it has {', '.join(self.metrics)} "
+                f"The report has no {name} of {system}; it has {', '.join(self.metrics)} "
                 f"of {', '.join(self.systems)}."
             )
-        return self.values[system, metric]
+        return self.values[system, name]
 
-    def mean(self, system: str, metric: str) -> float:
+    def mean(self, system: str, metric: MetricLike) -> float:
         """Return the mean over queries."""
         return mean_over_queries(self.per_query(system, metric))
 
-    def interval(self, system: str, metric: str) -> tuple[float, float]:
+    def interval(self, system: str, metric: MetricLike) -> tuple[float, float]:
         """Return the 95 % bootstrap confidence interval of the mean over queries."""
         return mean_interval(self.per_query(system, metric))
 
-    def compare(self, one: str, other: str, metric: str) -> Comparison:
+    def compare(self, one: str, other: str, metric: MetricLike) -> Comparison:
         """Test whether `one` is better than `other`, paired by query."""
         return compare(self.per_query(one, metric), self.per_query(other, metric))
 

@@ -16,7 +16,7 @@ from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.rankers.checks import Integer, OneOf, require_metric_range
 from rankwright.rankers.families import DIRECTIONS, DirectionParameters, RandomParameters, StoppingParameters
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import QueryLabels
 
@@ -95,7 +95,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
 
     name: ClassVar[str] = "adarank"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [-1, 1].", default=NDCG(), kw_only=False
     )
     choose: str = parameter(

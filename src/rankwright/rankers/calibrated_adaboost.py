@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, un
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.errors import InputError
 from rankwright.learners import DecisionProduct, HammingTree
-from rankwright.metrics import NDCG, Metric
+from rankwright.metrics import NDCG
 from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, as_class_trees, votes_oppositely
 from rankwright.rankers.calibrated_classifiers import (
     BaseLearner,
@@ -30,13 +30,13 @@ from rankwright.rankers.calibrated_classifiers import (
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
 from rankwright.rankers.families import ClassBoostingParameters, RandomParameters
-from rankwright.rankers.parameters import fitted, parameter
+from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import History, Monitor, Round
 from rankwright.training.sampling import bag_queries, split_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.models import Scorer
     from rankwright.rankers.adaboost_mh import Shape
@@ -61,7 +61,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
 
     name: ClassVar[str] = "calibrated-adaboost"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric by which members, and mixtures of them, are evaluated.", default=NDCG(k=10), kw_only=False
     )
     leaves: Sequence[int] = parameter(
@@ -108,7 +108,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "Minimum fraction of the total weight that is kept; the members with the smallest weights are dropped.",
         default=KEPT_WEIGHT,
     )
-    companions: Sequence[Ranker] = parameter(
+    companions: Spelled[Sequence[Ranker], Sequence[Ranker | str | Mapping[str, Any]] | str] = parameter(
         ListOf(
             Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm"),
             text="names separated by commas, such as ranksvm,lambdamart",

@@ -68,5 +68,5 @@ def _checked(declared: Parameter, given: Any) -> Any:
     """Return the value of a parameter, or refuse it."""
     if isinstance(given, str):
         return declared.check.parse(declared.name, given)
-    declared.check.require(declared.name, declared.check.value(given))
+    declared.check.take(declared.name, given)
     return given

@@ -71,6 +71,13 @@ class Check(ABC):
         if not self._is_valid(value):
             raise InputError(f"{name} must be {self}, not {value!r}.")
 
+    def take(self, name: str, given: Any) -> Any:
+        """Return the value that Python code gives, or refuse it."""
+        value = self.value(given)
+        if not self._is_valid(value):
+            raise InputError(f"{name} must be {self}, not {given!r}.")
+        return value
+
     def value(self, given: Any) -> Any:
         """Return the value that Python code gives, as text or in another form; what spells none stays as it is."""
         if not isinstance(given, str):

@@ -28,11 +28,9 @@ def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | N
     """Return the documents that importances of a model are computed on; None if it is all trees and needs none."""
     if total_gain(model) is not None:
         return None
-    if len(train) <= SAMPLE_DOCUMENTS:
-        return train.take(np.arange(len(train)))  # a copy, since the arrays of a fit are the caller's
     order = np.random.default_rng(0).permutation(len(train.groups))
-    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS))
-    return train.take_queries(order[: max(1, n_queries)])
+    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
+    return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's
 
 
 def feature_importances(model: Scorer, sample: RankingData | None, metric: Metric, n_threads: int) -> Doubles:

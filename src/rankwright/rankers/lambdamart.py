@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,10 +13,12 @@ from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.checks import Integer, Value, read_record
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.arrays import Doubles
     from rankwright.boosting import Rule, WeightedModel
     from rankwright.learners import WeakLearner
@@ -63,7 +65,7 @@ class LambdaMART(TreeRanker):
 
     name: ClassVar[str] = "lambdamart"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric to optimise; any metric, also a custom one. Its cut-off applies when rounds are "
         "evaluated, not in the lambdas: a document below the cut-off could still rise above it.",
         default=NDCG(k=10),
@@ -72,7 +74,7 @@ class LambdaMART(TreeRanker):
     learning_rate: float = parameter(
         meaning="Shrinkage: each tree is multiplied by it. Ignored if `step` is given.", default=0.05
     )
-    step: ExactStep | None = parameter(
+    step: Spelled[ExactStep | None, ExactStep | Mapping[str, Any] | str | None] = parameter(
         Value(
             ExactStep,
             "ExactStep(on='validation')",

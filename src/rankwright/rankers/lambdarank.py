@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.metrics import NDCG, Metric
+from rankwright.metrics import NDCG
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.network import NetworkRanker
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ class LambdaRank(NetworkRanker):
 
     name: ClassVar[str] = "lambdarank"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, not in the lambdas.",
         default=NDCG(k=10),
         kw_only=False,

@@ -23,7 +23,7 @@ from rankwright.rankers.distances import (
 )
 from rankwright.rankers.families import ShrinkageParameters
 from rankwright.rankers.pair_ranker import PairRanker
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import Spelled, parameter
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -70,7 +70,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
 
     name: ClassVar[str] = "mpboost"
 
-    distance: Distance = parameter(
+    distance: Spelled[Distance, Distance | str] = parameter(
         Value(Distance, "Linear(alpha=0.5)", parse_distance, "a distance such as 'linear(0.5)'"),
         "Directed distance between labels: Linear(alpha), Logarithmic(lambda_), Logistic(beta), Binary() or a "
         "custom one.",

@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, dataclass_transform
 
 from rankwright.errors import InputError
 from rankwright.metrics.parse import nearest
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from dataclasses import Field
 
+    from rankwright.metrics import Metric, MetricLike
     from rankwright.rankers.checks import Check
 
 T = TypeVar("T")
+Value = TypeVar("Value")
+Given = TypeVar("Given")
 
 WIDTH, INDENT = 100, " " * 4  # of generated docstrings
 
@@ -59,15 +62,14 @@ def parameter(
     check: Check | None = None,
     meaning: str | None = None,
     *,
-    default: T,
+    default: Any,
     tune: tuple[Any, ...] | None = None,
     kw_only: bool = True,
-) -> T:
+) -> Any:
     """Declare a parameter; a subclass that declares it again inherits what it leaves out."""
     given = {"check": check, "meaning": meaning, "tune": tune}
     declared = {name: value for name, value in given.items() if value is not None}
-    declaration: T = field(default=default, kw_only=kw_only, metadata={"parameter": declared})
-    return declaration
+    return field(default=default, kw_only=kw_only, metadata={"parameter": declared})
 
 
 def fixed(*, default: T, init: Literal[False] = False) -> T:
@@ -79,6 +81,31 @@ def fixed(*, default: T, init: Literal[False] = False) -> T:
 def fitted(meaning: str, *, init: Literal[False] = False) -> Any:
     """Declare an attribute that `fit` sets."""
     return field(init=init, metadata={"fitted": meaning})
+
+
+class Spelled(Generic[Value, Given]):
+    """A parameter as an attribute: keeps what was given, and returns the value that this spells.
+
+    A declaration names both types if they differ: `metric: Spelled[Metric, MetricLike] = parameter(...)`. As an
+    attribute of the class it is the default.
+    """
+
+    def __init__(self, declared: Parameter) -> None:
+        self.declared = declared
+
+    def __get__(self, owner: Parameters | None, kind: type[Parameters]) -> Value:
+        default = self.declared.default
+        value: Value = default if owner is None else self._value(vars(owner).get(self.declared.name, default))
+        return value
+
+    def __set__(self, owner: Parameters, given: Given) -> None:
+        vars(owner)[self.declared.name] = given
+
+    def _value(self, given: Any) -> Any:
+        return self.declared.check.value(given)
+
+
+MetricParameter: TypeAlias = "Spelled[Metric, MetricLike]"
 
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter, fixed, fitted))
@@ -102,7 +129,7 @@ class Parameters:
         dataclass(eq=False, repr=False, kw_only=True)(cls)
         cls.declared = {one.name: one for one in _collect(cls)}
         for one in describe(cls):
-            setattr(cls, one.name, _Attribute(one))
+            setattr(cls, one.name, Spelled(one))
         cls.grid = {name: one.tune for name, one in cls.declared.items() if one.tune}
         cls.__doc__ = "\n\n".join([summary, *_sections(cls)])
 
@@ -112,27 +139,12 @@ class Parameters:
 
     def check_parameters(self) -> None:
         """Refuse values out of range, and values that do not go together."""
-        for one in describe(type(self)):
-            one.check.require(one.name, getattr(self, one.name))
+        for name, given in self.get_params().items():
+            self.declared[name].check.take(name, given)
         self._check_together()
 
     def _check_together(self) -> None:
         """Refuse values that do not go together; by default all do."""
-
-
-class _Attribute:
-    """Keeps a parameter as it was given, and returns the value that this spells; of the class, the default."""
-
-    def __init__(self, declared: Parameter) -> None:
-        self.declared = declared
-
-    def __get__(self, owner: Parameters | None, kind: type[Parameters]) -> Any:
-        if owner is None:
-            return self.declared.default
-        return self.declared.check.value(vars(owner).get(self.declared.name, self.declared.default))
-
-    def __set__(self, owner: Parameters, given: Any) -> None:
-        vars(owner)[self.declared.name] = given
 
 
 def describe(kind: type[Parameters]) -> list[Parameter]:

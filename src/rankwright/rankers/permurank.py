@@ -10,12 +10,12 @@ import numpy as np
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import NDCG, Metric
+from rankwright.metrics import NDCG
 from rankwright.rankers.checks import Flag, require_metric_range
 from rankwright.rankers.families import MarginLossParameters, StoppingParameters
 from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 from rankwright.rankers.permutations import Permutations
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
 
     name: ClassVar[str] = "permurank"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [0, 1].", default=NDCG(), kw_only=False
     )
     rounds: int = parameter(

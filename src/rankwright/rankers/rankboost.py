@@ -11,11 +11,11 @@ from rankwright.learners import MetricVoteLearner, Pairs, PairSignal, VoteLearne
 from rankwright.learners.pairs import equal_strength
 from rankwright.learners.signal import half_log_odds
 from rankwright.learners.stump import NOTHING
-from rankwright.metrics import NDCG, Metric
+from rankwright.metrics import NDCG
 from rankwright.rankers.checks import OneOf
 from rankwright.rankers.families import DIRECTIONS, DirectionParameters
 from rankwright.rankers.pair_ranker import PairRanker
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -55,7 +55,7 @@ class RankBoost(DirectionParameters, PairRanker):
 
     name: ClassVar[str] = "rankboost"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric that chooses the best round on the validation data, and the next vote if choose='metric'.",
         default=NDCG(k=10),
         kw_only=False,

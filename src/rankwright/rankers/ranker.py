@@ -16,7 +16,7 @@ from rankwright.metrics import NDCG, Metric, as_metric
 from rankwright.rankers.checks import Jobs, Value
 from rankwright.rankers.familiar import refuse_arguments
 from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
-from rankwright.rankers.parameters import Parameters, fitted, parameter, require_known
+from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, parameter, require_known
 from rankwright.rankers.routing import require_routing
 from rankwright.threads import resolve_threads
 from rankwright.training import FitTask, TrainingSet, checked_start
@@ -43,7 +43,7 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
     name: ClassVar[str]
     takes_start: ClassVar[bool] = False
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
         "Metric that chooses the best round on the validation data.",
         default=NDCG(k=10),

@@ -8,11 +8,11 @@ import numpy as np
 
 from rankwright.learners.pairs import count_pairs
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import NDCG, Metric
+from rankwright.metrics import NDCG
 from rankwright.rankers.checks import OneOf
 from rankwright.rankers.families import MarginLossParameters, SolverParameters
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
     from rankwright.models import Scorer
@@ -28,7 +28,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
 
     name: ClassVar[str] = "ranksvm"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric of `score`, and of tuning `C` on validation data; training does not use it.",
         default=NDCG(k=10),
         kw_only=False,

@@ -12,11 +12,11 @@ from rankwright.data import Ranking
 from rankwright.errors import InputError
 from rankwright.margins import Plane, cutting_planes
 from rankwright.margins.solution import finite
-from rankwright.metrics import AP, Metric
+from rankwright.metrics import AP
 from rankwright.rankers.checks import Real
 from rankwright.rankers.families import SolverParameters
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,7 +60,7 @@ class SVMmap(SolverParameters, MarginRanker):
 
     name: ClassVar[str] = "svmmap"
 
-    metric: Metric = parameter(
+    metric: MetricParameter = parameter(
         meaning="Metric of `score`, and of tuning `C` on validation data; training always optimises average "
         "precision.",
         default=AP(),
