@@ -1,4 +1,7 @@
-"""What every binding asks of its arrays."""
+"""What every binding asks of its arrays, and what is left of its objects at the end of a process."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -53,3 +56,40 @@ def test_a_misaligned_optional_array_is_refused():
 def test_arrays_without_items_need_no_alignment():
     nothing = np.zeros(1, dtype=np.uint8)[1:].view(np.float32).reshape(0, 3)
     assert _native.hash_rows(nothing, 1).size == 0
+
+
+KEEP_UNTIL_THE_END = """
+import functools, sys, threading, types
+import numpy as np
+import rankwright as rw
+from rankwright import _native
+
+random = np.random.default_rng(0)
+data = rw.RankingData(random.normal(size=(80, 4)), random.integers(0, 3, 80), np.repeat(np.arange(10), 8))
+train = rw.TrainingSet(data)
+rankers = [one(rounds=2).fit(train) for one in (rw.LambdaMART, rw.McRank, rw.RankBoost, rw.ListNet)]
+scores = [one.predict(data) for one in rankers]
+kept = [_native.GrowthWorkspace(), rw.data.Ranking.of(scores[0], data.groups).native]
+
+@functools.cache
+def model():
+    return rw.MART(rounds=2).fit(data).model_
+
+model().predict(data.X)
+
+class Keeper:
+    scorer = model()
+
+module = types.ModuleType("keeper")
+module.scorer, module.itself = rankers[0].model_, module
+sys.modules["keeper"] = module
+rankers[0].circle = rankers
+local = threading.local()
+local.scorer = rankers[1]
+threading.Thread(target=lambda: setattr(local, "scorer", rw.MART(rounds=1).fit(data))).start()
+"""
+
+
+def test_objects_that_live_until_the_end_are_not_reported_as_leaks():
+    done = subprocess.run([sys.executable, "-c", KEEP_UNTIL_THE_END], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
