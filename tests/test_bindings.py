@@ -1,4 +1,7 @@
-"""What every binding asks of its arrays."""
+"""What every binding asks of its arrays, and what is left of its objects at the end of a process."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -53,3 +56,35 @@ def test_a_misaligned_optional_array_is_refused():
 def test_arrays_without_items_need_no_alignment():
     nothing = np.zeros(1, dtype=np.uint8)[1:].view(np.float32).reshape(0, 3)
     assert _native.hash_rows(nothing, 1).size == 0
+
+
+USE = """
+import ctypes
+import numpy as np
+import rankwright as rw
+from rankwright import _native
+
+def use():
+    random = np.random.default_rng(0)
+    data = rw.RankingData(random.normal(size=(80, 4)), random.integers(0, 3, 80), np.repeat(np.arange(10), 8))
+    train = rw.TrainingSet(data)
+    rankers = [one(rounds=2).fit(train) for one in (rw.LambdaMART, rw.McRank, rw.RankBoost, rw.ListNet)]
+    return rankers, [one.predict(data) for one in rankers], rw.data.Ranking.of(data.y, data.groups).native
+"""
+LIVE_FOR_EVER = "ctypes.pythonapi.Py_IncRef(ctypes.py_object(_native.GrowthWorkspace()))"
+
+
+def stderr_of(*lines):
+    done = subprocess.run([sys.executable, "-c", "\n".join([USE, *lines])], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+    return done.stderr
+
+
+@pytest.mark.slow
+def test_the_core_holds_no_object_that_nobody_else_holds():
+    assert stderr_of("_native.set_leak_warnings(True)", "use()", "kept = use()") == ""
+    assert "leaked 1 instances" in stderr_of("_native.set_leak_warnings(True)", LIVE_FOR_EVER)
+
+
+def test_an_object_that_outlives_the_interpreter_is_not_reported():
+    assert stderr_of(LIVE_FOR_EVER) == ""

@@ -43,6 +43,12 @@ def test_there_is_one_boosting_loop():
     assert loops == ["src/rankwright/boosting/loop.py"]
 
 
+def test_one_sort_decides_ties():
+    pattern = re.compile(r"(?:argsort|lexsort)\([^\n]*(?:scores|X @ |_X @ )")
+    elsewhere = [_name(path) for path, text in MODULES.items() if pattern.search(text)]
+    assert elsewhere == [], "rank documents with Ranking.of, which has the only tie rule"
+
+
 def test_there_is_no_drawer_for_odds_and_ends():
     names = {path.stem for path in MODULES | KERNELS}
     assert not names & {"utils", "util", "helpers", "common", "misc"}

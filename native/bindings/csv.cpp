@@ -3,28 +3,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "guarded.hpp"
-#include "text.hpp"
+#include "parsing.hpp"
 
 namespace rankwright::bindings {
 namespace {
 
 using GuardedParser = Guarded<CsvParser>;
-
-nb::object to_tuple(const std::optional<CsvError>& error) {
-    if (!error) return nb::none();
-    return nb::make_tuple(error->line, error->fault, to_bytes(error->found));
-}
-
-nb::object feed(GuardedParser& parser, const Vector<std::uint8_t>& block) {
-    const auto turn = take_turn(parser);
-    std::optional<CsvError> error;
-    {
-        nb::gil_scoped_release release;
-        error = parser.feed(bytes_of(block));
-    }
-    return to_tuple(error);
-}
 
 nb::object end(const GuardedParser& parser) {
     const auto turn = take_turn(parser);
@@ -92,7 +76,7 @@ void bind_csv(nb::module_& m) {
                 new (parser) GuardedParser(delimiter, CsvRoles{std::move(label), std::move(ids_)}, max_record);
             },
             nb::arg("delimiter"), nb::arg("label").none(), nb::arg("ids"), nb::arg("max_record"))
-        .def("feed", &feed, nb::arg("block"))
+        .def("feed", &feed<CsvParser>, nb::arg("block"))
         .def("end", &end)
         .def("take_columns", &take_columns)
         .def_prop_ro("n_rows", locked(&CsvParser::n_rows))

@@ -3,25 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "guarded.hpp"
+#include "parsing.hpp"
 #include "rankwright/threads.hpp"
-#include "text.hpp"
 
 namespace rankwright::bindings {
 namespace {
 
 using GuardedParser = Guarded<LetorParser>;
-
-nb::object feed(GuardedParser& parser, const Vector<std::uint8_t>& block) {
-    const auto turn = take_turn(parser);
-    std::optional<LetorError> error;
-    {
-        nb::gil_scoped_release release;
-        error = parser.feed(bytes_of(block));
-    }
-    if (!error) return nb::none();
-    return nb::make_tuple(error->line, error->fault, to_bytes(error->token));
-}
 
 nb::object document_ids(const LetorParser& parser) {
     if (!parser.has_document_ids()) return nb::none();
@@ -95,7 +83,7 @@ void bind_letor(nb::module_& m) {
             },
             nb::arg("judged"), nb::arg("max_feature"), nb::arg("max_line"), nb::arg("max_query_id"),
             nb::arg("n_threads"))
-        .def("feed", &feed, nb::arg("block"))
+        .def("feed", &feed<LetorParser>, nb::arg("block"))
         .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
         .def_prop_ro("n_rows", locked(&LetorParser::n_rows))
         .def_prop_ro("n_features", locked(&LetorParser::n_features))

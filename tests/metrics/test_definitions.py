@@ -219,3 +219,8 @@ def test_one_query_of_many_documents(metric):
 def test_the_ideal_is_the_order_of_gains_not_of_labels():
     metric = NDCG(gain=Gain.table(0, 5, 1))
     assert metric([2, 1, 0], [1, 3, 2]) < metric([2, 1, 0], [2, 3, 1]) == 1.0
+
+
+@pytest.mark.parametrize("k", range(1, 50))
+def test_precision_of_relevant_documents_alone_is_exactly_one(k):
+    assert Precision(k=k)(np.ones(60), np.arange(60)) == 1.0

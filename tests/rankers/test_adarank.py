@@ -238,6 +238,13 @@ def test_the_loss_chooses_no_worse_than_the_measure_on_training_data():
     assert by_loss >= by_measure
 
 
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_a_round_ranks_by_the_feature_and_by_the_ensemble_once(rounds):
+    with patch.object(module, "Ranking", wraps=module.Ranking) as spy:
+        AdaRank(choose="measure", rounds=rounds, stop="rounds").fit(*noisy())
+    assert spy.of.call_count == 2 + 2 * rounds  # two rankings tell which queries count
+
+
 def test_patience_stops_on_the_validation_part():
     train, valid = noisy(), noisy(seed=2)
     patient = AdaRank(patience=1).fit(*train, validation=valid)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, KendallTau, MeanNDCG, Precision, Recall
 from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.permurank import WorkingSets
-from rankwright.rankers.permutations import Permutations
+from rankwright.rankers.permutations import Permutations, _moves
 from reference import margin as slow
 
 METRICS = [
@@ -80,6 +82,26 @@ def test_so_they_do_for_seven_documents(metric):
     labels = rng.permutation([2.0, 2, 1, 1, 0, 0, 0])
     check_searches(labels, rng.normal(size=7), metric)
     check_searches(labels, labels + rng.normal(size=7) / 9, metric)
+
+
+@examples(100)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(-3, 3)), min_size=1, max_size=9))
+def test_moves_come_in_the_order_of_the_slow_twin(documents):
+    documents.sort(key=lambda one: -one[1])
+    labels, scores = np.array(documents, dtype=float).T
+    assert list(_moves(labels, scores)) == slow.moves(labels.tolist(), scores.tolist())
+
+
+def test_memory_grows_with_the_documents_not_with_their_pairs():
+    n = 20_000
+    labels = np.repeat([1.0, 0.0], n // 2)
+    permutations = Permutations(labels, QueryGroups.of_one(n), AP(), 1)
+    tracemalloc.start()
+    ranks = permutations.most_violated_imperfect(-np.arange(n, dtype=float))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.flatnonzero(ranks != np.arange(1, n + 1)).tolist() == [n // 2 - 1, n // 2]
+    assert most < 2000 * n  # bytes; all pairs would take 3 GB for each number of a pair
 
 
 def test_features_are_the_differences_of_all_pairs():

@@ -62,6 +62,16 @@ def orders(n: int) -> list[tuple[int, ...]]:
     return list(permutations(range(n)))
 
 
+def moves(labels: Sequence[float], scores: Sequence[float]) -> list[tuple[int, int]]:
+    """Every move of one document to another rank that changes the labels, the least fall of `joint_score` first."""
+    falls = {}
+    for start, end in permutations(range(len(labels)), 2):
+        if len({*labels[min(start, end) : max(start, end) + 1]}) > 1:
+            passed = scores[start + 1 : end + 1] if start < end else scores[end:start]
+            falls[start, end] = sum(abs(scores[start] - score) for score in passed)
+    return sorted(falls, key=lambda move: (falls[move], move))
+
+
 def most_violated_precision(scores: Doubles, relevant: Sequence[bool]) -> tuple[list[int] | None, float]:
     """The crossings of each document in the ranking that violates SVMmap's margin most, and by how much it does.
 

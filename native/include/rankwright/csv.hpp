@@ -26,11 +26,8 @@ enum class CsvFault {
     record_too_long,
 };
 
-struct CsvError {
-    std::int64_t line;  // from 1; where the record begins
-    CsvFault fault;
-    std::string found;  // the text at fault, or the number of fields
-};
+// At the line where the record begins; `found` may be the number of fields.
+using CsvError = TextError<CsvFault>;
 
 // What is kept of a column. Features and labels are numbers: decimal, or `true` and `false` for 1 and 0; a missing
 // value is NaN, and so is text, which only counts.

@@ -11,11 +11,8 @@
 
 namespace rankwright {
 
-struct LetorError {
-    std::int64_t line;  // from 1
-    LetorFault fault;
-    std::string token;  // what was found; empty at the end of a line
-};
+// `found` is empty at the end of a line.
+using LetorError = TextError<LetorFault>;
 
 // Reads a file given as blocks of bytes, cut anywhere. The result depends neither on where the blocks are cut nor
 // on n_threads.

@@ -21,6 +21,14 @@ std::size_t n_characters(std::string_view text);
 // The start of text that is too long to be quoted in an error.
 inline std::string_view start_of(std::string_view text) { return text.substr(0, 64); }
 
+// An error in a text file.
+template <class Fault>
+struct TextError {
+    std::int64_t line;  // from 1
+    Fault fault;
+    std::string found;  // the text at fault
+};
+
 // Many short strings in one allocation.
 class TextList {
   public:

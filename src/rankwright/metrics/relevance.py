@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -34,111 +35,101 @@ class RelevanceMetric(Metric):
         """Return 1 for each relevant document and 0 for the others."""
         return (labels >= self.threshold).astype(np.float64)
 
-    def _discounted(self, labels: Doubles, ranking: Ranking, discounts: Doubles, n_threads: int) -> Doubles:
-        """Return the sum of the discounts of the relevant documents' ranks; NaN for a query without any."""
-        relevance = self.relevance(labels)
-        sums = _native.discounted_gains(*self._sorted(ranking), relevance, discounts, n_threads)
-        return np.where(relevant_documents(relevance, ranking.groups) > 0, sums, np.nan)
 
-    def _linear_sweep(
-        self, labels: Doubles, groups: QueryGroups, discounts: Doubles, query_factors: Doubles
-    ) -> SweepKernel:
-        """Return the sweep of a metric that is the sum of `_discounted` times one factor per query."""
-        weights = rank_weights(discounts, query_factors, groups)
-        gains = self.relevance(labels)
-        return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
+@dataclass(frozen=True)
+class _InFirstRanks(RelevanceMetric):
+    """The number of relevant documents in the first ranks, divided by a number that may depend on the query."""
+
+    @property
+    @abstractmethod
+    def _depth(self) -> int:
+        """How many ranks count."""
+
+    @abstractmethod
+    def _divisor(self, n_relevant: Doubles) -> Doubles:
+        """Return the divisor of each query, given its number of relevant documents."""
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        found, n_relevant = relevance[: self._depth].sum(), relevance.sum()
+        return float(found / self._divisor(n_relevant)) if n_relevant else np.nan
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        relevance = self.relevance(labels)
+        discounts = (np.arange(len(labels)) < self._depth) / self._divisor(relevance.sum())
+        return linear_swap_deltas(relevance, discounts)
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+        relevance = self.relevance(labels)
+        factors = 1.0 / self._divisor(relevant_documents(relevance, groups))
+        return linear_lambda_kernel(relevance, self._discounts(groups), factors, groups)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        relevance = self.relevance(labels)
+        factors = 1.0 / self._divisor(relevant_documents(relevance, groups))
+        weights = rank_weights(self._discounts(groups), factors, groups)
+        return native_sweep(_native.sweep_gains, self, labels, groups, gains=relevance, rank_weights=weights)
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        relevance, groups = self.relevance(labels), ranking.groups
+        found = _native.discounted_gains(*self._sorted(ranking), relevance, self._discounts(groups), n_threads)
+        n_relevant = relevant_documents(relevance, groups)
+        return np.where(n_relevant > 0, found / self._divisor(n_relevant), np.nan)
+
+    def _discounts(self, groups: QueryGroups) -> Doubles:
+        """Return a discount of 1 for each rank that counts, at most as many as the longest query has."""
+        return np.ones(min(self._depth, int(groups.sizes.max(initial=0))))
 
 
 @dataclass(frozen=True)
-class Precision(RelevanceMetric):
+class _CutRelevance(_InFirstRanks):
+    """A metric that must be cut off at a rank k."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_cut(self.k, optional=False)
+
+    @property
+    def _depth(self) -> int:
+        return self.k
+
+
+@dataclass(frozen=True)
+class Precision(_CutRelevance):
     """The fraction of the first k ranks with a relevant document; ranks below the last document are irrelevant."""
 
     name = "p"
-    k: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked_cut(self.k, optional=False)
-
-    def of_ranking(self, labels: Doubles) -> float:
-        relevance = self.relevance(labels)
-        return float(relevance[: self.k].sum() / self.k) if relevance.any() else np.nan
-
-    def swap_deltas(self, labels: Doubles) -> Doubles:
-        return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < self.k) / self.k)
-
-    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        factors = np.full(len(groups), 1.0 / self.k)
-        return linear_lambda_kernel(self.relevance(labels), _first_ranks(self.k, groups), factors, groups)
-
-    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
-        return self._linear_sweep(labels, groups, _first_ranks(self.k, groups), np.full(len(groups), 1.0 / self.k))
-
-    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups) / self.k, n_threads)
+    def _divisor(self, n_relevant: Doubles) -> Doubles:
+        return np.full_like(n_relevant, self.k)
 
 
 @dataclass(frozen=True)
-class Recall(RelevanceMetric):
+class Recall(_CutRelevance):
     """The fraction of the relevant documents that are among the first k ranks."""
 
     name = "recall"
-    k: int
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        checked_cut(self.k, optional=False)
-
-    def of_ranking(self, labels: Doubles) -> float:
-        relevance = self.relevance(labels)
-        return float(relevance[: self.k].sum() / relevance.sum()) if relevance.any() else np.nan
-
-    def swap_deltas(self, labels: Doubles) -> Doubles:
-        relevance = self.relevance(labels)
-        return linear_swap_deltas(relevance, (np.arange(len(labels)) < self.k) / max(1.0, relevance.sum()))
-
-    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        relevance = self.relevance(labels)
-        factors = 1.0 / np.maximum(1.0, relevant_documents(relevance, groups))
-        return linear_lambda_kernel(relevance, _first_ranks(self.k, groups), factors, groups)
-
-    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
-        factors = 1.0 / np.maximum(1.0, relevant_documents(self.relevance(labels), groups))
-        return self._linear_sweep(labels, groups, _first_ranks(self.k, groups), factors)
-
-    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        found = self._discounted(labels, ranking, _first_ranks(self.k, ranking.groups), n_threads)
-        return found / np.maximum(1.0, relevant_documents(self.relevance(labels), ranking.groups))
+    def _divisor(self, n_relevant: Doubles) -> Doubles:
+        return np.maximum(1.0, n_relevant)  # an empty query has no value anyway
 
 
 @dataclass(frozen=True)
-class WTA(RelevanceMetric):
+class WTA(_InFirstRanks):
     """Winner takes all: 1 if the first document is relevant, 0 if not."""
 
     name = "wta"
 
-    def of_ranking(self, labels: Doubles) -> float:
-        relevance = self.relevance(labels)
-        return float(relevance[0]) if relevance.any() else np.nan
+    @property
+    def _depth(self) -> int:
+        return 1
 
-    def swap_deltas(self, labels: Doubles) -> Doubles:
-        return linear_swap_deltas(self.relevance(labels), (np.arange(len(labels)) < 1).astype(np.float64))
-
-    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
-        return linear_lambda_kernel(self.relevance(labels), np.ones(1), np.ones(len(groups)), groups)
-
-    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
-        return self._linear_sweep(labels, groups, np.ones(1), np.ones(len(groups)))
-
-    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return self._discounted(labels, ranking, np.ones(1), n_threads)
+    def _divisor(self, n_relevant: Doubles) -> Doubles:
+        return np.ones_like(n_relevant)
 
 
 def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:
     """Return the number of relevant documents of each query."""
     return np.add.reduceat(relevance[groups.rows], groups.offsets[:-1]) if len(groups) else relevance
-
-
-def _first_ranks(k: int, groups: QueryGroups) -> Doubles:
-    """Return a discount of 1 for each of the first k ranks, or as many as the longest query has."""
-    return np.ones(min(k, int(groups.sizes.max(initial=0))))

@@ -11,7 +11,7 @@ from rankwright.boosting import boost
 from rankwright.data.classes import LabelClasses
 from rankwright.errors import InputError
 from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
-from rankwright.learners.signal import SMALLEST_ERROR
+from rankwright.learners.signal import SMALLEST_ERROR, half_log_odds
 from rankwright.models import Calibrated, ClassTrees, StandardCalibration
 from rankwright.rankers.checks import Integer, OneOf
 from rankwright.rankers.families import ClassBoostingParameters, StoppingParameters
@@ -65,18 +65,16 @@ class AdaBoostMHRule:
         """Return w with the sign of z."""
         return self.signal(scores)
 
+    def step(self, signal: ClassWeights, outputs: Doubles) -> float | None:
+        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None if the edge is no better than chance."""
+        edge = signal.edge(outputs)
+        return None if edge < SMALLEST_ERROR else float(self.learning_rate * half_log_odds(edge))
+
     def signal(self, scores: Doubles) -> ClassWeights:
         """W exp(-z f(x)), normalised and signed by z."""
         exponents = -self.targets * scores
         weights = self.weights * np.exp(exponents - exponents.max())
         return ClassWeights(self.targets * (weights / weights.sum()))
-
-    def step(self, signal: ClassWeights, outputs: Doubles) -> float | None:
-        """Alpha = 1/2 ln((1 + edge) / (1 - edge)); None if the edge is no better than chance."""
-        edge = min(signal.edge(outputs), 1.0 - SMALLEST_ERROR)
-        if edge < SMALLEST_ERROR:
-            return None
-        return float(self.learning_rate * 0.5 * np.log((1.0 + edge) / (1.0 - edge)))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from math import exp, fsum, sqrt
 from typing import TYPE_CHECKING, ClassVar
 
@@ -50,18 +51,13 @@ class AdaRankRule:
     improves: Callable[[QueryWeights, QueryWeights], bool]
     n_threads: int
     shortfall: float = 1.0  # the product in Theorem 1
+    # Scores and their quality, the last two: a round needs that of the weak ranker and of the ensemble, each twice.
+    measured: deque[tuple[Doubles, Doubles]] = field(default_factory=lambda: deque(maxlen=2))
 
     def first_signal(self, scores: Doubles) -> QueryWeights:
         """P_1(i) = 1 / m."""
         n_queries = len(self.train.groups)
         return QueryWeights(np.full(n_queries, 1.0 / n_queries), scores, loss=np.inf)
-
-    def signal(self, scores: Doubles) -> QueryWeights:
-        """P_t+1(i) = exp(-E(f_t on query i)), normalised to sum 1."""
-        quality = self.quality(scores)
-        losses = np.exp(-quality)
-        loss = fsum(losses)
-        return QueryWeights(losses / loss, scores, loss, quality)
 
     def step(self, signal: QueryWeights, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln of sum P_t(i)(1 + E(h_t)) over sum P_t(i)(1 - E(h_t)).
@@ -73,6 +69,13 @@ class AdaRankRule:
         if alpha <= 0.0 or not self.improves(signal, self.signal(signal.scores + alpha * outputs)):
             return None
         return alpha
+
+    def signal(self, scores: Doubles) -> QueryWeights:
+        """P_t+1(i) = exp(-E(f_t on query i)), normalised to sum 1."""
+        quality = self.quality(scores)
+        losses = np.exp(-quality)
+        loss = fsum(losses)
+        return QueryWeights(losses / loss, scores, loss, quality)
 
     def diagnostics(
         self, before: QueryWeights, outputs: Doubles, step: float, after: QueryWeights
@@ -86,8 +89,13 @@ class AdaRankRule:
 
     def quality(self, scores: Doubles) -> Doubles:
         """E of every query."""
+        for before, quality in self.measured:
+            if np.array_equal(before, scores):
+                return quality
         ranking = Ranking.of(scores, self.train.groups, n_jobs=self.n_threads)
-        return self.metric.per_query(self.train.y, ranking, n_jobs=self.n_threads)
+        quality = self.metric.per_query(self.train.y, ranking, n_jobs=self.n_threads)
+        self.measured.append((scores, quality))
+        return quality
 
 
 class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker):

@@ -46,6 +46,10 @@ class MPBoostRule:
         """w_ij(1) = 1 / |I|, or the same total weight for every query."""
         return self.pairs.signal(scores)
 
+    def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
+        """Return the learning rate, 1 in the paper; None if no weak ranker lowers the squared error."""
+        return self.learning_rate if np.ptp(outputs) > 0.0 else None
+
     def signal(self, scores: Doubles) -> PairSignal:
         """w_ij(t + 1) = w_ij(t) exp(-dist(r_i, r_j) (f_t(x_i) - f_t(x_j))) / Z_t."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -53,10 +57,6 @@ class MPBoostRule:
         if not np.isfinite(signal.log_loss):
             raise InputError("The loss is no longer finite; use a lower learning_rate or a smaller distance.")
         return signal
-
-    def step(self, _signal: PairSignal, outputs: Doubles) -> float | None:
-        """Return the learning rate, 1 in the paper; None if no weak ranker lowers the squared error."""
-        return self.learning_rate if np.ptp(outputs) > 0.0 else None
 
     def diagnostics(
         self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import merge
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,8 @@ from rankwright.data import Ranking
 from rankwright.rankers.interchange import CLOSE, Interchange, moved
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
@@ -80,16 +84,10 @@ class Permutations:
 
     def _spoiled(self, order: Ranks, scores: Doubles, best: float) -> Ranks:
         """Return the order with one document moved, so that F falls least and the metric falls at all."""
-        labels, n = self.labels[order], len(order)
-        above = np.concatenate([[0.0], np.cumsum(scores[order])])
-        start, end = (place.ravel() for place in np.indices((n, n)))
-        # The sum of the differences in score to the documents that it passes, on its way down or up.
-        falls = (end - start) * scores[order[start]] - (above[end + 1] - above[start + 1])
-        rises = (above[start] - above[end]) - (start - end) * scores[order[start]]
-        for move in np.argsort(np.where(start < end, falls, rises), kind="stable"):
-            changed = moved(labels, start[move], end[move])
-            if (changed != labels).any() and self._metric.of_ranking(changed) < best - CLOSE:
-                return moved(order, start[move], end[move])
+        labels = self.labels[order]
+        for start, end in _moves(labels, scores[order]):
+            if self._metric.of_ranking(moved(labels, start, end)) < best - CLOSE:
+                return moved(order, start, end)
         return order[::-1]
 
     def _sorted(self, keys: Doubles, tie_break: Doubles | None = None) -> Ranks:
@@ -97,3 +95,33 @@ class Permutations:
 
     def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
         return Ranking.of(keys, self.groups, tie_break=tie_break, n_jobs=self._n_threads)
+
+
+def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
+    """Yield every move of one document to another rank that changes the labels, the least fall of F first.
+
+    Scores descend with the rank, so F falls more the further a document moves: its moves up and its moves down are
+    two sorted series, and merging the series of all documents takes no more memory than the documents.
+    """
+    n, score, above = len(labels), scores.tolist(), [0.0, *np.cumsum(scores).tolist()]
+    first_equal = np.searchsorted(-scores, -scores).tolist()  # of the same score
+
+    def fall(start: int, end: int) -> float:
+        """Return the sum of the differences in score to the documents that are passed."""
+        if start < end:
+            return (end - start) * score[start] - (above[end + 1] - above[start + 1])
+        return (above[start] - above[end]) - (start - end) * score[start]
+
+    def series(start: int, ends: Iterable[int]) -> Iterator[tuple[float, int, int]]:
+        for end in ends:
+            yield fall(start, end), start, end
+
+    borders = np.flatnonzero(np.diff(labels)) + 1
+    moves = []
+    for first, after in pairwise([0, *borders.tolist(), n]):  # equal labels, which a move must leave
+        for start in range(first, after):
+            free = min(first_equal[start], first)  # moves up to here or below cost nothing
+            moves.append(series(start, chain(range(free, first), range(free - 1, -1, -1))))
+            moves.append(series(start, range(after, n)))
+    for _, start, end in merge(*moves):
+        yield start, end

@@ -34,14 +34,14 @@ class RankBoostRule:
         """D_1: the same weight for every pair, or the same total weight for every query."""
         return self.pairs.signal(scores)
 
-    def signal(self, scores: Doubles) -> PairSignal:
-        """D_t+1(x0, x1) = D_t(x0, x1) exp(alpha_t (h_t(x0) - h_t(x1))) / Z_t."""
-        return self.pairs.signal(scores)
-
     def step(self, signal: PairSignal, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln((1 + r) / (1 - r)), the third method; None if no vote agrees with the pairs."""
         r = float(np.sum(signal.gradient * outputs))
         return float(half_log_odds(r)) if r > NOTHING else None
+
+    def signal(self, scores: Doubles) -> PairSignal:
+        """D_t+1(x0, x1) = D_t(x0, x1) exp(alpha_t (h_t(x0) - h_t(x1))) / Z_t."""
+        return self.pairs.signal(scores)
 
     def diagnostics(
         self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal
