@@ -1,7 +1,7 @@
 """Time of a round with custom metrics: 37 queries of 426 documents, 5 labels.
 
-`python -m benchmarks.own_metric` times LambdaMART with metrics of several kinds, with and without a batch form, and
-shows how good the models are. `--before` also times the gradients of one round with every swap of every query
+`python -m benchmarks.own_metric` times LambdaMART with metrics of several kinds, with and without a batch form,
+and shows how good the models are. `--before` also times the gradients of one round with every swap of every query
 tried, as it was before closed forms were looked for: that takes minutes. `--rankers` times the other rankers that
 take a custom metric. Times are processor seconds of all threads together.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-N_QUERIES, N_DOCUMENTS, N_FEATURES, ROUNDS, TRUNCATION = 37, 426, 20, 20, 30
+N_QUERIES, N_DOCUMENTS, N_FEATURES, ROUNDS, TRUNCATION = 37, 426, 20, 10, 30
 LABEL_SHARES = (0.5, 0.2, 0.15, 0.1, 0.05)
 
 
