@@ -159,6 +159,21 @@ Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vec
         };
 }
 
+Kernel linear_by_query(const Sizes& n, Vector<float> gains, Vector<double> discounts,
+                       Vector<double> query_factors) {
+    checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must be between 0 and 1, one per score");
+    checked_range(discounts, n.n_rows, 0.0, 1.0, "discounts must be between 0 and 1, one per rank of each query");
+    checked_finite(query_factors, n.n_queries, "query_factors must be one finite number per query");
+    return
+        [gains, discounts, query_factors](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
+            const std::size_t n_rows = loss.scores.size();
+            linear_by_query_lambdas(loss, view(gains).subspan(part.row, n_rows),
+                                    view(discounts).subspan(part.row, n_rows),
+                                    view(query_factors).subspan(part.query, loss.queries.size() - 1), n_threads,
+                                    lambdas);
+        };
+}
+
 Kernel average_precision(const Sizes&, double threshold, Depth depth, bool capped) {
     const std::size_t n_ranks = checked_depth(depth);
     return [threshold, n_ranks, capped](const PairLoss& loss, const Part&, int n_threads, Lambdas lambdas) {
@@ -190,8 +205,8 @@ Kernel even(const Sizes&) {
 
 Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
     require(n.n_queries == 1, "there must be one query");
-    require(deltas.shape(0) == n.n_rows && deltas.shape(1) == n.n_rows,
-            "deltas must have one row and one column per document");
+    require(deltas.shape(1) == n.n_rows && deltas.shape(0) <= n.n_rows && (deltas.shape(0) > 0 || n.n_rows == 0),
+            "deltas must have one column per document, and one row for each of the first ranks");
     const Doubles values(deltas.data(), deltas.size());
     for (double delta : values)
         require(0.0 <= delta && std::isfinite(delta), "deltas must be finite and not negative");
@@ -204,6 +219,8 @@ Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
 
 void bind_lambdas(nb::module_& m) {
     define(m, "linear", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
+    define(m, "linear_by_query", linear_by_query, nb::arg("gains"), nb::arg("discounts"),
+           nb::arg("query_factors"));
     define(m, "average_precision", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
            nb::arg("capped"));
     define(m, "reciprocal_rank", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());

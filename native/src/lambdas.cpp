@@ -12,9 +12,14 @@ namespace {
 // |gain_i - gain_j| x |discount_i - discount_j|.
 class LinearDeltas {
   public:
-    LinearDeltas(std::span<const float> gains, const LaneColumn<float>& discounts, std::size_t depth,
-                 Doubles query_factors)
-        : gains_(gains), query_factors_(query_factors), depth_(depth), discounts_(discounts) {}
+    LinearDeltas(std::span<const float> gains, Doubles query_factors)
+        : gains_(gains), query_factors_(query_factors) {}
+
+    // The discounts of the ranks, which must outlive this object; those from rank `depth` on are equal.
+    void use(const LaneColumn<float>& discounts, std::size_t depth) {
+        discounts_ = &discounts;
+        depth_ = depth;
+    }
 
     double prepare(const QueryPairs& pairs) {
         rows_ = pairs.rows();
@@ -25,17 +30,41 @@ class LinearDeltas {
     }
     std::size_t depth() const { return depth_; }
     RowSums row(std::size_t upper, const PairColumns& documents) const {
-        return rows_.linear_row(static_cast<std::int64_t>(upper), {ranked_gains_.data(), discounts_.data()},
+        return rows_.linear_row(static_cast<std::int64_t>(upper), {ranked_gains_.data(), discounts_->data()},
                                 documents);
     }
 
   private:
     std::span<const float> gains_;
     Doubles query_factors_;
-    std::size_t depth_;
-    const LaneColumn<float>& discounts_;
+    std::size_t depth_ = 0;
+    const LaneColumn<float>* discounts_ = nullptr;
     LaneColumn<float> ranked_gains_;
     PairRows rows_{};
+};
+
+// The same with the query's own discounts.
+class QueryLinearDeltas : public LinearDeltas {
+  public:
+    QueryLinearDeltas(std::span<const float> gains, Offsets queries, Doubles discounts, Doubles query_factors)
+        : LinearDeltas(gains, query_factors), queries_(queries), discounts_(discounts) {}
+
+    double prepare(const QueryPairs& pairs) {
+        const Doubles own =
+            discounts_.subspan(static_cast<std::size_t>(queries_[pairs.query()]), pairs.size());
+        ranked_discounts_.resize(own.size());
+        std::transform(own.begin(), own.end(), ranked_discounts_.data(),
+                       [](double discount) { return static_cast<float>(discount); });
+        std::size_t depth = own.size();
+        while (depth > 0 && own[depth - 1] == own.back()) --depth;
+        use(ranked_discounts_, depth);
+        return LinearDeltas::prepare(pairs);
+    }
+
+  private:
+    Offsets queries_;
+    Doubles discounts_;
+    LaneColumn<float> ranked_discounts_;
 };
 
 // Deltas that a metric computes one row at a time.
@@ -186,14 +215,14 @@ class EvenDeltas : public WrittenDeltas {
     }
 };
 
-// The caller's matrix of deltas, scaled by its maximum.
+// The caller's rows of deltas, scaled by their maximum.
 class GivenDeltas : public WrittenDeltas {
   public:
     explicit GivenDeltas(Doubles deltas) : deltas_(deltas) {}
 
     double prepare(const QueryPairs& pairs) {
         largest_ = *std::max_element(deltas_.begin(), deltas_.end());
-        return start(pairs, pairs.size(), largest_);
+        return start(pairs, deltas_.size() / pairs.size(), largest_);
     }
     RowSums row(std::size_t upper, const PairColumns& documents) {
         const std::size_t begin = upper * static_cast<std::size_t>(documents.size);
@@ -220,8 +249,17 @@ void linear_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles 
     padded.resize(std::max(longest_query(loss.queries), discounts.size()));
     std::transform(discounts.begin(), discounts.end(), padded.data(),
                    [](double discount) { return static_cast<float>(discount); });
+    sum_pairs(loss, n_threads, lambdas, [&] {
+        LinearDeltas deltas(gains, query_factors);
+        deltas.use(padded, discounts.size());
+        return deltas;
+    });
+}
+
+void linear_by_query_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts,
+                             Doubles query_factors, int n_threads, Lambdas lambdas) {
     sum_pairs(loss, n_threads, lambdas,
-              [&] { return LinearDeltas(gains, padded, discounts.size(), query_factors); });
+              [&] { return QueryLinearDeltas(gains, loss.queries, discounts, query_factors); });
 }
 
 void average_precision_lambdas(const PairLoss& loss, double threshold, std::size_t depth, bool capped,

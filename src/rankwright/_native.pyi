@@ -101,6 +101,22 @@ def linear_lambdas(
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def linear_by_query_lambdas(
+    *,
+    offsets: NDArray[np.int64],
+    order: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    n_threads: int,
+    path: int | None = None,
+    gains: NDArray[np.float32],
+    discounts: NDArray[np.float64],
+    query_factors: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def average_precision_lambdas(
     *,
     offsets: NDArray[np.int64],
@@ -195,6 +211,18 @@ class QueryPull:
     def __call__(self, query: int, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
 
 def linear_pull(
+    *,
+    offsets: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    gains: NDArray[np.float32],
+    discounts: NDArray[np.float64],
+    query_factors: NDArray[np.float64],
+) -> QueryPull: ...
+def linear_by_query_pull(
     *,
     offsets: NDArray[np.int64],
     labels: NDArray[np.float64],

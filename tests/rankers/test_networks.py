@@ -120,13 +120,50 @@ def test_the_lambdas_of_one_query_are_those_of_all(metric, weighted):
         assert pull(query, scores[rows]).tobytes() == wanted[rows].tobytes()
 
 
+@pytest.mark.parametrize("metric", [AP(), NDCG()], ids=str)
+def test_labels_40_apart_have_the_lambdas_of_labels_1_apart(metric):
+    near = judged()
+    near = RankingData(near.X, (near.y > 0).astype(float), near.qid)
+    far = RankingData(near.X, 40 * near.y, near.qid)
+    scores = RNG.normal(size=len(near))
+    pulls = [LambdaGradients(metric, data.y, data.groups)(scores) for data in (near, far)]
+    np.testing.assert_allclose(pulls[1], pulls[0], rtol=1e-6, atol=1e-12)
+
+
+def test_lambdarank_learns_from_grades_40_apart():
+    train = judged()
+    train = RankingData(train.X, 40 * train.y, train.qid)
+    for metric in (AP(), NDCG()):
+        ranker = LambdaRank(metric, rounds=5, learning_rate=0.01).fit(train)
+        assert ranker.score(*train) > metric(train.y, np.zeros(len(train)), train.qid) + 0.05
+
+
+class SumOfRanks(TopLabel):
+    """A sum over documents until it is told to differ."""
+
+    differs = False
+
+    def of_ranking(self, labels):
+        return super().of_ranking(labels) + (labels[1] * labels[2] if SumOfRanks.differs else 0.0)
+
+
+def test_lambdarank_drops_a_sum_that_does_not_hold(monkeypatch):
+    train = judged()
+    lambdas = LambdaGradients(SumOfRanks(), train.y, train.groups)
+    pull = lambdas.pull()
+    monkeypatch.setattr(SumOfRanks, "differs", True)
+    with pytest.warns(UserWarning, match="seemed to be a sum over documents"):
+        found = [pull(query, RNG.normal(size=10)) for _ in range(20) for query in range(15)]
+    assert np.isfinite(found).all()
+
+
 def test_a_custom_metric_trains_lambdarank():
     train = judged()
     ranker = LambdaRank(TopLabel(), rounds=5, learning_rate=0.01).fit(train)
     assert ranker.score(*train) > TopLabel()(train.y, np.zeros(len(train)), train.qid) + 0.5
 
 
-@pytest.mark.parametrize("name", ["linear", "expected_reciprocal_rank"])
+@pytest.mark.parametrize("name", ["linear", "linear_by_query", "expected_reciprocal_rank"])
 def test_the_bindings_of_pulls_check_their_arrays(name):
     given = {
         "offsets": np.array([0, 2]), "labels": np.zeros(2), "query_weights": None, "truncation": None,
@@ -135,6 +172,7 @@ def test_the_bindings_of_pulls_check_their_arrays(name):
     }  # fmt: skip
     own = {
         "linear": ("gains", "discounts", "query_factors"),
+        "linear_by_query": ("gains", "discounts", "query_factors"),
         "expected_reciprocal_rank": ("stop_probability", "depth"),
     }
     common = ("offsets", "labels", "query_weights", "truncation", "normalise", "sigma")

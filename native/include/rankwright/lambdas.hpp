@@ -46,6 +46,10 @@ struct Lambdas {
 void linear_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts, Doubles query_factors,
                     int n_threads, Lambdas lambdas);
 
+// The same with discounts that differ by query: discounts[queries[q] + r] is that of rank r, from 0, of query q.
+void linear_by_query_lambdas(const PairLoss& loss, std::span<const float> gains, Doubles discounts,
+                             Doubles query_factors, int n_threads, Lambdas lambdas);
+
 // The metrics of metrics.hpp, with the same arguments.
 void average_precision_lambdas(const PairLoss& loss, double threshold, std::size_t depth, bool capped,
                                int n_threads, Lambdas lambdas);
@@ -58,6 +62,7 @@ void expected_reciprocal_rank_lambdas(const PairLoss& loss, Doubles stop_probabi
 void even_lambdas(const PairLoss& loss, int n_threads, Lambdas lambdas);
 
 // Any metric, for a single query of n documents: deltas[upper * n + lower] is |delta| of these two ranks, from 0.
+// There are 1 to n rows of deltas; between documents below the last row, |delta| is 0.
 void given_lambdas(const PairLoss& loss, Doubles deltas, Lambdas lambdas);
 
 }  // namespace rankwright

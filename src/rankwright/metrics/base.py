@@ -5,9 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from functools import partial
-from itertools import permutations
-from math import factorial, fsum, prod
+from math import fsum
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,8 +14,10 @@ from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
-from rankwright.metrics.lambdas import SwapLambdas
-from rankwright.metrics.sweep import sweep_by_rankings
+from rankwright.metrics.custom import TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
+from rankwright.metrics.lambdas import own_lambda_kernel
+from rankwright.metrics.probing import LABELS_AT_ONCE, values_of
+from rankwright.metrics.tied_orders import expected_value
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
-
-# A metric without a closed form for ties is averaged over all orders of the tied documents if there are at most
-# this many, and over this many random orders otherwise.
-ORDERS_OF_TIES = 720
 
 MOST_RANKS = 2**31 - 1
 
@@ -61,7 +57,7 @@ class Metric(ABC):
     ties
         How documents with equal scores are ordered.
     empty
-        The value of an empty query, in which all rankings are equally good (for example, one without relevant
+        The value of an empty query, for which the metric is not defined (for example, one without relevant
         documents): a number, or None to leave such queries out of the mean.
     """
 
@@ -94,8 +90,22 @@ class Metric(ABC):
     def of_ranking(self, labels: Doubles) -> float:
         """Return the value of one query from the labels of its documents, best-ranked first.
 
-        Return NaN if all orders are equally good; the query then has the value `empty`.
+        Return NaN if the metric is not defined for these labels in any order; the query then has the value
+        `empty`.
         """
+
+    def of_rankings(self, rankings: Doubles) -> Doubles:
+        """Return the values of several rankings of one query: one row of labels, best-ranked first, per ranking.
+
+        The default calls `of_ranking` for each row. A custom metric that computes all rows together is faster by
+        far if it is no sum over documents.
+        """
+        return np.array([self.of_ranking(labels) for labels in rankings], dtype=np.float64)
+
+    @property
+    def has_batch_form(self) -> bool:
+        """Whether the metric defines its own `of_rankings`."""
+        return type(self).of_rankings is not Metric.of_rankings
 
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> float:
         """Return the mean over queries; without `qid` all documents belong to one query."""
@@ -133,30 +143,26 @@ class Metric(ABC):
         `labels` has the labels of the ranking, best-ranked first. The default tries every swap; a metric with a
         closed form overrides it.
         """
-        n = len(labels)
-        before, deltas = self.of_ranking(labels), np.zeros((n, n))
-        if np.isnan(before):
-            return deltas
-        for i in range(n):
-            for j in range(i + 1, n):
-                swapped = labels.copy()
-                swapped[[i, j]] = swapped[[j, i]]
-                deltas[i, j] = deltas[j, i] = abs(self.of_ranking(swapped) - before)
-        return deltas
+        deltas = TriedSwaps(self, most=None, depth=None).deltas(labels, np.zeros(len(labels)), None)
+        return np.maximum(deltas, deltas.T)
 
-    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         """Return the kernel of this metric's pairwise gradients, for documents with these labels.
 
-        The default calls `swap_deltas`; a metric with native deltas overrides it.
+        The default uses `swap_deltas` if the metric defines it, and otherwise looks for a closed form by trials; a
+        metric with native deltas overrides it.
         """
-        return SwapLambdas(self)
+        if type(self).swap_deltas is not Metric.swap_deltas:
+            return own_lambda_kernel(self)
+        return custom_lambda_kernel(self, labels, groups)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         """Return the function that evaluates s + alpha t for every alpha, for documents with these labels.
 
-        The default evaluates one ranking after another; a metric with a native sweep overrides it.
+        The default looks for a closed form by trials, and otherwise evaluates one ranking after another; a metric
+        with a native sweep overrides it.
         """
-        return partial(sweep_by_rankings, self, labels, groups)
+        return custom_sweep_kernel(self, labels, groups)
 
     def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
         """Return the rows of each query in the order that breaks ties, and whether ties are averaged instead."""
@@ -168,22 +174,22 @@ class Metric(ABC):
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:  # noqa: ARG002
         """Return one value per query, with ties in ranking order or averaged; NaN for an empty query."""
         checked_labels(labels, len(labels))
-        offsets, order, scores = ranking.groups.offsets, ranking.order, ranking.scores
-        values = np.empty(len(ranking.groups))
-        for query in range(len(values)):
+        offsets, order, sizes = ranking.groups.offsets, ranking.order, ranking.groups.sizes
+        tied = ranking.tied if self.ties is Ties.EXPECTED else np.zeros(len(sizes), dtype=bool)
+        values = np.empty(len(sizes))
+        for query in np.flatnonzero(tied):
             rows = order[offsets[query] : offsets[query + 1]]
-            values[query] = self._of_tied_ranking(labels[rows], scores[rows])
+            scores = ranking.scores[rows]
+            runs = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
+            values[query] = expected_value(self, labels[rows], runs)
+        for queries in _with_equal_labels(np.flatnonzero(~tied), labels, ranking.groups, self.has_batch_form):
+            places = offsets[queries][:, None] + np.arange(sizes[queries[0]])
+            values[queries] = values_of(self, labels[order[places]])
         return values
 
     def _sorted(self, ranking: Ranking) -> tuple[SortedQueries, bool]:
         """Return the first two arguments of every native metric: the ranking, and whether to average ties."""
         return ranking.native, self.ties is Ties.EXPECTED
-
-    def _of_tied_ranking(self, labels: Doubles, scores: Doubles) -> float:
-        if self.ties is not Ties.EXPECTED:
-            return self.of_ranking(labels)
-        runs = np.split(labels, np.flatnonzero(scores[1:] != scores[:-1]) + 1)
-        return float(np.mean([self.of_ranking(order) for order in _orders_of(runs)]))
 
     def __matmul__(self, k: int) -> Self:
         """Return this metric cut off at rank k: `NDCG() @ 10`."""
@@ -224,6 +230,23 @@ def mean_over_queries(values: Doubles) -> float:
     return fsum(kept.tolist()) / len(kept) if len(kept) else float("nan")
 
 
+def _with_equal_labels(
+    queries: NDArray[np.int64], labels: Doubles, groups: QueryGroups, together: bool
+) -> Iterator[NDArray[np.int64]]:
+    """Yield the queries one by one or, if `together`, in blocks with the same labels, such as those of a sweep."""
+    if not together:
+        yield from queries[:, None]
+        return
+    sizes = groups.sizes[queries]
+    for size in np.unique(sizes):
+        alike = queries[sizes == size]
+        rows = groups.rows[groups.offsets[alike][:, None] + np.arange(size)]
+        kind = np.unique(labels[rows], axis=0, return_inverse=True)[1].ravel()
+        by_kind = np.split(alike[np.argsort(kind, kind="stable")], np.cumsum(np.bincount(kind))[:-1])
+        for one in by_kind:
+            yield from np.array_split(one, 1 + len(one) * int(size) // LABELS_AT_ONCE)
+
+
 def linear_swap_deltas(gains: Doubles, discounts: Doubles) -> Doubles:
     """Return the swap deltas of sum(gain x discount): |(gain_i - gain_j)(discount_i - discount_j)|."""
     deltas: Doubles = np.abs(np.subtract.outer(gains, gains) * np.subtract.outer(discounts, discounts))
@@ -262,25 +285,3 @@ def _spell(value: Any) -> str:
     if isinstance(value, Enum):
         return str(value.value)
     return spell_number(value) if isinstance(value, float) else str(value).lower()
-
-
-def _orders_of(runs: list[Doubles]) -> Iterator[Doubles]:
-    """Yield rankings with each run of ties permuted: all of them, or random ones if there are too many."""
-    if prod(map(_n_orders, runs)) > ORDERS_OF_TIES:
-        # The seed is fixed so that equal rankings always get equal values.
-        random = np.random.default_rng(0)
-        for _ in range(ORDERS_OF_TIES):
-            yield np.concatenate([random.permutation(run) for run in runs])
-        return
-    orders = [np.empty(0)]
-    for run in runs:
-        tails = [run] if _n_orders(run) == 1 else [np.array(tail) for tail in permutations(run)]
-        orders = [np.append(head, tail) for head in orders for tail in tails]
-    yield from orders
-
-
-def _n_orders(run: Doubles) -> int:
-    """Return the number of orders of tied documents to try: one if their labels are equal."""
-    if (run == run[0]).all():
-        return 1
-    return factorial(len(run)) if len(run) < 8 else ORDERS_OF_TIES + 1

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.arrays import Doubles, Floats
     from rankwright.metrics.base import Metric
 
     Rows = NDArray[np.int64]
@@ -96,22 +96,40 @@ def linear_lambda_kernel(
     Only differences of gains count, so gains are shifted and scaled to [0, 1] within each query: this keeps their
     precision in 32-bit floats.
     """
+    scaled, ranges = scaled_gains(gains, groups)
+    own = {"gains": scaled, "discounts": discounts, "query_factors": ranges * query_factors}
+    return NativeLambdas(_native.linear_lambdas, _native.linear_pull, own)
+
+
+def scaled_gains(gains: Doubles, groups: QueryGroups) -> tuple[Floats, Doubles]:
+    """Return gains shifted and scaled to [0, 1] within each query, and the range of each query's gains."""
     grouped, starts, query_of_row = gains[groups.rows], groups.offsets[:-1], groups.query_of_row
     lowest = np.minimum.reduceat(grouped, starts)
     ranges = np.maximum.reduceat(grouped, starts) - lowest
     scaled = (gains - lowest[query_of_row]) / np.where(ranges > 0, ranges, 1.0)[query_of_row]
-    own = {"gains": scaled.astype(np.float32), "discounts": discounts, "query_factors": ranges * query_factors}
-    return NativeLambdas(_native.linear_lambdas, _native.linear_pull, own)
+    return scaled.astype(np.float32), ranges
 
 
 @dataclass(frozen=True, eq=False)
-class SwapLambdas:
-    """The `LambdaKernel` of a metric without a native one; it calls `swap_deltas` for each query."""
+class GivenLambdas:
+    """A `LambdaKernel` of swap deltas that a Python function computes for one query after the other.
 
-    metric: Metric
+    The function takes the labels and the scores of a ranking, best first, and `truncation`. It returns the matrix
+    of |change of the metric| by upper rank, at least down to `truncation`, and by lower rank.
+    """
+
+    deltas_of: Callable[[Doubles, Doubles, int | None], Doubles]
 
     def sums(
-        self, *, offsets: Rows, order: Rows, scores: Doubles, labels: Doubles, n_threads: int, **options: Any
+        self,
+        *,
+        offsets: Rows,
+        order: Rows,
+        scores: Doubles,
+        labels: Doubles,
+        truncation: int | None,
+        n_threads: int,
+        **options: Any,
     ) -> Sums:
         """Return gradient and hessian, in row order."""
         gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
@@ -122,8 +140,9 @@ class SwapLambdas:
                 order=np.arange(len(ranked)),
                 scores=scores[ranked],
                 labels=labels[ranked],
+                truncation=truncation,
                 n_threads=n_threads,
-                deltas=self._checked_deltas(labels[ranked]),
+                deltas=self.deltas_of(labels[ranked], scores[ranked], truncation),
                 **_of_query(query, **options),
             )
         return gradient, hessian
@@ -144,16 +163,26 @@ class SwapLambdas:
 
         return of_query
 
-    def _checked_deltas(self, labels: Doubles) -> Doubles:
-        deltas = np.ascontiguousarray(self.metric.swap_deltas(labels), dtype=np.float64)
-        if deltas.shape != (len(labels), len(labels)):
-            raise InputError(
-                f"{self.metric}: swap_deltas of {len(labels)} documents must have one row and one column per "
-                f"document, not shape {deltas.shape}."
-            )
-        if not (np.isfinite(deltas) & (deltas >= 0)).all():
-            raise InputError(f"{self.metric}: swap_deltas must be finite and not negative.")
-        return deltas
+
+def own_lambda_kernel(metric: Metric) -> LambdaKernel:
+    """Return the kernel of a metric that has its own `swap_deltas`."""
+
+    def deltas_of(labels: Doubles, scores: Doubles, truncation: int | None) -> Doubles:  # noqa: ARG001
+        return _checked_deltas(metric, labels)
+
+    return GivenLambdas(deltas_of)
+
+
+def _checked_deltas(metric: Metric, labels: Doubles) -> Doubles:
+    deltas = np.ascontiguousarray(metric.swap_deltas(labels), dtype=np.float64)
+    if deltas.shape != (len(labels), len(labels)):
+        raise InputError(
+            f"{metric}: swap_deltas of {len(labels)} documents must have one row and one column per document, not "
+            f"shape {deltas.shape}."
+        )
+    if not (np.isfinite(deltas) & (deltas >= 0)).all():
+        raise InputError(f"{metric}: swap_deltas must be finite and not negative.")
+    return deltas
 
 
 def _of_query(query: int, query_weights: Doubles | None, **options: Any) -> dict[str, Any]:

@@ -30,6 +30,21 @@ class PairAccuracy(Metric):
         right, wrong = (labels[upper] > labels[lower]).sum(), (labels[upper] < labels[lower]).sum()
         return float(right / (right + wrong)) if right + wrong else np.nan
 
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return the closed form: only pairs with a swapped document change, at most down to the lower rank."""
+        levels, level = np.unique(labels, return_inverse=True)
+        signs = np.sign(levels[:, None] - labels)  # of each label against the label of each rank
+        beaten = np.cumsum(signs, axis=1)
+        upper, lower = np.triu_indices(len(labels), 1)
+        change = signs[level[lower], upper]
+        for sign, document in ((1.0, lower), (-1.0, upper)):
+            between = beaten[level[document], lower - 1] - beaten[level[document], upper]
+            change = change + sign * between
+        deltas = np.zeros((len(labels), len(labels)))
+        n_pairs = max(1, (labels[upper] != labels[lower]).sum())
+        deltas[upper, lower] = deltas[lower, upper] = np.abs(change) / n_pairs
+        return deltas
+
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return _native.pair_accuracies(*self._sorted(ranking), labels, n_threads)
 
@@ -46,6 +61,9 @@ class KendallTau(PairAccuracy):
 
     def of_ranking(self, labels: Doubles) -> float:
         return 2.0 * super().of_ranking(labels) - 1.0
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        return 2.0 * super().swap_deltas(labels)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return 2.0 * super()._evaluate(labels, ranking, n_threads) - 1.0
