@@ -119,9 +119,10 @@ class RunFile:
         found = [row_of.get(pair) for pair in zip(run.qid, run.document_ids, strict=True)]
         rows = [row for row in found if row is not None]
         if not rows:
+            ours, theirs = str(documents.qid[0]), str(run.qid[0])
             raise InputError(
                 f"{self.path} retrieves no document of the data: its ids are like {run.document_ids[0]!r} in "
-                f"query {str(run.qid[0])!r}, those of the data like {names[0]!r} in query {str(documents.qid[0])!r}."
+                f"query {theirs!r}, those of the data like {names[0]!r} in query {ours!r}."
             )
         scores = np.full(len(documents), -np.inf)
         scores[rows] = run.scores[[row is not None for row in found]]

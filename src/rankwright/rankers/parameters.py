@@ -110,6 +110,18 @@ class Parameters:
         """Return the parameters by name, as they were given."""
         return {name: vars(self).get(name, self.declared[name].default) for name in sorted(self.declared)}
 
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        require_known(type(self), parameters)
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        given = {name: repr(value) for name, value in self.get_params().items()}
+        changed = {name: text for name, text in given.items() if text != repr(self.declared[name].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in changed.items())})"
+
     def check_parameters(self) -> None:
         """Refuse values out of range, and values that do not go together."""
         for one in describe(type(self)):
