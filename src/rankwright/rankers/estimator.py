@@ -54,7 +54,8 @@ class Estimator:
 
 def _stand_in(estimator: Estimator) -> Any:
     """Return a `BaseEstimator` with the same attributes and the same routed methods."""
-    one = _stand_in_class(type(estimator))()
+    kind: Any = type(estimator)
+    one = _stand_in_class(kind)()
     one.__dict__ = estimator.__dict__  # shared: what a tool requests stays with the estimator
     return one
 
