@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import rankwright as rw
+from rankwright.cli.completion import complete_metric
 from rankwright.cli.inputs import (
     JobsOption,
     JsonFlag,
@@ -33,7 +34,10 @@ def combine(
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
     reading: ReadOptions,
-    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="Metric to maximise.")] = "ndcg@10",
+    metric: Annotated[
+        str,
+        typer.Option("--metric", metavar="NAME", help="Metric to maximise.", autocompletion=complete_metric),
+    ] = "ndcg@10",
     form: Annotated[
         str,
         typer.Option(

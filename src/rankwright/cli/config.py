@@ -1,4 +1,4 @@
-"""Configuration files of verbs: options by their names, in TOML, YAML or JSON.
+"""Configurations: the options of a verb in a file, by their names.
 
     ranker = "lambdamart"
     train = "train.txt"
@@ -8,55 +8,28 @@
     rounds = 200
     metric = "ndcg@10"
 
-A verb takes part with two parameters, `config: ConfigOption` and `save_config: SaveConfigOption`, and the call
-`write_config(save_config)` after its work. Options on the command line override those of the file; each `--set`
-overrides one parameter.
+Options on the command line override those of the file; each `--set` overrides one parameter.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import math
-import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from rankwright.errors import InputError, MissingPackageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from rankwright.cli.config_files import as_text, read_config, require_format
+from rankwright.cli.output import write_text
+from rankwright.errors import InputError
 
 OWN = ("config", "save-config", "help")
 SETTINGS = "set"
 FROM_FILE = "rankwright.settings"  # the context's entry for the file's --set
-
-
-def read_config(path: Path) -> dict[str, Any]:
-    """Return the options in a configuration file."""
-    from rankwright.data.files import open_bytes
-
-    with open_bytes(path) as file:
-        content = file.read()
-    try:
-        options = _reader(path)(content.decode())
-    except (ValueError, RecursionError) as error:  # also what the TOML and JSON readers raise
-        raise InputError(f"{path} cannot be read as {_suffix(path)[1:].upper()}: {_first_line(error)}") from None
-    if not isinstance(options, dict):
-        raise InputError(f"{path} must hold options by name, such as ranker and train.")
-    return {str(name): value for name, value in options.items()}
-
-
-def as_text(path: Path, options: Mapping[str, Any]) -> str:
-    """Return options as the text of a configuration file."""
-    suffix = _suffix(path)
-    if suffix == ".toml":
-        return _toml(options)
-    if suffix == ".json":
-        return json.dumps(options, indent=2, ensure_ascii=False) + "\n"
-    text: str = _yaml().safe_dump(dict(options), sort_keys=False, allow_unicode=True)
-    return text
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
@@ -89,10 +62,10 @@ def merged_settings(context: typer.Context, given: list[str] | None) -> list[str
 
 def _check_output(path: Path | None) -> Path | None:
     if path is not None:
-        from rankwright.cli.inputs import checked_output
+        from rankwright.cli.inputs import checked_output  # which imports this module
 
-        _reader(path)  # refuses an unknown format before any long work
-        checked_output(path)
+        require_format(path)
+        checked_output(path)  # before any long work
     return path
 
 
@@ -117,14 +90,37 @@ SaveConfigOption = Annotated[
 ]
 
 
-def write_config(context: typer.Context, path: Path | None) -> None:
+def configurable(verb: Callable[..., None]) -> Callable[..., None]:
+    """Give a verb the options `--config` and `--save-config`."""
+    own = inspect.signature(verb, eval_str=True)
+    added = {"context": typer.Context, "config": ConfigOption, "save_config": SaveConfigOption}
+
+    @functools.wraps(verb)
+    def with_config(context: typer.Context, save_config: Path | None, **given: Any) -> None:
+        del given["config"]  # its options are the defaults of the others by now
+        try:
+            verb(**given)
+        except typer.Exit:  # after Ctrl-C, with the model saved
+            _save(context, save_config)
+            raise
+        _save(context, save_config)
+
+    parameters = [
+        *own.parameters.values(),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+            for name, kind in added.items()
+        ),
+    ]
+    with_config.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    with_config.__annotations__ = {one.name: one.annotation for one in parameters}
+    return with_config
+
+
+def _save(context: typer.Context, path: Path | None) -> None:
     """Write the options of this run, if a file was asked for."""
     if path is not None:
-        from rankwright.data.files import write_whole
-
-        text = as_text(path, _options_of(context))
-        with write_whole(path) as file:
-            file.write(text.encode())
+        write_text(path, as_text(path, _options_of(context)))
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
@@ -180,63 +176,3 @@ def _value(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return text if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
-
-
-def _suffix(path: Path) -> str:
-    return ".yaml" if path.suffix.lower() == ".yml" else path.suffix.lower()
-
-
-def _reader(path: Path) -> Any:
-    if _suffix(path) == ".yaml":
-        return _read_yaml
-    readers = {".toml": tomllib.loads, ".json": json.loads}
-    if _suffix(path) not in readers:
-        raise InputError(f"{path} is no configuration file: its name must end with .toml, .yaml, .yml or .json.")
-    return readers[_suffix(path)]
-
-
-def _read_yaml(text: str) -> Any:
-    yaml = _yaml()
-    try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from None
-
-
-def _yaml() -> Any:
-    try:
-        import yaml
-    except ModuleNotFoundError:
-        raise MissingPackageError("A YAML file needs PyYAML: pip install 'rankwright[yaml]'.") from None
-    return yaml
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).partition("\n")[0] or type(error).__name__
-    return text if text.endswith(".") else f"{text}."
-
-
-def _toml(options: Mapping[str, Any]) -> str:
-    """Return options as TOML: values first, then one section for each table."""
-    plain = {name: value for name, value in options.items() if not isinstance(value, dict)}
-    tables = {name: value for name, value in options.items() if isinstance(value, dict)}
-    lines = [f"{_toml_key(name)} = {_toml_value(value)}" for name, value in plain.items()]
-    for name, table in tables.items():
-        lines += ["", f"[{_toml_key(name)}]"]
-        lines += [f"{_toml_key(key)} = {_toml_value(value)}" for key, value in table.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _toml_key(name: str) -> str:
-    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if bare else _toml_value(name)
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_toml_key(str(name))} = {_toml_value(one)}" for name, one in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml_value, value))}]"
-    if value is None:
-        raise InputError("TOML has no null; save the configuration as .json instead.")
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -72,13 +72,6 @@ def scored(
     return {name: one if isinstance(one, Scorer) else one.scores(judged, n_jobs) for name, one in systems.items()}
 
 
-def document_names(documents: Documents) -> list[str]:
-    """Return the ids of documents; without ids, documents are numbered from `row1`."""
-    if documents.document_ids is None:
-        return [f"row{row}" for row in range(1, len(documents) + 1)]
-    return [str(one) for one in documents.document_ids]
-
-
 @dataclass(frozen=True)
 class ScoreFile:
     """A file with one score per line, in the order of the documents."""
@@ -112,7 +105,7 @@ class RunFile:
     def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:  # noqa: ARG002
         """Return the scores of the run; a document that was not retrieved is ranked last."""
         run = read_run(self.path)
-        names = document_names(documents)
+        names = documents.document_names
         row_of = {pair: row for row, pair in enumerate(zip(documents.qid.astype(np.str_), names, strict=True))}
         if len(row_of) < len(documents):
             raise InputError(f"{self.path} cannot be matched: a document id of the data occurs twice in a query.")
