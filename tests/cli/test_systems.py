@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+from io import BytesIO, TextIOWrapper
 
 import numpy as np
 import pytest
@@ -86,6 +87,16 @@ def test_a_score_file_is_a_system(run, judged_file, model, tmp_path, name):
     (tmp_path / name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     found = run("evaluate", model, tmp_path / name, "--data", judged_file, "--json").json
     assert means(found, model) == means(found, tmp_path / name)
+
+
+def test_standard_input_is_a_system(run, refuse, judged_file, model, monkeypatch):
+    text = run("predict", model, "--data", judged_file).out
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+    found = run("evaluate", model, "-", "--data", judged_file, "--json").json
+    assert means(found, model) == means(found, "-")
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"x\n")))
+    assert refuse("evaluate", "-", "--data", judged_file).startswith("standard input is no system; ")
+    assert refuse("evaluate", "-", "--data", "-") == "Standard input can be a system or the data, not both."
 
 
 def test_a_run_is_a_system(run, judged_file, model, tmp_path):

@@ -39,6 +39,7 @@ EPILOG = """\
 app = typer.Typer(
     help="Learning to rank by boosting: train, evaluate, cross-validate and apply rankers.",
     epilog=EPILOG,
+    subcommand_metavar="VERB ...",
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

@@ -12,7 +12,7 @@ def complete_ranker(incomplete: str) -> Iterator[tuple[str, str]]:
     from rankwright.rankers.catalogue import known_rankers
 
     for name, kind in sorted(known_rankers().items()):
-        if name.startswith(incomplete.lower()):
+        if name.startswith(incomplete):
             yield name, (kind.__doc__ or "").partition("\n")[0]
 
 
@@ -38,8 +38,9 @@ def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[
     from rankwright.errors import InputError
     from rankwright.rankers.catalogue import find_ranker
 
+    named = [context.params.get("ranker"), *context.args]  # typer does not parse what comes before an open option
     try:
-        declared = find_ranker(str(context.params.get("ranker"))).declared
+        declared = find_ranker(str(next(filter(None, named), None))).declared
     except InputError:  # no ranker yet
         return
     for name, parameter in declared.items():

@@ -34,7 +34,7 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Train a ranker on generated data, compare it with baselines and write a report, in a few seconds.
+    """Train on generated data, compare with baselines and write a report, in a few seconds.
 
     Example:
 

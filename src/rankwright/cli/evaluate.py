@@ -64,6 +64,8 @@ def evaluate(
 
         rankwright evaluate old.rw new.rw --data test.txt --metrics ndcg@10,map
     """
+    from rankwright.cli.systems import open_systems, scored
+
     if plot is not None:
         if rounds is None:
             raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
@@ -73,18 +75,18 @@ def evaluate(
     if per_query and not json:
         raise InputError("--per-query needs --json.")
     require_distinct(files)
-    from rankwright.cli.systems import open_system, scored
-
-    systems: dict[str, Any] = {str(path): open_system(path) for path in files}
-    scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
-    judged = read_data(data, reading, scorers, n_jobs=jobs)
-    asked = rw.metrics.parse_metrics(metrics)
-    if rounds is not None:
-        cuts = _numbers(rounds)
-        found = rw.evaluate_rounds(systems, judged, cuts, metrics=asked, convention=convention, n_jobs=jobs)
-        _show_rounds(found, plot, json)
-        return
-    report = rw.evaluate(scored(systems, judged, jobs), judged, metrics=asked, convention=convention, n_jobs=jobs)
+    asked: dict[str, Any] = {
+        "metrics": rw.metrics.parse_metrics(metrics),
+        "convention": convention,
+        "n_jobs": jobs,
+    }
+    with open_systems(files, data) as systems:
+        scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
+        judged = read_data(data, reading, scorers, n_jobs=jobs)
+        if rounds is not None:
+            _show_rounds(rw.evaluate_rounds(systems, judged, _numbers(rounds), n_jobs=jobs, **asked), plot, json)
+            return
+        report = rw.evaluate(scored(systems, judged, jobs), judged, n_jobs=jobs, **asked)
     if json:
         compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}
         show_json(report.to_dict() | compared | ({"per_query": _per_query(report)} if per_query else {}))

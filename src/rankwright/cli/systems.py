@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,6 +25,7 @@ import numpy as np
 
 from rankwright.cli.foreign import CatBoostModel, LightGBMModel, XGBoostModel
 from rankwright.cli.output import note
+from rankwright.cli.reading import file_of
 from rankwright.data import read_run
 from rankwright.data.counted import counted
 from rankwright.data.files import open_bytes
@@ -32,7 +34,7 @@ from rankwright.models import Scorer, load
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankwright.arrays import Doubles
@@ -46,6 +48,15 @@ class ScoredFile(Protocol):
 
     def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:
         """Return one score per document."""
+
+
+@contextmanager
+def open_systems(files: Sequence[Path], data: Path) -> Iterator[dict[str, Any]]:
+    """Yield the systems by the names of their files; `-` is standard input."""
+    if str(data) == "-" and "-" in map(str, files):
+        raise InputError("Standard input can be a system or the data, not both.")
+    with ExitStack() as stack:
+        yield {str(path): open_system(stack.enter_context(file_of(path))) for path in files}
 
 
 def open_system(path: Path) -> Scorer | ScoredFile:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar, dataclass_transform
 
@@ -116,6 +117,10 @@ class Parameters:
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
+
+    def unfitted(self) -> Self:
+        """Return a new ranker with the same parameters."""
+        return type(self)(**deepcopy(self.get_params()))
 
     def __repr__(self) -> str:
         given = {name: repr(value) for name, value in self.get_params().items()}
