@@ -132,7 +132,7 @@ def test_training_shows_its_validation_value_on_a_terminal(fold, tmp_path):
     assert json.loads(out)["ranker"] == "adarank"  # the bar leaves standard output alone
 
 
-# Friction 14: start-up. What is imported decides, so that is what these tests check; benchmarks/startup.py measures.
+# Friction 14: start-up. What is imported decides, so these tests check that; benchmarks/startup.py measures times.
 
 HEAVY = {"sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "lightgbm", "xgboost", "catboost"}
 LISTED = (

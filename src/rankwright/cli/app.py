@@ -85,7 +85,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
-            make_command()()
+            make_command()(prog_name="rankwright")
     except (InputError, MissingPackageError) as error:
         _fail(str(error))
     except MemoryError:
