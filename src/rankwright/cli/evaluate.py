@@ -78,7 +78,6 @@ def evaluate(
     asked: dict[str, Any] = {
         "metrics": rw.metrics.parse_metrics(metrics),
         "convention": convention,
-        "n_jobs": jobs,
     }
     with open_systems(files, data) as systems:
         scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
