@@ -11,7 +11,10 @@ import sys
 import pytest
 
 import rankwright
-from rankwright.cli.app import app
+from rankwright.cli import inputs
+from rankwright.cli.app import make_command
+from rankwright.metrics import CONVENTIONS
+from rankwright.metrics.parse import METRICS
 
 VERBS = ["demo", "train", "evaluate", "combine", "predict", "rank", "crossval", "rankers", "info", "generate"]
 START = "import sys; from rankwright.cli import main; main()"
@@ -23,7 +26,7 @@ def start(*words: object, **options):
 
 
 def test_every_verb_is_known():
-    assert [command.callback.__name__ for command in app.registered_commands] == VERBS
+    assert sorted(make_command().commands) == sorted(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -129,21 +132,99 @@ def test_training_shows_its_validation_value_on_a_terminal(fold, tmp_path):
     assert json.loads(out)["ranker"] == "adarank"  # the bar leaves standard output alone
 
 
+# Friction 14: start-up. What is imported decides, so these tests check that; benchmarks/startup.py measures times.
+
+HEAVY = {"sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "lightgbm", "xgboost", "catboost"}
+LISTED = (
+    "import atexit, sys\n"
+    "show = lambda: print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"
+    "atexit.register(show)\n"
+)
+
+
+def imported_by(*words: object, start=START) -> set[str]:
+    """The packages that a command has imported when it ends."""
+    command = [sys.executable, "-c", LISTED + start, *map(str, words)]
+    done = subprocess.run(command, text=True, capture_output=True, check=False, env=os.environ | {"COLUMNS": "80"})
+    assert done.returncode in (0, 2), done.stderr
+    return set(done.stderr.splitlines()[-1].split())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("verb", ["predict", "rank", "info", "generate", "evaluate", "--help"])
-def test_quick_verbs_import_nothing_heavy(verb, fold, model, tmp_path):
-    words = {
-        "predict": [model, "--data", fold / "test.txt"],
-        "rank": [model, "--data", fold / "test.txt"],
-        "evaluate": [model, "--data", fold / "test.txt"],
-        "info": [fold / "test.txt"],
-        "generate": ["gaussian", "--queries", "2", "--out", tmp_path / "out.txt"],
-        "--help": [],
-    }
-    code = (
-        "import sys, atexit; heavy = {'sklearn', 'scipy', 'pandas', 'polars', 'pyarrow', 'matplotlib'}\n"
-        "atexit.register(lambda: print(heavy & set(sys.modules), file=sys.stderr))\n" + START
-    )
-    command = [sys.executable, "-c", code, verb, *map(str, words[verb])]
-    done = subprocess.run(command, text=True, capture_output=True, check=True)
-    assert done.stderr.splitlines()[-1] == "set()"
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["--version"],
+        ["trian"],
+        *([verb, "--help"] for verb in VERBS),
+        *([verb, "--no-such-option"] for verb in VERBS),
+    ],
+    ids=" ".join,
+)
+def test_help_and_typos_do_not_import_numpy(words):
+    assert imported_by(*words) & (HEAVY | {"numpy", "pydantic"}) == set()
+
+
+@pytest.mark.slow
+def test_importing_the_package_imports_almost_nothing():
+    assert imported_by(start="import rankwright") & (HEAVY | {"numpy", "typer", "rich"}) == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict MODEL --data FOLD/test.txt",
+        "rank MODEL --data FOLD/test.txt",
+        "evaluate MODEL --data FOLD/test.txt",
+        "info FOLD/test.txt",
+        "generate gaussian --queries 2 --out TMP/out.txt",
+        "rankers",
+        "rankers ranksvm",
+        "train lambdamart --train FOLD/train.txt --valid FOLD/vali.txt --model TMP/m.rw --set rounds=2",
+        "crossval mart --data FOLDER --set rounds=2",
+    ],
+)
+def test_verbs_import_nothing_heavy(words, folder, fold, model, tmp_path):
+    places = {"MODEL": model, "FOLDER": folder, "FOLD": fold, "TMP": tmp_path}
+    for name, place in places.items():
+        words = words.replace(name, str(place))
+    assert imported_by(*words.split()) & HEAVY == set()
+
+
+def completions(words: str, monkeypatch, run) -> list[str]:
+    """What the shell is offered after these words, the last of which is not complete."""
+    monkeypatch.setenv("_RANKWRIGHT_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"rankwright {words}")
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" "))))
+    return run().out.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("ev", ["evaluate"]),
+        ("train lambda", ["lambdamart", "lambdarank"]),
+        ("rankers adar", ["adarank"]),
+        ("evaluate --metrics nd", ["ndcg"]),
+        ("evaluate --metrics ndcg@10,ma", ["ndcg@10,map"]),
+        ("combine --metric err", ["err"]),
+        ("evaluate --convention let", ["letor3", "letor4"]),
+        ("train mart --set learn", ["learning_rate="]),
+        ("train --set learn", []),
+        ("train --save", ["--save-config"]),
+    ],
+)
+def test_names_are_completed(words, offered, monkeypatch, run):
+    assert completions(words, monkeypatch, run) == offered
+
+
+def test_completion_can_be_installed(run, monkeypatch):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    assert "_RANKWRIGHT_COMPLETE" in run("--show-completion", "bash").out
+
+
+def test_help_lists_all_metrics_and_conventions():
+    assert tuple(METRICS) == inputs.METRICS
+    assert tuple(CONVENTIONS) == inputs.CONVENTIONS

@@ -139,7 +139,7 @@ def test_evaluate(run, fold, model, tmp_path):
     code, out, err = run("evaluate", model, "--data", fold / "test.txt", "--metrics", "ndcg@10,map")
     assert code == 0
     head, line = out.splitlines()
-    assert head.split() == ["model", "ndcg@10", "map"]
+    assert head.split() == ["system", "ndcg@10", "map"]
     assert line.split()[:2] == [str(model), f"{mean:.4f}"]
     assert err == "12 queries, 0 of them empty; convention standard\n"
 
@@ -163,7 +163,7 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
     assert load(adapted).about["start"] == "TreeEnsemble"
     tests = ("--data", fold / "test.txt", "--metrics", "ndcg@5")
     table = run("evaluate", large, adapted, *tests, "--rounds", "4,1", "--plot", plot)
-    assert table.out.splitlines()[0].split() == ["model", "rounds", "ndcg@5"]
+    assert table.out.splitlines()[0].split() == ["system", "rounds", "ndcg@5"]
     assert [line.split()[1] for line in table.out.splitlines()[1:]] == ["1", "4", "1", "4"]
     assert plot.read_text().startswith("<svg ")
     facts = run("evaluate", adapted, *tests, "--rounds", "4,8", "--json").json

@@ -1,4 +1,7 @@
-"""The command `rankwright`."""
+"""The command `rankwright`.
+
+The modules of the verbs import numpy, and all that needs it, when a verb runs: help and typos answer at once.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from rankwright.cli.combine import combine
 from rankwright.cli.crossval import crossval
@@ -21,16 +25,33 @@ from rankwright.cli.train import train
 from rankwright.errors import InputError, MissingPackageError
 from rankwright.version import __version__
 
+EPILOG = """\
+**First steps**
+
+    rankwright demo
+    rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
+    rankwright evaluate model.rw --data test.txt
+    rankwright rank model.rw --data new.txt --out run.txt
+
+`rankwright VERB --help` explains a verb and shows an example."""
+
+
 app = typer.Typer(
     help="Learning to rank by boosting: train, evaluate, cross-validate and apply rankers.",
-    epilog="New here? Run `rankwright demo`; it takes a few seconds. `rankwright VERB --help` shows an example.",
+    epilog=EPILOG,
+    subcommand_metavar="VERB ...",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for verb in (demo, train, evaluate, combine, predict, rank, crossval, rankers, info, generate):
-    app.command()(verb)
+PANELS = {
+    "Get started": (demo, rankers, generate),
+    "Train and evaluate": (train, evaluate, crossval, combine),
+    "Apply a model": (predict, rank, info),
+}
+for panel, verbs in PANELS.items():
+    for verb in verbs:
+        app.command(rich_help_panel=panel)(verb)
 
 
 def _show_version(wanted: bool) -> None:
@@ -50,12 +71,21 @@ def options(
     """Take the options given before a verb."""
 
 
+def make_command() -> Any:
+    """Return the command as click runs it."""
+    command: Any = get_command(app)
+    for option in command.params:
+        if option.name in ("install_completion", "show_completion"):
+            option.default = False  # typer's None takes a tenth of a second: pydantic is imported to convert it
+    return command
+
+
 def main() -> None:
     """Run the command line; a user's mistake gives one sentence and exit code 2."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
-            app()
+            make_command()(prog_name="rankwright")
     except (InputError, MissingPackageError) as error:
         _fail(str(error))
     except MemoryError:

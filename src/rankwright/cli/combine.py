@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+import rankwright as rw
+from rankwright.cli.completion import complete_metric
 from rankwright.cli.inputs import (
     JobsOption,
     JsonFlag,
     checked_output,
     require_distinct,
 )
-from rankwright.cli.output import describe, note, progress, say, show_json, show_table
+from rankwright.cli.output import describe, note, progress, say, show_json, show_table, write_text
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
-from rankwright.data.files import write_whole
 from rankwright.errors import InputError
-from rankwright.metrics import parse
-from rankwright.models import load, save
-
-if TYPE_CHECKING:
-    from rankwright.data import RankingData
-    from rankwright.ensembling import Blend
-    from rankwright.models import Scorer
 
 
 @reads_data
@@ -40,7 +34,10 @@ def combine(
     ],
     model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
     reading: ReadOptions,
-    metric: Annotated[str, typer.Option("--metric", metavar="NAME", help="Metric to maximise.")] = "ndcg@10",
+    metric: Annotated[
+        str,
+        typer.Option("--metric", metavar="NAME", help="Metric to maximise.", autocompletion=complete_metric),
+    ] = "ndcg@10",
     form: Annotated[
         str,
         typer.Option(
@@ -69,14 +66,13 @@ def combine(
         rankwright combine trees.rw linear.rw --data vali.txt --model mix.rw
     """
     _check(models, model, plot, data)
-    scorers = [load(path) for path in models]
+    scorers = [rw.load(path) for path in models]
     judged = read_data(data, reading, scorers, n_jobs=jobs)
-    mix = _blend(scorers, judged, metric=parse(metric), form=form, low=low, high=high, n_jobs=jobs)
+    mix = _blend(scorers, judged, metric=rw.metrics.parse(metric), form=form, low=low, high=high, n_jobs=jobs)
     assert mix.model_ is not None
-    save(mix.model_, model)
+    rw.save(mix.model_, model)
     if plot is not None:
-        with write_whole(plot) as file:
-            file.write(mix.plot().encode())
+        write_text(plot, mix.plot())
     facts = _facts(mix, models, judged) | {"model": str(model)}
     if json:
         show_json(facts)
@@ -98,17 +94,15 @@ def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> No
             raise InputError(f"--plot and --model both name {plot}; give the picture another name.")
 
 
-def _blend(scorers: list[Scorer], judged: RankingData, **options: Any) -> Blend:
-    from rankwright.ensembling import blend
-
+def _blend(scorers: list[rw.Scorer], judged: rw.RankingData, **options: Any) -> rw.Blend:
     with progress(f"combining {len(scorers)} models", None) as step, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the output says the same
-        return blend(
+        return rw.blend(
             *scorers, on=judged, on_step=lambda value: step(f"{options['metric']} {value:.4f}"), **options
         )
 
 
-def _facts(mix: Blend, models: list[Path], judged: RankingData) -> dict[str, Any]:
+def _facts(mix: rw.Blend, models: list[Path], judged: rw.RankingData) -> dict[str, Any]:
     return {
         "metric": str(mix.metric),
         "value": mix.value,
@@ -124,7 +118,7 @@ def _facts(mix: Blend, models: list[Path], judged: RankingData) -> dict[str, Any
     }
 
 
-def _show(mix: Blend, models: list[Path]) -> None:
+def _show(mix: rw.Blend, models: list[Path]) -> None:
     rows = [
         (str(path), f"{weight:.6g}", f"{alone:.4f}")
         for path, weight, alone in zip(models, mix.weights, mix.alone, strict=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     ConventionOption,
     JobsOption,
@@ -34,6 +35,7 @@ TUNED = {
 }
 
 
+@configurable
 def crossval(
     ranker: RankerArgument,
     data: Annotated[

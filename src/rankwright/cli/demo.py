@@ -5,23 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
+import rankwright as rw
 from rankwright.cli.inputs import JsonFlag, checked_output
 from rankwright.cli.output import describe, note, say, show_json, show_table
 from rankwright.cli.train import exit_if_interrupted, fit_with_progress
-from rankwright.data import RankingData, synthetic
 from rankwright.errors import InputError
-from rankwright.evaluation import Report, evaluate
-from rankwright.evaluation.page import write_page
-from rankwright.metrics import NDCG
-from rankwright.models import FeatureScorer, save
 
 if TYPE_CHECKING:
-    from rankwright.rankers.adarank import AdaRank
+    import numpy as np
 
-METRIC = NDCG(k=10)
+    from rankwright.models import FeatureScorer
+
+METRIC = "ndcg@10"
 
 
 def demo(
@@ -37,14 +34,16 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Train a ranker on generated data, compare it with baselines and write a report, in a few seconds.
+    """Train on generated data, compare with baselines and write a report, in a few seconds.
 
     Example:
 
         rankwright demo
     """
+    from rankwright.evaluation.page import write_page
+
     model = _model_beside(report)
-    truth = synthetic.RandomPolynomial.draw(seed)
+    truth = rw.synthetic.RandomPolynomial.draw(seed)
     train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
     note(f"Generated training, validation and test data, each with {describe(train)}.")
     ranker = _train(train, valid)
@@ -53,9 +52,9 @@ def demo(
         "best feature": _best_feature(train),
         "random": _random(test),
     }
-    measured = evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
+    measured = rw.evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
     write_page(measured, report, histories={"AdaRank": ranker.history_})
-    save(ranker, model)
+    rw.save(ranker, model)
     if json:
         show_json(measured.to_dict() | {"report": str(report), "model": str(model)})
     else:
@@ -74,35 +73,38 @@ def _model_beside(report: Path) -> Path:
     return checked_output(model)
 
 
-def _train(train: RankingData, valid: RankingData) -> AdaRank:
-    from rankwright.rankers.adarank import AdaRank
-
-    ranker = AdaRank(METRIC, directions="both")
+def _train(train: rw.RankingData, valid: rw.RankingData) -> rw.AdaRank:
+    ranker = rw.AdaRank(rw.metrics.parse(METRIC), directions="both")
     fit_with_progress(ranker, train, valid)
     return ranker
 
 
-def _best_feature(train: RankingData) -> FeatureScorer:
+def _best_feature(train: rw.RankingData) -> FeatureScorer:
     """Return the single feature, ascending or descending, that ranks the training queries best."""
+    from rankwright.models import FeatureScorer
+
+    metric = rw.metrics.parse(METRIC)
     candidates = [
         FeatureScorer(feature, direction, n_features=train.n_features, missing=0.0)
         for feature in range(train.n_features)
         for direction in (1, -1)
     ]
-    return max(candidates, key=lambda one: METRIC(train.y, one.predict(train), train.qid))
+    return max(candidates, key=lambda one: metric(train.y, one.predict(train), train.qid))
 
 
-def _random(test: RankingData) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _random(test: rw.RankingData) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    import numpy as np
+
     return np.random.default_rng(0).normal(size=len(test))
 
 
-def _show(measured: Report) -> None:
+def _show(measured: rw.Report) -> None:
     rows = [
         (system, *(f"{measured.mean(system, metric):.4f}" for metric in measured.metrics))
         for system in measured.systems
     ]
     show_table(("system", *measured.metrics), rows)
-    found = measured.compare("AdaRank", "best feature", str(METRIC))
+    found = measured.compare("AdaRank", "best feature", METRIC)
     say(
         f"AdaRank against the best feature: {found.difference:+.4f} {METRIC} (p = {found.p_value:.4f}); "
         f"better on {found.better} queries, worse on {found.worse}."

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.inputs import (
     ConventionOption,
     JobsOption,
@@ -15,22 +18,24 @@ from rankwright.cli.inputs import (
     checked_output,
     require_distinct,
 )
-from rankwright.cli.output import note, show_json, show_table
+from rankwright.cli.output import note, show_json, show_table, write_text
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
-from rankwright.data.files import write_whole
 from rankwright.errors import InputError
-from rankwright.evaluation import evaluate as measure
-from rankwright.evaluation import evaluate_rounds
-from rankwright.metrics import parse_metrics
-from rankwright.models import load
 
 if TYPE_CHECKING:
-    from rankwright.evaluation import Report, RoundsReport
+    from rankwright.evaluation import RoundsReport
 
 
 @reads_data
 def evaluate(
-    models: Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="One or more systems: model files (of rankwright, LightGBM, XGBoost or CatBoost), files with one "
+            "score per line, TREC runs. The others are compared with the first.",
+        ),
+    ],
     data: Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")],
     reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
@@ -53,38 +58,73 @@ def evaluate(
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Evaluate models on judged documents.
+    """Evaluate systems on judged documents, and compare them with the first.
 
     Example:
 
-        rankwright evaluate model.rw --data test.txt --metrics ndcg@10,map,mrr
+        rankwright evaluate old.rw new.rw --data test.txt --metrics ndcg@10,map
     """
+    from rankwright.cli.systems import open_systems, scored
+
     if plot is not None:
         if rounds is None:
             raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
-        checked_output(plot, inputs=(data, *models))
+        checked_output(plot, inputs=(data, *files))
     if rounds is not None and per_query:
         raise InputError("--per-query cannot be used with --rounds.")
     if per_query and not json:
         raise InputError("--per-query needs --json.")
-    require_distinct(models)
-    systems = {str(path): load(path) for path in models}
-    judged = read_data(data, reading, list(systems.values()), n_jobs=jobs)
-    asked = parse_metrics(metrics)
-    if rounds is not None:
-        cuts = _numbers(rounds)
-        found = evaluate_rounds(systems, judged, cuts, metrics=asked, convention=convention, n_jobs=jobs)
-        _show_rounds(found, plot, json)
-        return
-    report = measure(systems, judged, metrics=asked, convention=convention, n_jobs=jobs)
+    require_distinct(files)
+    asked: dict[str, Any] = {
+        "metrics": rw.metrics.parse_metrics(metrics),
+        "convention": convention,
+    }
+    with open_systems(files, data) as systems:
+        scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
+        judged = read_data(data, reading, scorers, n_jobs=jobs)
+        if rounds is not None:
+            _show_rounds(rw.evaluate_rounds(systems, judged, _numbers(rounds), n_jobs=jobs, **asked), plot, json)
+            return
+        report = rw.evaluate(scored(systems, judged, jobs), judged, n_jobs=jobs, **asked)
     if json:
-        show_json(report.to_dict() | ({"per_query": _per_query(report)} if per_query else {}))
-        return
+        compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}
+        show_json(report.to_dict() | compared | ({"per_query": _per_query(report)} if per_query else {}))
+    else:
+        _show(report)
+
+
+def _show(report: rw.Report) -> None:
     rows = [
         (system, *(f"{report.mean(system, metric):.4f}" for metric in report.metrics)) for system in report.systems
     ]
-    show_table(("model", *report.metrics), rows)
+    show_table(("system", *report.metrics), rows)
+    compared = [
+        (
+            one["system"],
+            one["metric"],
+            f"{one['difference']:+.4f}",
+            "[{:+.4f}, {:+.4f}]".format(*one["interval"]),
+            f"{one['p_value']:.4f}",
+            f"{one['better']:,}",
+            f"{one['worse']:,}",
+        )
+        for one in _comparisons(report)
+    ]
+    if compared:
+        head = (f"against {report.systems[0]}", "metric", "difference", "95 % interval", "p", "better", "worse")
+        show_table(head, compared)
     note(report.footnote())
+
+
+def _comparisons(report: rw.Report) -> list[dict[str, Any]]:
+    """Return the comparisons of each system with the first, for each metric that has values."""
+    first, *others = report.systems
+    return [
+        {"system": other, "baseline": first, "metric": metric, **asdict(report.compare(other, first, metric))}
+        for other in others
+        for metric in report.metrics
+        if not isnan(report.mean(first, metric))
+    ]
 
 
 def _numbers(rounds: str) -> list[int]:
@@ -99,8 +139,7 @@ def _numbers(rounds: str) -> list[int]:
 def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
     metrics = found.report.metrics
     if plot is not None:
-        with write_whole(plot) as file:
-            file.write(found.plot(metrics[0]).encode())
+        write_text(plot, found.plot(metrics[0]))
     if as_json:
         show_json(found.to_dict())
         return
@@ -109,11 +148,11 @@ def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
         for system in found.systems
         for number in found.rounds
     ]
-    show_table(("model", "rounds", *metrics), rows)
+    show_table(("system", "rounds", *metrics), rows)
     note(found.report.footnote() + ("" if plot is None else f"; wrote {plot}"))
 
 
-def _per_query(report: Report) -> dict[str, dict[str, dict[str, float]]]:
+def _per_query(report: rw.Report) -> dict[str, dict[str, dict[str, float]]]:
     return {
         system: {
             metric: {

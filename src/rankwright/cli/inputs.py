@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankwright.cli.completion import complete_convention, complete_metric, complete_ranker, complete_setting
+from rankwright.cli.config import merged_settings
 from rankwright.errors import InputError
-from rankwright.metrics import CONVENTIONS
-from rankwright.metrics.parse import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankwright.rankers.ranker import Ranker
+
+# Written out, since help must not wait for numpy; a test compares them with the metrics and conventions.
+METRICS = ("ndcg", "dcg", "mean_ndcg", "map", "mrr", "err", "p", "recall", "wta", "pair_accuracy", "kendall_tau")
+CONVENTIONS = ("standard", "letor3", "letor4", "trec", "lightgbm", "sklearn")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 PlainJsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -30,6 +34,7 @@ MetricsOption = Annotated[
         "--metrics",
         metavar="LIST",
         help=f"Metrics separated by commas, such as ndcg@10 for the first 10 ranks: {', '.join(METRICS)}.",
+        autocompletion=complete_metric,
     ),
 ]
 ConventionOption = Annotated[
@@ -38,11 +43,16 @@ ConventionOption = Annotated[
         "--convention",
         metavar="NAME",
         help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}.",
+        autocompletion=complete_convention,
     ),
 ]
 RankerArgument = Annotated[
     str,
-    typer.Argument(metavar="RANKER", help="Ranking method, such as lambdamart; `rankwright rankers` lists all."),
+    typer.Argument(
+        metavar="RANKER",
+        help="Ranking method, such as lambdamart; `rankwright rankers` lists all.",
+        autocompletion=complete_ranker,
+    ),
 ]
 SetOption = Annotated[
     list[str] | None,
@@ -50,6 +60,8 @@ SetOption = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
+        callback=merged_settings,
+        autocompletion=complete_setting,
     ),
 ]
 
@@ -74,7 +86,7 @@ def require_distinct(models: Sequence[Path]) -> None:
 
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:
     """Return the ranker of that name with its parameters set, each as `name=value`."""
-    from rankwright.rankers import catalogue  # imports scikit-learn, which other commands do without
+    from rankwright.rankers import catalogue
 
     given = dict(map(_setting, settings))
     if n_jobs is not None and "n_jobs" in given:

@@ -6,21 +6,33 @@ import json
 import math
 import sys
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-from rankwright.data.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rich.console import Console
 
     from rankwright.data import RankingData
 
-# Results go to standard output; progress, notes and mistakes to standard error, so that pipes stay clean.
-results = Console(highlight=False, soft_wrap=True, markup=False, emoji=False)
-notes = Console(stderr=True, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+@cache
+def _console(*, stderr: bool) -> Console:
+    from rich.console import Console  # only when something is printed
+
+    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
+
+
+def results() -> Console:
+    """Return the console of results: standard output."""
+    return _console(stderr=False)
+
+
+def notes() -> Console:
+    """Return the console of progress, notes and mistakes: standard error, so that pipes stay clean."""
+    return _console(stderr=True)
 
 
 def show_text(text: str) -> None:
@@ -29,7 +41,15 @@ def show_text(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        results.on_broken_pipe()
+        results().on_broken_pipe()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file, completely or not at all."""
+    from rankwright.data.files import write_whole
+
+    with write_whole(path) as file:
+        file.write(text.encode())
 
 
 def show_json(value: Any) -> None:
@@ -40,9 +60,9 @@ def show_json(value: Any) -> None:
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; all columns but the first hold numbers."""
     first, *lines = _aligned([head, *rows])
-    results.print(_printable(first), style="bold")
+    results().print(_printable(first), style="bold")
     for line in lines:
-        results.print(_printable(line))
+        results().print(_printable(line))
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
@@ -50,26 +70,28 @@ def show_facts(facts: Mapping[str, Any]) -> None:
     width = max(map(len, facts))
     for name, value in facts.items():
         for place, line in enumerate(_lines_of(value)):
-            results.print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
+            results().print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
 
 
 def say(sentence: str) -> None:
     """Print a line of the result."""
-    results.print(sentence)
+    results().print(sentence)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
-    notes.print(sentence, style="dim")
+    notes().print(sentence, style="dim")
 
 
 def problem(sentence: str) -> None:
     """Print an error or a warning."""
-    notes.print(f"rankwright: {_printable(sentence)}")
+    notes().print(f"rankwright: {_printable(sentence)}")
 
 
 def describe(data: RankingData) -> str:
     """Return the size of the data in words."""
+    from rankwright.data.counted import counted
+
     documents, queries = counted(len(data), "document"), counted(len(data.groups), "query")
     return f"{documents} of {queries}, {counted(data.n_features, 'feature')}"
 
@@ -84,10 +106,12 @@ def spelled(value: Any) -> str:
 @contextmanager
 def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; yields the function to call with a remark after each step."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     remarks = TextColumn("{task.fields[remark]}", markup=False)
     with Progress(
-        *columns, remarks, console=notes, transient=True, disable=not notes.is_terminal, redirect_stdout=False
+        *columns, remarks, console=notes(), transient=True, disable=not notes().is_terminal, redirect_stdout=False
     ) as bar:
         running = bar.add_task(task, total=total, remark="")
         yield lambda remark: bar.update(running, advance=1, remark=remark)

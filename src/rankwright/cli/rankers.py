@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwright.cli.completion import complete_ranker
 from rankwright.cli.inputs import JsonFlag
 from rankwright.cli.output import say, show_facts, show_json, spelled
 
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 def rankers(
     ranker: Annotated[
-        str | None, typer.Argument(metavar="[RANKER]", help="Method whose parameters to list.")
+        str | None,
+        typer.Argument(
+            metavar="[RANKER]", help="Method whose parameters to list.", autocompletion=complete_ranker
+        ),
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -27,7 +31,7 @@ def rankers(
 
         rankwright rankers adarank
     """
-    from rankwright.rankers.catalogue import find_ranker, known_rankers  # imports scikit-learn
+    from rankwright.rankers.catalogue import find_ranker, known_rankers
 
     if ranker is None:
         show = show_json if json else show_facts

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     JobsOption,
     JsonFlag,
@@ -40,6 +41,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
 
 
+@configurable
 @reads_data
 def train(
     ranker: RankerArgument,

@@ -123,9 +123,7 @@ def ranker_candidate(
     named = name or type(ranker).__name__
 
     def fit(n_threads: int, on_round: OnRound) -> list[Member]:
-        from sklearn.base import clone  # slow to import
-
-        fitted = clone(ranker).set_params(n_jobs=n_threads).fit(train, on_round=on_round)
+        fitted = ranker.unfitted().set_params(n_jobs=n_threads).fit(train, on_round=on_round)
         if fitted.history_.interrupted:
             raise KeyboardInterrupt
         scorer = scale(*checked_scorers([fitted]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import nnls
 
 from rankwright.margins.solution import Solution, finite
 
@@ -89,6 +88,8 @@ class _Planes:
         non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). The proximal term vanishes as
         the step is repeated from the slack that it returned.
         """
+        from scipy.optimize import nnls  # slow to import
+
         pull = np.float64(PROXIMAL * self._C / self._level)
         root, shift = np.sqrt(pull), self._C / pull - before
         unit = self._C / root  # about the length of z, so that the scaled problem has numbers of about 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from rankwright.margins.solution import Solution, finite
 
@@ -73,6 +72,8 @@ class _Objective(NamedTuple):
     @np.errstate(all="ignore")
     def newton_direction(self) -> Doubles:
         """Return an approximation of -gradient / hessian, the more exact the closer the optimum is."""
+        from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+
         n, length = len(self.weights), float(np.linalg.norm(self.gradient))
         hessian = LinearOperator((n, n), matvec=self.times_hessian, dtype=np.float64)
         direction, _ = cg(hessian, -self.gradient, rtol=min(0.1, np.sqrt(length)), atol=0.0, maxiter=4 * n)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from copy import deepcopy
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, dataclass_transform
 
@@ -136,6 +137,22 @@ class Parameters:
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # no parameter has its own
         """Return the parameters by name, as they were given."""
         return {name: vars(self).get(name, self.declared[name].default) for name in sorted(self.declared)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name."""
+        require_known(type(self), parameters)
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def unfitted(self) -> Self:
+        """Return a new ranker with the same parameters."""
+        return type(self)(**deepcopy(self.get_params()))
+
+    def __repr__(self) -> str:
+        given = {name: repr(value) for name, value in self.get_params().items()}
+        changed = {name: text for name, text in given.items() if text != repr(self.declared[name].default)}
+        return f"{type(self).__name__}({', '.join(f'{name}={text}' for name, text in changed.items())})"
 
     def check_parameters(self) -> None:
         """Refuse values out of range, and values that do not go together."""

@@ -8,15 +8,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, as_metric
 from rankwright.rankers.checks import Jobs, Value
+from rankwright.rankers.estimator import Estimator
 from rankwright.rankers.familiar import refuse_arguments
 from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
-from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, parameter, require_known
+from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.routing import require_routing
 from rankwright.threads import resolve_threads
 from rankwright.training import FitTask, TrainingSet, checked_start
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from rankwright.training import History, Round
 
 
-class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn has no types
+class Ranker(Parameters, Estimator, ABC):
     """A scikit-learn estimator that learns to rank the documents of queries.
 
     A subclass gives its `name` on the command line, declares its parameters and defines `_fit`.
@@ -187,16 +186,9 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
         """Return `feature_importances_` by name, the highest first; without names, by number from 1."""
         return by_name(self.feature_importances_, self.model_.feature_names)
 
-    def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name."""
-        require_known(type(self), parameters)
-        ranker: Self = super().set_params(**parameters)
-        return ranker
-
     def __sklearn_clone__(self) -> Self:
         require_routing(type(self).__name__)
-        one: Self = super().__sklearn_clone__()
-        return one
+        return super().__sklearn_clone__()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -210,6 +202,8 @@ class Ranker(Parameters, BaseEstimator, ABC):  # type: ignore[misc]  # scikit-le
 
     def _fitted(self) -> Scorer:
         if not self.__sklearn_is_fitted__():
+            from sklearn.exceptions import NotFittedError  # which other code may catch
+
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
         return self.model_
 

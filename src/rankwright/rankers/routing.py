@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from sklearn import get_config
-
 from rankwright.errors import InputError
 
 CLONING = (__name__, "rankwright.rankers.ranker", "sklearn.base")  # modules between a tool and the clone
@@ -23,6 +21,8 @@ def require_routing(kind: str) -> None:
     Such a tool clones its estimator first. If a fit or an evaluation then fails for want of query ids, the tool
     reports a score of NaN, or hides the reason in a long traceback: so the reason must be told before that.
     """
+    from sklearn import get_config
+
     if get_config()["enable_metadata_routing"]:
         return
     frame = sys._getframe(1)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sklearn.utils.metadata_routing import MetadataRequest
-
 from rankwright.errors import InputError
 from rankwright.metrics import as_metric
 from rankwright.models.fitted import best_of, takes_query_ids
@@ -48,6 +46,8 @@ class RankingScorer:
 
     def get_metadata_routing(self) -> Any:
         """Return what scikit-learn is to pass: the query ids."""
+        from sklearn.utils.metadata_routing import MetadataRequest
+
         request = MetadataRequest(owner=self)
         request.score.add_request(param="qid", alias=True)
         return request

@@ -1,0 +1,48 @@
+"""Completion of names in a shell. Nothing is imported for it before a shell asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import typer  # noqa: TC002  # typer reads the annotations
+
+
+def complete_ranker(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yield the rankers that begin so, with their summaries."""
+    from rankwright.rankers.catalogue import known_rankers
+
+    for name, kind in sorted(known_rankers().items()):
+        if name.startswith(incomplete):
+            yield name, (kind.__doc__ or "").partition("\n")[0]
+
+
+def complete_metric(incomplete: str) -> Iterator[str]:
+    """Yield the metrics that begin so; in a list with commas, completions of its last name."""
+    from rankwright.metrics.parse import METRICS
+
+    before, comma, last = incomplete.rpartition(",")
+    for name in METRICS:
+        if name.startswith(last.lower()):
+            yield f"{before}{comma}{name}"
+
+
+def complete_convention(incomplete: str) -> Iterator[str]:
+    """Yield the conventions that begin so."""
+    from rankwright.metrics import CONVENTIONS
+
+    yield from (name for name in CONVENTIONS if name.startswith(incomplete))
+
+
+def complete_setting(context: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of the ranker named before, each as `name=`."""
+    from rankwright.errors import InputError
+    from rankwright.rankers.catalogue import find_ranker
+
+    named = [context.params.get("ranker"), *context.args]  # typer does not parse what comes before an open option
+    try:
+        declared = find_ranker(str(next(filter(None, named), None))).declared
+    except InputError:  # no ranker yet
+        return
+    for name, parameter in declared.items():
+        if name.startswith(incomplete):
+            yield f"{name}=", parameter.meaning
