@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import dataclasses
 import gzip
 
@@ -277,7 +278,7 @@ def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
 def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean"]
+    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean", "standard"]
     assert err.startswith("24 test queries, 0 of them empty; convention standard; ")
 
 
@@ -286,8 +287,8 @@ def test_crossval_shows_what_file_order_hides(run, tmp_path):
     for name in ("train.txt", "vali.txt", "test.txt"):
         (tmp_path / "Fold1" / name).write_text("1 qid:1 1:2\n0 qid:1 1:2\n0 qid:1 1:1\n")
     out = run("crossval", "adarank", "--data", tmp_path, "--convention", "letor3", "--metrics", "map").out
-    assert out.splitlines()[-2].split() == ["mean", "1.0000"]
-    assert out.splitlines()[-1].split() == ["mean,", "ties", "averaged", "0.7500"]
+    assert out.splitlines()[-3].split() == ["mean", "1.0000"]
+    assert out.splitlines()[-2].split() == ["mean,", "ties", "averaged", "0.7500"]
 
 
 def test_crossval_for_machines(run, folder):
@@ -543,17 +544,30 @@ def test_one_query_of_many_documents(run, tmp_path):
     assert all(str(parse(metric)) == metric for metric in found.json["empty_queries"])
 
 
-@pytest.mark.filterwarnings("default:Interrupted")
-def test_ctrl_c_ends_a_cross_validation(run, folder, monkeypatch):
-    observed = AdaRank.fit
+@pytest.mark.parametrize("verb", ["crossval", "train"])
+def test_ctrl_c_ends_several_fits_without_a_result(run, fold, tmp_path, monkeypatch, verb):
+    fits, observed = [], AdaRank.fit
 
-    def press_ctrl_c(_round):
-        raise KeyboardInterrupt
+    def second_is_interrupted(self, *data, on_round, **options):
+        def press_ctrl_c(one):
+            if len(fits) == 2:
+                _thread.interrupt_main()
+            while len(fits) == 2:
+                on_round(one)  # ends when the main thread has seen it
 
-    monkeypatch.setattr(AdaRank, "fit", lambda *data, **parts: observed(*data, **parts, on_round=press_ctrl_c))
-    code, out, err = run("crossval", "adarank", "--data", folder)
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+        fits.append(self)
+        return observed(self, *data, **options, on_round=press_ctrl_c)
+
+    monkeypatch.setattr(AdaRank, "fit", second_is_interrupted)
+    model = ("--model", tmp_path / "m.rw")
+    words = {
+        "crossval": ("--data", fold / "train.txt", "--folds", 2, *model),
+        "train": ("--train", fold / "train.txt", "--tune", "--workers", 1, *model),
+    }
+    total = {"crossval": 2, "train": 8}[verb]
+    sentence = f"rankwright: Interrupted after 1 of {total} fits; nothing was written.\n"
+    assert run(verb, "adarank", *words[verb]) == (130, "", sentence)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_verb_that_writes_speaks_json(run, fold, tmp_path):
