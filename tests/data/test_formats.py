@@ -70,11 +70,30 @@ def test_sizes_that_cannot_be(write, sizes, sentence):
     assert str(caught.value) == sentence.format(path)
 
 
+@pytest.mark.parametrize(("name", "delimiter"), [("train.csv", ","), ("train.tsv", "\t"), ("train.csv.gz", ",")])
+def test_sizes_beside_a_table_without_query_ids(write, name, delimiter):
+    path = write(name, "label,a,b\n2,0.5,1\n0,0.25,3\n1,7,8\n".replace(",", delimiter))
+    with pytest.raises(rw.InputError, match="There is no column 'qid'"):
+        rw.read_csv(path)
+    write(name.removesuffix(".gz") + ".query", "2\n1\n")
+    data = rw.read_csv(path)
+    assert facts(data) == ([[0.5, 1], [0.25, 3], [7, 8]], [2, 0, 1], [1, 1, 2])
+    assert data.feature_names == ("a", "b")
+    assert rw.read_csv(path, label=None, features=["b"]).X.tolist() == [[1], [3], [8]]
+    write(name.removesuffix(".gz") + ".query", "2\n")
+    with pytest.raises(rw.InputError, match="sum to 2, but "):
+        rw.read_csv(path)
+
+
 def test_weights_beside_the_file_are_not_used_in_silence(write):
     path = write("train.txt", "1 qid:8 1:1\n")
     write("train.txt.weight", "1.5\n")
     with pytest.warns(UserWarning, match=r"train\.txt\.weight is not read; pass weights to fit as sample_weight"):
         rw.read_letor(path)
+    path = write("train.csv", "qid,label,a\n1,0,2\n")
+    write("train.csv.weight", "1.5\n")
+    with pytest.warns(UserWarning, match=r"train\.csv\.weight is not read"):
+        rw.read_csv(path)
 
 
 def test_yandex_has_the_query_in_the_comment(write):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,6 +149,19 @@ def test_names_and_ids_that_only_some_parts_have():
     assert concat(Documents([[2]], [2])).document_ids is None
 
 
+def test_features_are_joined_by_name_and_categories_travel():
+    one = Documents([[1, 2]], [1], feature_names=["a", "b"])
+    other = Documents([[3, 4]], [2], feature_names=["b", "a"])
+    joined = concat(one, other)
+    assert (joined.X.tolist(), joined.feature_names) == ([[1, 2], [4, 3]], ("a", "b"))
+    frame = pd.DataFrame(
+        {"qid": [1, 1, 2, 2], "colour": ["red", "blue", "blue", "red"], "a": [1.0, 2.0, 3.0, 4.0]}
+    )
+    data = rw.from_pandas(frame, label=None, categorical=["colour"])
+    joined = concat(*split_queries(data, 1, 1))
+    assert joined.categories == data.categories != ()
+
+
 def test_integers_of_any_type_are_joined():
     joined = concat(Documents([[1]], np.array([3], np.uint64)), Documents([[1]], np.array([-2], np.int8)))
     assert (joined.qid.tolist(), joined.qid.dtype) == ([3, -2], np.int64)
@@ -170,6 +184,15 @@ ONE = Documents([[1]], [1])
         (
             (ONE, Documents([[1]], [2], feature_names=["a"]), Documents([[1]], [3], feature_names=["b"])),
             "Parts 2 and 3 have different feature names",
+        ),
+        (
+            tuple(
+                rw.from_pandas(
+                    pd.DataFrame({"qid": [qid], "colour": [colour]}), label=None, categorical=["colour"]
+                )
+                for qid, colour in ((1, "red"), (2, "blue"))
+            ),
+            "Parts 1 and 2",
         ),
     ],
 )
