@@ -102,8 +102,8 @@ void bind_letor(nb::module_& m) {
                 const LetorRules rules{judged, queries, zero_based, max_feature, max_line, max_query_id};
                 new (parser) GuardedParser(rules, n_threads);
             },
-            nb::arg("judged"), nb::arg("queries"), nb::arg("zero_based"), nb::arg("max_feature"), nb::arg("max_line"), nb::arg("max_query_id"),
-            nb::arg("n_threads"))
+            nb::arg("judged"), nb::arg("queries"), nb::arg("zero_based"), nb::arg("max_feature"),
+            nb::arg("max_line"), nb::arg("max_query_id"), nb::arg("n_threads"))
         .def("feed", &feed, nb::arg("block"))
         .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
         .def_prop_ro("n_rows", locked(&LetorParser::n_rows))

@@ -85,30 +85,46 @@ class LineReader {
     LetorLinesRead read() {
         try {
             for (; at_ != end_; ++at_, ++result_.n_lines) read_line();
-        } catch (const Fault& fault) {
-            result_.fault = fault;
+        } catch (const Fault& fault) {  // a line that is too long has no other fault
+            result_.fault = is_too_long(line_end_after(at_)) ? too_long() : fault;
         }
         return result_;
     }
 
   private:
-    // Leaves at_ on the line end.
+    // Leaves at_ on the line end, which is looked for only behind the features: the bytes of a line are read once.
     void read_line() {
-        const auto* line_end =
-            static_cast<const char*>(std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_)));
-        const std::string_view line(at_, static_cast<std::size_t>(line_end - at_));
-        if (line.size() > rules_.max_line) throw Fault{LetorFault::line_too_long, start_of(line)};
+        line_ = at_;
         at_ = skip_blanks(at_);
-        if (!ends_fields(*at_)) read_document(line_end);
-        at_ = line_end;
+        if (ends_fields(*at_))
+            at_ = line_end_after(at_);
+        else
+            read_document();
+        if (is_too_long(at_)) throw too_long();
     }
 
-    void read_document(const char* line_end) {
+    const char* line_end_after(const char* at) const {
+        return *at == '\n' ? at
+                           : static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
+    }
+
+    bool is_too_long(const char* line_end) const {
+        return static_cast<std::size_t>(line_end - line_) > rules_.max_line;
+    }
+
+    Fault too_long() const {
+        const char* line_end = line_end_after(line_);
+        return {LetorFault::line_too_long, start_of({line_, static_cast<std::size_t>(line_end - line_)})};
+    }
+
+    void read_document() {
         if (rules_.judged || starts_with_label()) read_label();
         if (rules_.queries == LetorQueries::field) read_query();
         read_features();
-        const char* start = at_ + (*at_ == '#');
-        read_comment({start, static_cast<std::size_t>(line_end - start)});
+        const char* comment = at_ + (*at_ == '#');
+        const char* line_end = line_end_after(at_);
+        read_comment({comment, static_cast<std::size_t>(line_end - comment)});
+        at_ = line_end;
     }
 
     // Whether a line of documents without labels has one all the same: all other fields have a colon.
@@ -246,6 +262,7 @@ class LineReader {
 
     const char* at_;
     const char* end_;
+    const char* line_ = nullptr;   // where the current line begins
     const char* token_ = nullptr;  // where the current pair begins
     const LetorRules rules_;
     LetorRows& rows_;

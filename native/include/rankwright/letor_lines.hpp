@@ -35,7 +35,7 @@ enum class LetorQueries {
 };
 
 struct LetorRules {
-    bool judged;                // whether every line must have a label; if not, labels are checked and dropped
+    bool judged;  // whether every line must have a label; if not, labels are checked and dropped
     LetorQueries queries;
     bool zero_based;            // whether features are numbered from 0 in the file; from 1 otherwise
     std::uint32_t max_feature;  // the highest feature number, below 2^32
