@@ -4,7 +4,7 @@
 
 Nothing is chosen on a test part. Systems without early stopping are trained on the training and the validation
 part together. The other libraries run with their defaults and with settings for small data: 7 leaves or depth 4,
-learning rate 0.05, row and column sampling, early stopping on the validation part.
+learning rate 0.05, sampling of columns (LightGBM and XGBoost also of rows), early stopping on the validation part.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ MATRIX = np.ones((2, 3), dtype=np.float32)
 
 
 def finish_letor(absent, features):
-    parser = _native.LetorParser(True, 10, 100, 10, 1)
+    parser = _native.LetorParser(True, _native.LetorQueries.field, False, 10, 100, 10, 1)
     parser.feed(np.frombuffer(b"0 qid:1 3:1\n1 qid:1\n", dtype=np.uint8))
     return parser.finish(absent, features)
 

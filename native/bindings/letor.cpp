@@ -34,9 +34,13 @@ nb::tuple finish(GuardedParser& parser, float absent, Array<float, 2> features) 
         nb::gil_scoped_release release;
         parser.move_features(absent, features.shape(1), {features.data(), features.size()});
     }
-    Output<std::int64_t> queries(parser.n_rows());
-    nb::list query_ids = to_list(parser.number_queries(queries.span()));
-    nb::tuple result = nb::make_tuple(labels(parser), queries.numpy(), query_ids, document_ids(parser));
+    nb::object queries = nb::none(), query_ids = nb::none();
+    if (parser.has_queries()) {
+        Output<std::int64_t> numbers(parser.n_rows());
+        query_ids = to_list(parser.number_queries(numbers.span()));
+        queries = nb::cast(numbers.numpy());
+    }
+    nb::tuple result = nb::make_tuple(labels(parser), queries, query_ids, document_ids(parser));
     parser.clear();
     return result;
 }
@@ -72,17 +76,22 @@ void bind_letor(nb::module_& m) {
         .value("value_not_finite", LetorFault::value_not_finite)
         .value("id_not_text", LetorFault::id_not_text)
         .value("query_id_too_long", LetorFault::query_id_too_long)
-        .value("line_too_long", LetorFault::line_too_long);
+        .value("line_too_long", LetorFault::line_too_long)
+        .value("comment_missing", LetorFault::comment_missing);
+    nb::enum_<LetorQueries>(m, "LetorQueries")
+        .value("field", LetorQueries::field)
+        .value("comment", LetorQueries::comment)
+        .value("nowhere", LetorQueries::nowhere);
     nb::class_<GuardedParser>(m, "LetorParser")
         .def(
             "__init__",
-            [](GuardedParser* parser, bool judged, std::uint32_t max_feature, std::size_t max_line,
-               std::size_t max_query_id, int n_threads) {
-                const LetorRules rules{judged, max_feature, max_line, max_query_id};
+            [](GuardedParser* parser, bool judged, LetorQueries queries, bool zero_based,
+               std::uint32_t max_feature, std::size_t max_line, std::size_t max_query_id, int n_threads) {
+                const LetorRules rules{judged, queries, zero_based, max_feature, max_line, max_query_id};
                 new (parser) GuardedParser(rules, n_threads);
             },
-            nb::arg("judged"), nb::arg("max_feature"), nb::arg("max_line"), nb::arg("max_query_id"),
-            nb::arg("n_threads"))
+            nb::arg("judged"), nb::arg("queries"), nb::arg("zero_based"), nb::arg("max_feature"),
+            nb::arg("max_line"), nb::arg("max_query_id"), nb::arg("n_threads"))
         .def("feed", &feed<LetorParser>, nb::arg("block"))
         .def("finish", &finish, nb::arg("absent"), nb::arg("features").noconvert())
         .def_prop_ro("n_rows", locked(&LetorParser::n_rows))

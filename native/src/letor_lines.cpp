@@ -42,21 +42,35 @@ std::string_view first_word(std::string_view text) {
     return text.substr(0, text.find_first_of(kBlanks));
 }
 
-// X where `text` starts with "docid = X", otherwise nothing.
-std::string_view named_document(std::string_view text) {
-    constexpr std::string_view name = "docid";
+// X where `text` starts with "name = X", otherwise nothing; `signs` are the characters that may stand for "=".
+std::string_view named_at(std::string_view text, std::string_view name, std::string_view signs) {
     if (!text.starts_with(name)) return {};
     text = without_blanks_before(text.substr(name.size()));
-    return text.starts_with('=') ? first_word(text.substr(1)) : std::string_view();
+    const bool has_sign = !text.empty() && signs.find(text.front()) != std::string_view::npos;
+    return has_sign ? first_word(text.substr(1)) : std::string_view();
 }
 
-// The document that a comment names: X of "docid = X", anywhere in the comment, otherwise its first word.
-std::string_view document_of(std::string_view comment) {
+// X of "name = X", anywhere in the comment; nothing if there is none.
+std::string_view named_in(std::string_view comment, std::string_view name, std::string_view signs) {
     for (std::string_view rest = without_blanks_before(comment); !rest.empty();) {
-        if (const std::string_view id = named_document(rest); !id.empty()) return id;
+        if (const std::string_view id = named_at(rest, name, signs); !id.empty()) return id;
         rest = without_blanks_before(rest.substr(first_word(rest).size()));
     }
-    return first_word(comment);
+    return {};
+}
+
+std::string_view document_in(std::string_view comment) { return named_in(comment, "docid", "="); }
+
+// The document that a comment names: X of "docid = X", otherwise its first word.
+std::string_view document_of(std::string_view comment) {
+    const std::string_view named = document_in(comment);
+    return named.empty() ? first_word(comment) : named;
+}
+
+// The query that a comment names: X of "qid:X" or "qid = X", otherwise its first word.
+std::string_view query_of(std::string_view comment) {
+    const std::string_view named = named_in(comment, "qid", ":=");
+    return named.empty() ? first_word(comment) : named;
 }
 
 using Fault = LetorLinesRead::Fault;
@@ -71,31 +85,64 @@ class LineReader {
     LetorLinesRead read() {
         try {
             for (; at_ != end_; ++at_, ++result_.n_lines) read_line();
-        } catch (const Fault& fault) {
-            result_.fault = fault;
+        } catch (const Fault& fault) {  // a line that is too long has no other fault
+            result_.fault = is_too_long(line_end_after(at_)) ? too_long() : fault;
         }
         return result_;
     }
 
   private:
-    // Leaves at_ on the line end.
+    // Leaves at_ on the line end, which is looked for only behind the features: the bytes of a line are read once.
     void read_line() {
-        const auto* line_end =
-            static_cast<const char*>(std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_)));
-        const std::string_view line(at_, static_cast<std::size_t>(line_end - at_));
-        if (line.size() > rules_.max_line) throw Fault{LetorFault::line_too_long, start_of(line)};
+        line_ = at_;
         at_ = skip_blanks(at_);
-        if (!ends_fields(*at_)) read_document(line_end);
+        if (ends_fields(*at_))
+            at_ = line_end_after(at_);
+        else
+            read_document();
+        if (is_too_long(at_)) throw too_long();
+    }
+
+    const char* line_end_after(const char* at) const {
+        return *at == '\n' ? at
+                           : static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end_ - at)));
+    }
+
+    bool is_too_long(const char* line_end) const {
+        return static_cast<std::size_t>(line_end - line_) > rules_.max_line;
+    }
+
+    Fault too_long() const {
+        const char* line_end = line_end_after(line_);
+        return {LetorFault::line_too_long, start_of({line_, static_cast<std::size_t>(line_end - line_)})};
+    }
+
+    void read_document() {
+        if (rules_.judged || starts_with_label()) read_label();
+        if (rules_.queries == LetorQueries::field) read_query();
+        read_features();
+        const char* comment = at_ + (*at_ == '#');
+        const char* line_end = line_end_after(at_);
+        read_comment({comment, static_cast<std::size_t>(line_end - comment)});
         at_ = line_end;
     }
 
-    void read_document(const char* line_end) {
-        if (rules_.judged || !token_at(at_).starts_with(kQueryPrefix)) read_label();
-        read_query();
-        read_features();
-        const char* comment = at_ + (*at_ == '#');
-        const std::string_view id = document_of({comment, static_cast<std::size_t>(line_end - comment)});
-        rows_.document_ids.add(checked_id(id));
+    // Whether a line of documents without labels has one all the same: all other fields have a colon.
+    bool starts_with_label() const {
+        const std::string_view token = token_at(at_);
+        if (rules_.queries == LetorQueries::field) return !token.starts_with(kQueryPrefix);
+        return token.find(':') == std::string_view::npos;
+    }
+
+    void read_comment(std::string_view comment) {
+        if (rules_.queries != LetorQueries::comment) {
+            rows_.document_ids.add(checked_id(document_of(comment)));
+            return;
+        }
+        const std::string_view query = query_of(comment);
+        if (query.empty()) throw Fault{LetorFault::comment_missing, {}};
+        add_row_of_query(query);
+        rows_.document_ids.add(checked_id(document_in(comment)));
     }
 
     void read_label() {
@@ -123,11 +170,14 @@ class LineReader {
         const std::string_view token = token_at(at_);
         if (!token.starts_with(kQueryPrefix) || token.size() == kQueryPrefix.size())
             throw Fault{LetorFault::query_missing, token};
-        const std::string_view id = token.substr(kQueryPrefix.size());
+        add_row_of_query(token.substr(kQueryPrefix.size()));
+        at_ += token.size();
+    }
+
+    void add_row_of_query(std::string_view id) {
         const std::size_t n_stretches = rows_.query_ids.size();
         if (n_stretches == 0 || rows_.query_ids[n_stretches - 1] != id) add_query(id);
         ++rows_.rows_of_query.back();
-        at_ += token.size();
     }
 
     void add_query(std::string_view id) {
@@ -166,6 +216,7 @@ class LineReader {
         const char* at = at_;
         for (; is_digit(*at); ++at)
             if (feature <= rules_.max_feature) feature = feature * 10 + static_cast<std::uint64_t>(*at - '0');
+        feature += rules_.zero_based;
         if (*at != ':' || at == at_ || feature <= last || feature > rules_.max_feature)
             throw_feature_fault(feature);
         at_ = at + 1;
@@ -211,6 +262,7 @@ class LineReader {
 
     const char* at_;
     const char* end_;
+    const char* line_ = nullptr;   // where the current line begins
     const char* token_ = nullptr;  // where the current pair begins
     const LetorRules rules_;
     LetorRows& rows_;

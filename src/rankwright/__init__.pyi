@@ -12,6 +12,9 @@ from .data.groups import QueryGroups as QueryGroups
 from .data.letor import read_letor as read_letor
 from .data.letor import write_letor as write_letor
 from .data.parquet import read_parquet as read_parquet
+from .data.splitting import concat as concat
+from .data.splitting import sample_queries as sample_queries
+from .data.splitting import split_queries as split_queries
 from .data.trec import read_judgements as read_judgements
 from .data.trec import read_run as read_run
 from .data.trec import write_run as write_run
@@ -32,6 +35,7 @@ from .evaluation.reliability import plot_reliability as plot_reliability
 from .evaluation.reliability import reliability as reliability
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
+from .evaluation.tuning import tune as tune
 from .models.scorer import Scorer as Scorer
 from .models.scores import scores_frame as scores_frame
 from .models.store import load as load

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import rankwright
+from rankwright.data.letor import ADD_QUERIES
 from rankwright.errors import InputError
 from rankwright.models.format import FORMAT_VERSION, sealed
+
+NO_QUERIES = ADD_QUERIES.format("data.txt")
 
 
 def train(path, model="m.rw"):
@@ -26,8 +29,11 @@ def elsewhere(tmp_path, monkeypatch):
     [
         ("", "data.txt holds no documents."),
         ("# nothing\n", "data.txt holds no documents."),
-        ("1 1:2\n", "data.txt, line 1: expected qid:ID, found '1:2'."),
-        ("1\n", "data.txt, line 1: expected qid:ID, found the end of the line."),
+        ("1 1:2\n", f"data.txt, line 1: expected qid:ID, found '1:2'; {NO_QUERIES}."),
+        (
+            "1\n",
+            f"data.txt, line 1: expected qid:ID, found the end of the line; {NO_QUERIES}.",
+        ),
         ("high qid:1 1:2\n", "data.txt, line 1: expected a number as the label, found 'high'."),
         ("inf qid:1 1:2\n", "data.txt, line 1: expected a finite label, found 'inf'."),
         (
@@ -35,7 +41,11 @@ def elsewhere(tmp_path, monkeypatch):
             "data.txt, line 2: expected a number or NULL after the colon, found '1:high'.",
         ),
         ("1 qid:1 high\n", "data.txt, line 1: expected feature:value, found 'high'."),
-        ("1 qid:1 0:2\n", "data.txt, line 1: expected a positive feature number before the colon, found '0:2'."),
+        (
+            "1 qid:1 0:2\n",
+            "data.txt, line 1: expected a positive feature number before the colon, found '0:2'; if the file "
+            "numbers features from 0, read it with zero_based=True (--zero-based).",
+        ),
         ("1 qid:1 -3:2\n", "data.txt, line 1: expected a positive feature number before the colon, found '-3:2'."),
         (
             "1 qid:1 2:2 1:2\n",
@@ -254,7 +264,7 @@ def test_a_metric_that_a_convention_lacks(refuse, folder, monkeypatch):
 def test_a_folder_without_folds(refuse, fold, tmp_path):
     sentence = f"{tmp_path} contains no folds: looked for folders Fold1, Fold2 and so on."
     assert refuse("crossval", "adarank", "--data", tmp_path) == sentence
-    assert refuse("crossval", "adarank", "--data", "nowhere") == "There is no folder nowhere."
+    assert refuse("crossval", "adarank", "--data", "nowhere") == "There is no file or folder nowhere."
     (tmp_path / "Fold1").mkdir()
     assert "Fold1 is not a complete fold" in refuse("crossval", "adarank", "--data", tmp_path)
 

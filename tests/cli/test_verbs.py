@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import dataclasses
 import gzip
 
@@ -9,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankwright import AdaRank
+from rankwright import AdaRank, LambdaMART, cross_validate
 from rankwright.cli.inputs import make_ranker
-from rankwright.data import read_letor, read_run
+from rankwright.data import concat, read_letor, read_parquet, read_run
 from rankwright.data.query_features import QueryFeature
 from rankwright.metrics import NDCG, parse
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load, save
@@ -277,7 +278,7 @@ def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
 def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean"]
+    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean", "standard"]
     assert err.startswith("24 test queries, 0 of them empty; convention standard; ")
 
 
@@ -286,8 +287,8 @@ def test_crossval_shows_what_file_order_hides(run, tmp_path):
     for name in ("train.txt", "vali.txt", "test.txt"):
         (tmp_path / "Fold1" / name).write_text("1 qid:1 1:2\n0 qid:1 1:2\n0 qid:1 1:1\n")
     out = run("crossval", "adarank", "--data", tmp_path, "--convention", "letor3", "--metrics", "map").out
-    assert out.splitlines()[-2].split() == ["mean", "1.0000"]
-    assert out.splitlines()[-1].split() == ["mean,", "ties", "averaged", "0.7500"]
+    assert out.splitlines()[-3].split() == ["mean", "1.0000"]
+    assert out.splitlines()[-2].split() == ["mean,", "ties", "averaged", "0.7500"]
 
 
 def test_crossval_for_machines(run, folder):
@@ -322,6 +323,135 @@ def test_crossval_that_tunes(run, folder):
     assert head[-2:] == ["rounds", "chosen"]
     assert first[-1].split("=")[0] == "choose"
     assert "; parameters tuned on validation; " in err
+
+
+@pytest.fixture
+def one_file(fold, tmp_path):
+    """All queries of a collection in one table."""
+    parts = concat(*(read_letor(fold / f"{name}.txt") for name in ("train", "test")), shared_queries="separate")
+    frame = pd.DataFrame(parts.X, columns=[*"abcdef"]).assign(label=parts.y, query=parts.qid)
+    frame.to_parquet(tmp_path / "all.parquet")
+    return tmp_path / "all.parquet"
+
+
+def test_crossval_of_one_file(run, one_file):
+    words = ("crossval", "lambdamart", "--data", one_file, "--qid", "query", "--set", "rounds=3")
+    code, out, err = run(*words, "--folds", 3, "--repeats", 2)
+    assert code == 0
+    names = [line.split("  ")[0].strip() for line in out.splitlines()]
+    repeats = [f"Fold{fold}, repeat {repeat}" for repeat in (1, 2) for fold in (1, 2, 3)]
+    assert names == ["fold", *repeats, "mean", "standard error"]
+    assert "24 test queries, 1 of them empty; convention standard; " in err
+    found = run(*words, "--folds", 3, "--json").json
+    data = read_parquet(one_file, qid="query")
+    expected = cross_validate(LambdaMART(rounds=3), data, folds=3).to_dict()
+    for name in ("folds", "mean", "standard_error", "protocol", "chosen"):
+        assert found[name] == expected[name]
+    assert found["model"] is None
+    other = run(*words, "--folds", 3, "--random-state", 1, "--json").json
+    assert other["mean"] != found["mean"]
+
+
+def test_crossval_writes_a_model_of_all_queries(run, one_file, tmp_path):
+    words = ("crossval", "lambdamart", "--data", one_file, "--qid", "query", "--set", "rounds=8", "--folds", 2)
+    options = ("--tune", "--grid", "max_leaves=2,4", "--validation", 0.3, "--model", tmp_path / "m.rw")
+    code, _, err = run(*words, *options)
+    assert code == 0
+    assert "parameters tuned on validation; " in err
+    found = run(*words, *options, "--json").json
+    setting = f"max_leaves={found['chosen']['max_leaves']} rounds={found['chosen']['rounds']}"
+    assert f"fitted on 192 documents of 24 queries, 6 features with {setting}; wrote {tmp_path / 'm.rw'}\n" in err
+    data = read_parquet(one_file, qid="query")
+    expected = LambdaMART(**found["chosen"]).fit(data)
+    np.testing.assert_array_equal(load(tmp_path / "m.rw").predict(data), expected.predict(data))
+    assert found["model"] == str(tmp_path / "m.rw")
+
+
+def test_crossval_of_folds_writes_a_model_of_their_test_parts(run, refuse, folder, fold, tmp_path):
+    sentence = refuse("crossval", "adarank", "--data", folder, "--model", tmp_path / "m.rw")
+    assert "which are the test parts of all folds together: Parts 1 and 2 both have query" in sentence
+    (tmp_path / "Fold1").mkdir()
+    for name in ("train.txt", "vali.txt", "test.txt"):
+        (tmp_path / "Fold1" / name).write_bytes((fold / name).read_bytes())
+    code, _, err = run(
+        "crossval", "lambdamart", "--data", tmp_path, "--set", "rounds=5", "--model", tmp_path / "m.rw"
+    )
+    assert code == 0
+    rounds = load(tmp_path / "m.rw").about["rounds"]
+    assert f"fitted on 96 documents of 12 queries, 6 features with rounds={rounds}; wrote " in err
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--choose", "validation"), "--choose has no effect without --tune; add --tune or leave it out."),
+        (("--grid", "rounds=3"), "--grid has no effect without --tune; add --tune or leave it out."),
+        (("--tune", "--grid", "max_leaves"), "--grid takes name=value,value, not 'max_leaves'."),
+        (("--tune", "--grid", "leaves=3"), "LambdaMART has no parameter 'leaves'; did you mean 'max_leaves'?"),
+        (("--tune", "--grid", "max_leaves=3,x"), "max_leaves must be none or an integer of at least 2, not 'x'."),
+        (
+            ("--tune", "--grid", "max_leaves=3", "--grid", "max_leaves=4"),
+            "--grid gives values for max_leaves twice.",
+        ),
+    ],
+)
+def test_options_of_tuning_are_checked(refuse, fold, tmp_path, options, sentence):
+    train = ("train", "lambdamart", "--train", fold / "train.txt", "--model", tmp_path / "m.rw")
+    for words in (train, ("crossval", "lambdamart", "--data", fold / "train.txt")):
+        assert refuse(*words, *options) == sentence
+
+
+def test_options_of_one_file_are_refused_for_folds(refuse, folder):
+    words = ("crossval", "adarank", "--data", folder)
+    assert refuse(*words, "--folds", 3).startswith(f"{folder} has folds of its own; folds, repeats, ")
+    assert "are for a file; " in refuse(*words, "--n-features", 3)
+    assert refuse(*words[:-1], folder / "Fold1" / "train.txt", "--validation", 1.5) == (
+        "validation must be a number from 0 to below 1, not 1.5."
+    )
+
+
+@pytest.mark.parametrize(("with_valid", "where"), [(True, "on validation"), (False, "out of fold")])
+def test_train_that_tunes(run, fold, tmp_path, with_valid, where):
+    valid = ("--valid", fold / "vali.txt") if with_valid else ()
+    grid = ("--grid", "query_features=none;zscore,rank", "--grid", "max_leaves=2,4")
+    words = ("train", "lambdamart", "--train", fold / "train.txt", *valid, "--model", tmp_path / "m.rw")
+    words += ("--set", "rounds=6", "--tune", *grid)
+    code, out, _ = run(*words)
+    assert code == 0
+    found = run(*words, "--json").json
+    assert found["protocol"] == ("validation" if with_valid else "out-of-fold")
+    assert [trial["parameters"] for trial in found["trials"]] == [
+        {"query_features": columns, "max_leaves": leaves}
+        for columns in ([], ["zscore", "rank"])
+        for leaves in (2, 4)
+    ]
+    best = max(found["trials"], key=lambda trial: trial["value"])
+    assert (found["chosen"], found["rounds"], found["chosen_value"]) == tuple(best.values())
+    columns, leaves = best["parameters"].values()
+    setting = f"query_features={','.join(columns) or 'none'} max_leaves={leaves} rounds={best['rounds']}"
+    assert out.splitlines()[:2] == [
+        f"Chosen {where} from 4 settings: {setting}",
+        f"ndcg@10: {best['value']:.4f} {where}, smoothed over rounds",
+    ]
+    data = read_letor(fold / "train.txt")
+    expected = LambdaMART(query_features=columns, max_leaves=leaves, rounds=best["rounds"]).fit(data)
+    np.testing.assert_array_equal(load(tmp_path / "m.rw").predict(data), expected.predict(data))
+
+
+def test_tuning_has_no_start(refuse, fold, model, tmp_path):
+    words = ("train", "lambdamart", "--train", fold / "train.txt", "--model", tmp_path / "m.rw", "--start", model)
+    assert refuse(*words, "--tune") == "--tune cannot be used with --start: settings are compared without a start."
+
+
+def test_a_file_that_numbers_features_from_0(run, refuse, tmp_path):
+    (tmp_path / "zero.txt").write_text("1 qid:1 0:1 1:2\n0 qid:1 0:2 1:1\n")
+    words = ("train", "adarank", "--train", tmp_path / "zero.txt", "--model", tmp_path / "m.rw")
+    assert refuse(*words).endswith("read it with zero_based=True (--zero-based).")
+    assert run(*words, "--zero-based").code == 0
+    assert load(tmp_path / "m.rw").n_features == 2
+    (tmp_path / "t.csv").write_text("qid,label,a\n1,0,2\n1,1,3\n")
+    words = ("train", "adarank", "--train", tmp_path / "t.csv", "--model", tmp_path / "m.rw")
+    assert refuse(*words, "--zero-based") == "--zero-based is for LETOR files only."
 
 
 def test_crossval_of_a_pool_with_other_rankers(run, folder):
@@ -543,17 +673,30 @@ def test_one_query_of_many_documents(run, tmp_path):
     assert all(str(parse(metric)) == metric for metric in found.json["empty_queries"])
 
 
-@pytest.mark.filterwarnings("default:Interrupted")
-def test_ctrl_c_ends_a_cross_validation(run, folder, monkeypatch):
-    observed = AdaRank.fit
+@pytest.mark.parametrize("verb", ["crossval", "train"])
+def test_ctrl_c_ends_several_fits_without_a_result(run, fold, tmp_path, monkeypatch, verb):
+    fits, observed = [], AdaRank.fit
 
-    def press_ctrl_c(_round):
-        raise KeyboardInterrupt
+    def second_is_interrupted(self, *data, on_round, **options):
+        def press_ctrl_c(one):
+            if len(fits) == 2:
+                _thread.interrupt_main()
+            while len(fits) == 2:
+                on_round(one)  # ends when the main thread has seen it
 
-    monkeypatch.setattr(AdaRank, "fit", lambda *data, **parts: observed(*data, **parts, on_round=press_ctrl_c))
-    code, out, err = run("crossval", "adarank", "--data", folder)
-    assert (code, out) == (130, "")
-    assert "Traceback" not in err
+        fits.append(self)
+        return observed(self, *data, **options, on_round=press_ctrl_c)
+
+    monkeypatch.setattr(AdaRank, "fit", second_is_interrupted)
+    model = ("--model", tmp_path / "m.rw")
+    words = {
+        "crossval": ("--data", fold / "train.txt", "--folds", 2, *model),
+        "train": ("--train", fold / "train.txt", "--tune", "--workers", 1, *model),
+    }
+    total = {"crossval": 2, "train": 8}[verb]
+    sentence = f"rankwright: Interrupted after 1 of {total} fits; nothing was written.\n"
+    assert run(verb, "adarank", *words[verb]) == (130, "", sentence)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_every_verb_that_writes_speaks_json(run, fold, tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rankwright._native import LetorParser
+from rankwright._native import LetorParser, LetorQueries
 from rankwright.data import Documents, RankingData, read_letor, write_letor
 from rankwright.errors import InputError
 from rankwright.memory import available_memory
@@ -36,7 +36,8 @@ RULES = reference.Rules()
 
 
 def new_parser(rules: reference.Rules = RULES, n_threads: int = 2) -> LetorParser:
-    return LetorParser(rules.judged, rules.max_feature, rules.max_line, rules.max_query_id, n_threads)
+    limits = (rules.max_feature, rules.max_line, rules.max_query_id)
+    return LetorParser(rules.judged, LetorQueries[rules.queries], rules.zero_based, *limits, n_threads)
 
 
 def parse(data: bytes, block_size: int = 1 << 20, n_threads: int = 1, rules: reference.Rules = RULES):
@@ -65,7 +66,10 @@ def assert_like_reference(
     X, y, queries, ids, documents = finish(found, absent, expected.n_features)
     assert X.tobytes() == expected.matrix(absent, expected.n_features).tobytes()
     assert (None if y is None else y.tolist()) == (expected.labels if rules.judged else None)
-    assert (ids, queries.tolist()) == expected.number_queries()
+    if rules.queries == "nowhere":
+        assert ids is queries is None
+    else:
+        assert (ids, queries.tolist()) == expected.number_queries()
     assert documents == (expected.documents if any(expected.documents) else None)
 
 
@@ -140,9 +144,10 @@ odd_lines = st.sampled_from(["", " \t", "0 qid:a\0", *ODD_LINES.split("\n")])
 
 
 @st.composite
-def documents(draw: st.DrawFn) -> str:
-    features = draw(st.dictionaries(st.integers(1, 9), values, max_size=5))
-    fields = [draw(st.one_of(st.integers(0, 4).map(str), numbers)), f"qid:{draw(words)}"]
+def documents(draw: st.DrawFn, *, with_queries: bool = True) -> str:
+    features = draw(st.dictionaries(st.integers(0 if not with_queries else 1, 9), values, max_size=5))
+    fields = [draw(st.one_of(st.integers(0, 4).map(str), numbers))] * (with_queries or draw(st.booleans()))
+    fields += [f"qid:{draw(words)}"] * with_queries
     fields += [f"{feature}:{features[feature]}" for feature in sorted(features)]
     return draw(blanks).join(fields) + draw(st.sampled_from(["", " "])) + draw(comments)
 
@@ -164,6 +169,28 @@ def files(draw: st.DrawFn, lines: st.SearchStrategy[str]) -> bytes:
 def test_equals_the_slow_twin_wherever_the_blocks_are_cut(data, block_size, n_threads, absent, judged):
     rules = reference.Rules(judged=judged, max_feature=100, max_line=80, max_query_id=12)
     assert_like_reference(data, block_size, n_threads, rules, absent)
+
+
+ODD_COMMENTS = ("# qid:7", "#qid = 7 docid = x", "# qid 7", "#qid:", "# qid =", "# myqid:7", "# x qid:é", "#7 8")
+
+
+@given(
+    files(
+        st.one_of(
+            documents(with_queries=False),
+            st.sampled_from([f"0 1:2 {comment}" for comment in ODD_COMMENTS]),
+            documents(),
+        )
+    ),
+    st.integers(1, 200),
+    st.sampled_from(["comment", "nowhere"]),
+    st.booleans(),
+    st.booleans(),
+)
+@example(b"0 1:2 #\xff", 7, "comment", True, False)
+def test_files_without_qid_equal_the_slow_twin_too(data, block_size, queries, zero_based, judged):
+    rules = reference.Rules(judged, queries, zero_based, max_feature=100, max_line=80, max_query_id=12)
+    assert_like_reference(data, block_size, 2, rules)
 
 
 @given(st.binary(max_size=60), st.integers(1, 7))
@@ -305,7 +332,8 @@ WRONG_LINES = {
     "0": "expected qid:ID, found the end of the line",
     "0 qid:1 5": "expected feature:value, found '5'",
     "0 qid:1 1:many": "expected a number or NULL after the colon, found '1:many'",
-    "0 qid:1 0:1": "expected a positive feature number before the colon, found '0:1'",
+    "0 qid:1 0:1": "expected a positive feature number before the colon, found '0:1'; if the file numbers "
+    "features from 0, read it with zero_based=True (--zero-based)",
     "0 qid:1 -2:1": "expected a positive feature number before the colon, found '-2:1'",
     "0 qid:1 2:1 1:1": "expected features in ascending order, each once, found '1:1'",
     "0 qid:1 2:1 2:1": "expected features in ascending order, each once, found '2:1'",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import _thread
 import json
 
 import numpy as np
@@ -86,17 +87,20 @@ def test_what_cannot_be_measured_is_told_before_training(folder, monkeypatch, op
         cross_validate(RANKER, folder, **options)
 
 
-@pytest.mark.filterwarnings("ignore:Interrupted")
 def test_ctrl_c_ends_all_folds_not_one(folder, monkeypatch):
-    """Half a fit is a model to keep, but no fold's result."""
-    observed = AdaRank.fit
+    """Half a fit is a model to keep, but no fold's result; nothing says that a model is kept."""
+    fits, observed = [], AdaRank.fit
 
-    def interrupted(self, *data, **options):
+    def interrupted(self, *data, on_round, **options):
+        def press_ctrl_c(one):
+            _thread.interrupt_main()
+            while True:
+                on_round(one)  # ends when the main thread has seen it
+
+        fits.append(self)
         return observed(self, *data, **options, on_round=press_ctrl_c)
-
-    def press_ctrl_c(_round):
-        raise KeyboardInterrupt
 
     monkeypatch.setattr(AdaRank, "fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         cross_validate(RANKER, folder)
+    assert len(fits) == 1

@@ -43,6 +43,8 @@ class Parsed:
 @dataclass(frozen=True)
 class Rules:
     judged: bool = True
+    queries: str = "field"
+    zero_based: bool = False
     max_feature: int = 1_000_000
     max_line: int = 1 << 30
     max_query_id: int = 1_000
@@ -67,13 +69,22 @@ def _read_line(line: str, rules: Rules, parsed: Parsed) -> None:
     tokens = re.findall(f"[^{BLANKS}]+", fields)
     if not tokens:
         return
-    if rules.judged or not tokens[0].startswith("qid:"):
+    starts_otherwise = tokens[0].startswith("qid:") if rules.queries == "field" else ":" in tokens[0]
+    if rules.judged or not starts_otherwise:
         label = _label(tokens.pop(0))
         if rules.judged:
             parsed.labels.append(label)
-    query = _query(tokens[0] if tokens else "", rules.max_query_id)
-    row = _features(tokens[1:], rules.max_feature)
-    parsed.documents.append(_checked_id(_document(comment)))
+    query = ""
+    if rules.queries == "field":
+        query = _query(tokens.pop(0) if tokens else "", rules.max_query_id)
+    row = _features(tokens, rules.max_feature, rules.zero_based)
+    document = _document(comment)
+    if rules.queries == "comment":
+        query = _named(comment, "qid", ":=") or _first_word(comment)
+        if not query:
+            raise WrongLineError("comment_missing", "")
+        query, document = _checked_query(query, rules.max_query_id), _named(comment, "docid", "=")
+    parsed.documents.append(_checked_id(document))
     parsed.queries.append(query)
     parsed.rows.append(row)
 
@@ -93,26 +104,31 @@ def _label(token: str) -> float:
 def _query(token: str, longest: int) -> str:
     if not token.startswith("qid:") or token == "qid:":
         raise WrongLineError("query_missing", token)
-    query = _checked_id(token.removeprefix("qid:"))
+    return _checked_query(token.removeprefix("qid:"), longest)
+
+
+def _checked_query(text: str, longest: int) -> str:
+    query = _checked_id(text)
     if len(query) > longest:
         raise WrongLineError("query_id_too_long", query.encode()[:64].decode(errors="surrogateescape"))
     return query
 
 
-def _features(tokens: list[str], max_feature: int) -> dict[int, float]:
+def _features(tokens: list[str], max_feature: int, zero_based: bool) -> dict[int, float]:
     row: dict[int, float] = {}
     last = 0
     for token in tokens:
         number, colon, text = token.partition(":")
         if not colon:
             raise WrongLineError("pair_malformed", token)
-        if not re.fullmatch("[0-9]+", number) or int(number) == 0:
+        if not re.fullmatch("[0-9]+", number) or int(number) + zero_based == 0:
             raise WrongLineError("feature_not_positive", token)
-        if int(number) > max_feature:
+        feature = int(number) + zero_based
+        if feature > max_feature:
             raise WrongLineError("feature_too_high", token)
-        if int(number) <= last:
+        if feature <= last:
             raise WrongLineError("feature_order", token)
-        last = int(number)
+        last = feature
         row[last] = _value(text, token)
     return row
 
@@ -130,9 +146,15 @@ def _value(text: str, token: str) -> float:
 
 
 def _document(comment: str) -> str:
-    named = re.search(f"(?:^|[{BLANKS}])docid[{BLANKS}]*=[{BLANKS}]*([^{BLANKS}]+)", comment)
-    if named:
-        return named[1]
+    return _named(comment, "docid", "=") or _first_word(comment)
+
+
+def _named(comment: str, name: str, signs: str) -> str:
+    found = re.search(f"(?:^|[{BLANKS}]){name}[{BLANKS}]*[{signs}][{BLANKS}]*([^{BLANKS}]+)", comment)
+    return found[1] if found else ""
+
+
+def _first_word(comment: str) -> str:
     return next(iter(re.findall(f"[^{BLANKS}]+", comment)), "")
 
 

@@ -16,7 +16,7 @@ from rankwright.training.sampling import (
     draw_documents,
     draw_queries,
     fold_queries,
-    split_queries,
+    hold_out_queries,
 )
 
 GRADIENTS = arrays.arrays(
@@ -223,7 +223,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_queries_change_a_draw(data, 
     bags = [bag_queries(one, generator(seed)) for one in (data, shuffled)]
     drawn = [dict(zip(documents_of(bag), times.tolist(), strict=True)) for bag, times, _ in bags]
     assert drawn[0] == drawn[1]
-    parts = [split_queries(one, 0.3, generator(seed))[1] for one in (data, shuffled)]
+    parts = [hold_out_queries(one, 0.3, generator(seed))[1] for one in (data, shuffled)]
     assert documents_of(parts[0]) == documents_of(parts[1])
     if len(data.data.groups) >= 2:
         folds = [fold_queries(one, 2, generator(seed)) for one in (data, shuffled)]

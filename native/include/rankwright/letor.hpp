@@ -25,6 +25,7 @@ class LetorParser {
     std::optional<LetorError> feed(std::string_view block);
 
     bool is_judged() const { return rules_.judged; }
+    bool has_queries() const { return rules_.queries != LetorQueries::nowhere; }
     std::size_t n_rows() const { return n_rows_; }
     // The highest feature so far.
     std::size_t n_features() const { return n_features_; }
@@ -41,7 +42,8 @@ class LetorParser {
     // labels has n_rows places; only for judged rows.
     void copy_labels(std::span<double> labels) const;
     // Writes the number of each row's query to `queries` (n_rows places); returns the ids of the queries by
-    // number. Queries are numbered as they first appear. The views live until the parser is fed or cleared.
+    // number. Queries are numbered as they first appear. Only for rows with query ids. The views live until the
+    // parser is fed or cleared.
     TextNumbering number_queries(std::span<std::int64_t> queries) const;
     // Fills `features`, n_rows x width in C order (width >= n_features), with `absent` where the text has no
     // value. The parsed values are freed as they are copied, so this works once.

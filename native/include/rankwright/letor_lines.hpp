@@ -24,10 +24,20 @@ enum class LetorFault {
     id_not_text,
     query_id_too_long,
     line_too_long,
+    comment_missing,
+};
+
+// Where a line names its document's query.
+enum class LetorQueries {
+    field,    // qid:ID after the label
+    comment,  // "# qid:ID", "# qid = ID", or the first word of the comment
+    nowhere,  // not in this file; rows then have no query ids
 };
 
 struct LetorRules {
-    bool judged;                // whether every line must have a label; if not, labels are checked and dropped
+    bool judged;  // whether every line must have a label; if not, labels are checked and dropped
+    LetorQueries queries;
+    bool zero_based;            // whether features are numbered from 0 in the file; from 1 otherwise
     std::uint32_t max_feature;  // the highest feature number, below 2^32
     std::size_t max_line;       // bytes, without the line end
     std::size_t max_query_id;   // characters
@@ -43,7 +53,7 @@ struct LetorRows {
     std::vector<Run> runs;
     std::vector<std::uint32_t> runs_of_row;  // one per row
     std::vector<double> labels;              // one per row, none if the rows are not judged
-    TextList query_ids;                      // one per stretch of adjacent rows of one query
+    TextList query_ids;                      // one per stretch of adjacent rows of one query; none for nowhere
     std::vector<std::size_t> rows_of_query;  // one per stretch
     TextList document_ids;                   // one per row, empty where the line names none
 

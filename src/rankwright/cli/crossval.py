@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,110 +16,185 @@ from rankwright.cli.inputs import (
     MetricsOption,
     RankerArgument,
     SetOption,
+    checked_output,
     make_ranker,
 )
-from rankwright.cli.output import note, progress, show_json, show_table, spelled
-from rankwright.data import find_folds
+from rankwright.cli.output import describe, note, show_json, show_table
+from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
+from rankwright.cli.train import exit_if_interrupted, fit_with_progress
+from rankwright.cli.tuning import (
+    ChooseOption,
+    GridOption,
+    WorkersOption,
+    read_grid,
+    require_tune,
+    setting_text,
+    several_fits,
+)
+from rankwright.data import concat, find_folds, read_fold
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate
+from rankwright.evaluation.folds import Division, count_folds
+from rankwright.evaluation.tuning import default_protocol
 from rankwright.metrics import parse_metrics
+from rankwright.models import save
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from rankwright.data import RankingData
     from rankwright.evaluation import CrossValidation, Report
+    from rankwright.evaluation.protocol import FoldResult
 
 TUNED = {
     "validation": "parameters tuned on validation; ",
     "out-of-fold": "parameters tuned out of fold; ",
 }
 
+DataOption = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        metavar="PATH",
+        help=f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., "
+        "each with train.txt, vali.txt and test.txt, as in LETOR.",
+    ),
+]
+FoldsOption = Annotated[
+    int, typer.Option("--folds", min=2, metavar="N", help="Number of folds that a file is divided into.")
+]
+RepeatsOption = Annotated[
+    int, typer.Option("--repeats", min=1, metavar="N", help="How many times a file is divided into folds.")
+]
+ValidationOption = Annotated[
+    float,
+    typer.Option(
+        "--validation",
+        metavar="FRACTION",
+        help="Fraction of a file's queries outside the test part of a fold that choose the number of rounds; "
+        "with 0 the ranker learns for all its rounds.",
+    ),
+]
+RandomStateOption = Annotated[
+    int, typer.Option("--random-state", min=0, metavar="N", help="Seed of the division of a file into folds.")
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="FILE",
+        help="Model file to write: the ranker fitted on all queries, with the setting that is best on average "
+        "over folds and the median number of rounds.",
+    ),
+]
+
 
 @configurable
+@reads_data
 def crossval(
     ranker: RankerArgument,
-    data: Annotated[
-        Path,
-        typer.Option(
-            "--data",
-            metavar="FOLDER",
-            help="Folder with Fold1, Fold2, ..., each with train.txt, vali.txt and test.txt, as in LETOR.",
-        ),
-    ],
+    data: DataOption,
+    reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
-    tune: Annotated[
-        bool, typer.Option("--tune", help="Tune the ranker on each fold over its built-in grid of parameters.")
-    ] = False,
-    choose: Annotated[
-        str | None,
-        typer.Option(
-            "--choose",
-            metavar="HOW",
-            help="How --tune compares settings. validation (the default): on the fold's validation part. "
-            "out-of-fold: by cross-validation over its training and validation queries; the final fit uses both.",
-        ),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", min=1, metavar="N", help="Number of parallel fits for --tune; by default one per thread."
-        ),
-    ] = None,
+    folds: FoldsOption = 5,
+    repeats: RepeatsOption = 1,
+    validation: ValidationOption = 0.0,
+    random_state: RandomStateOption = 0,
+    tune: Annotated[bool, typer.Option("--tune", help="Tune the ranker on each fold.")] = False,
+    choose: ChooseOption = None,
+    grid: GridOption = None,
+    workers: WorkersOption = None,
+    model: ModelOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train and test a ranker on every fold; the validation part of a fold chooses the number of rounds.
+    """Train and test a ranker on every fold of a file or of a folder of folds.
 
     Example:
 
-        rankwright crossval lambdamart --data OHSUMED --convention letor3 --tune
+        rankwright crossval lambdamart --data judged.parquet --repeats 2 --tune
     """
-    if choose is not None and not tune:
-        raise InputError("--choose has no effect without --tune; add --tune or leave it out.")
-    protocol = (choose or "validation") if tune else None
-    chosen = make_ranker(ranker, settings or [], jobs)
-    fits = len(find_folds(data)) * count_fits(chosen, tune=protocol)
-    with progress(f"cross-validating {ranker}", fits) as step:
-        result = cross_validate(
-            chosen,
-            data,
-            metrics=parse_metrics(metrics),
-            convention=convention,
-            tune=protocol,
-            workers=workers,
-            on_fit=lambda: step(""),
-        )
-    if json:
-        show_json(result.to_dict())
-    else:
+    require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
+    chosen, asked = make_ranker(ranker, settings or [], jobs), parse_metrics(metrics)
+    collection = _collection(data, reading, jobs)
+    everything = None if model is None else _all_queries(collection, checked_output(model, inputs=(data,)))
+    protocol = _protocol(data, validation, choose) if tune else None
+    tuning: dict[str, Any] = {"tune": protocol, "grid": read_grid(chosen, grid)}
+    division = Division(folds, repeats, validation, random_state)
+    n_fits = count_folds(collection, division) * count_fits(chosen, **tuning)
+    with several_fits(f"cross-validating {ranker}", n_fits) as on_fit:
+        options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, **tuning}
+        result = cross_validate(chosen, collection, metrics=asked, **asdict(division), **options)
+    if not json:
         _show(result)
+    if model is not None and everything is not None:
+        _fit_and_save(result, everything, model)
+    if json:
+        show_json(result.to_dict() | {"model": None if model is None else str(model)})
+    if model is not None:
+        exit_if_interrupted(result.best)
+
+
+def _collection(data: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData | Path:
+    """Return the judged documents of a file; a folder of folds is returned as it is."""
+    if data.is_dir():
+        if reading != ReadOptions():
+            raise InputError(f"Options of reading data files are for a file; {data} is a folder of folds.")
+        return data
+    if str(data) != "-" and not data.exists():
+        raise InputError(f"There is no file or folder {data}.")
+    return read_data(data, reading, n_jobs=n_jobs)
+
+
+def _protocol(data: Path, validation: float, choose: str | None) -> str:
+    return choose or default_protocol(has_validation=data.is_dir() or validation > 0)
+
+
+def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
+    """Return all queries to fit the final model on; those of a folder are the test parts of its folds."""
+    if not isinstance(collection, Path):
+        return collection
+    try:
+        return concat(*(read_fold(path).test for path in find_folds(collection)))
+    except InputError as error:
+        raise InputError(
+            f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"
+        ) from None
+
+
+def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path) -> None:
+    fit_with_progress(result.best, everything, None)
+    save(result.best, model)
+    setting = f" with {setting_text(result.chosen)}" if result.chosen else ""
+    note(f"fitted on {describe(everything)}{setting}; wrote {model}")
 
 
 def _show(result: CrossValidation) -> None:
     rows = [
-        (fold.fold, *_means(result, fold.report), str(fold.best_round), _setting(fold.chosen))
+        (_name(result, fold), *_means(result, fold.report), str(fold.best_round), setting_text(fold.chosen))
         for fold in result.folds
     ]
     rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), "", ""))
     averaged = [f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics]
     if averaged != list(rows[-1][1:-2]):  # the convention averages ties already
         rows.append(("mean, ties averaged", *averaged, "", ""))
+    errors = [result.standard_error(metric) for metric in result.metrics]
+    rows.append(("standard error", *(f"{error:.4f}" for error in errors), "", ""))
     show_table(
         ("fold", *result.metrics, "rounds", "chosen" if any(fold.chosen for fold in result.folds) else ""), rows
     )
-    queries = sum(len(fold.report.queries) for fold in result.folds)
-    empty = sum(max(fold.report.empty.values()) for fold in result.folds)
+    tested = [fold.report for fold in result.folds if fold.repeat == 1]  # every repeat tests the same queries
+    queries = sum(len(report.queries) for report in tested)
+    empty = sum(max(report.empty.values()) for report in tested)
     note(
         f"{counted(queries, 'test query')}, {empty:,} of them empty; "
         f"convention {result.convention}; {TUNED.get(result.protocol, '')}{result.seconds:.2f} s"
     )
 
 
-def _setting(chosen: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={spelled(value)}" for name, value in chosen.items())
+def _name(result: CrossValidation, fold: FoldResult) -> str:
+    return fold.fold if result.repeats == 1 else f"{fold.fold}, repeat {fold.repeat}"
 
 
 def _means(result: CrossValidation, report: Report) -> list[str]:

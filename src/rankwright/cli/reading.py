@@ -76,6 +76,14 @@ class ReadOptions:
             rich_help_panel="Reading data files",
         ),
     ] = None
+    zero_based: Annotated[
+        bool,
+        typer.Option(
+            "--zero-based",
+            help="LETOR files number features from 0, as scikit-learn writes them.",
+            rich_help_panel="Reading data files",
+        ),
+    ] = False
     format: Annotated[
         str | None,
         _option("--format", "NAME", "letor, csv, tsv or parquet, if the name of the file does not tell."),
@@ -195,10 +203,12 @@ def _read(
     with file_of(path) as file:
         if kind == LETOR:
             reading.refuse_columns()
-            documents = data.read_letor(file, judged=judged, n_features=reading.n_features, n_jobs=n_jobs)
+            options: dict[str, Any] = {"n_features": reading.n_features, "zero_based": reading.zero_based}
+            documents = data.read_letor(file, judged=judged, n_jobs=n_jobs, **options)
         else:
-            if reading.n_features is not None:
-                raise InputError("--n-features is for LETOR files only.")
+            if reading.n_features is not None or reading.zero_based:
+                name = "--zero-based" if reading.zero_based else "--n-features"
+                raise InputError(f"{name} is for LETOR files only.")
             documents = _read_table(file, kind, reading.columns(models, judged=judged))
     for model in models:
         _require_features(documents, model, path, reading)

@@ -20,16 +20,28 @@ from rankwright.cli.inputs import (
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, read_validation, reads_data
+from rankwright.cli.tuning import (
+    INTERRUPTED,
+    ChooseOption,
+    GridOption,
+    WorkersOption,
+    read_grid,
+    require_tune,
+    setting_text,
+    several_fits,
+)
 from rankwright.data.counted import counted
+from rankwright.errors import InputError
 from rankwright.models import load, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.data import RankingData
+    from rankwright.evaluation.tuning import Grid, Tuning
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training import Round
+    from rankwright.training import Round, TrainingSet
 
 # Facts that some rankers report about their data, and how to print them.
 REPORTED: dict[str, Callable[[Any], str]] = {
@@ -37,31 +49,38 @@ REPORTED: dict[str, Callable[[Any], str]] = {
     "relevant_from": "relevant from label {:g}".format,
 }
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
+TrainOption = Annotated[
+    Path, typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS}).")
+]
+ModelOption = Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")]
+ValidOption = Annotated[
+    Path | None,
+    typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
+]
+StartOption = Annotated[
+    Path | None,
+    typer.Option("--start", metavar="MODEL", help="Model file to improve on, such as that of a larger market."),
+]
+TuneFlag = Annotated[
+    bool,
+    typer.Option("--tune", help="First choose parameters and the number of rounds: by --valid, else out of fold."),
+]
 
 
 @configurable
 @reads_data
 def train(
     ranker: RankerArgument,
-    train: Annotated[
-        Path,
-        typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS})."),
-    ],
-    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
+    train: TrainOption,
+    model: ModelOption,
     reading: ReadOptions,
-    valid: Annotated[
-        Path | None,
-        typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
-    ] = None,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            "--start", metavar="MODEL", help="Model file to improve on, such as that of a larger market."
-        ),
-    ] = None,
+    valid: ValidOption = None,
+    start: StartOption = None,
     settings: SetOption = None,
+    tune: TuneFlag = False,
+    choose: ChooseOption = None,
+    grid: GridOption = None,
+    workers: WorkersOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -73,24 +92,68 @@ def train(
 
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
     """
+    require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
+    if tune and start is not None:
+        raise InputError("--tune cannot be used with --start: settings are compared without a start.")
     chosen = make_ranker(ranker, settings or [], jobs)
+    tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
     submodel = None if start is None else load(start)
     submodels = [] if submodel is None else [submodel]
     judged = read_data(train, reading, submodels, n_jobs=jobs)
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started = time.perf_counter()
-    fit_with_progress(chosen, judged, validation, submodel)
+    tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
+    if tuning is not None:
+        chosen, judged, validation = tuning.ranker, tuning.data.data, None
+    fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel)
     seconds = time.perf_counter() - started
     save(chosen, model)
-    facts = _facts(chosen, judged, seconds) | {"model": str(model)}
+    facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
     if json:
         show_json(facts)
     else:
-        say(_sentence(facts))
-        reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
-        note(f"{describe(judged)}{reported}, {seconds:.2f} s; wrote {model}")
+        _show(facts, judged)
     exit_if_interrupted(chosen)
+
+
+def _tuned(
+    ranker: Ranker,
+    judged: RankingData,
+    validation: RankingData | None,
+    choose: str | None,
+    grid: Grid | None,
+    workers: int | None,
+) -> Tuning:
+    """Choose setting and rounds, with progress over all fits."""
+    from rankwright.evaluation.tuning import count_trials, tune
+
+    n_fits = count_trials(ranker, choose, has_validation=validation is not None, grid=grid)
+    with several_fits(f"tuning {ranker.name}", n_fits) as on_fit:
+        options: dict[str, Any] = {"choose": choose, "grid": grid, "workers": workers}
+        return tune(ranker, judged, validation=validation, **options, on_fit=on_fit)
+
+
+def _tuning_facts(tuning: Tuning | None) -> dict[str, Any]:
+    if tuning is None:
+        return {}
+    return {
+        "protocol": tuning.protocol,
+        "chosen": dict(tuning.best.parameters),
+        "chosen_value": tuning.best.value,
+        "trials": [trial.to_dict() for trial in tuning.trials],
+    }
+
+
+def _show(facts: dict[str, Any], judged: RankingData) -> None:
+    if "chosen" in facts:
+        where = {"validation": "on validation"}.get(facts["protocol"], "out of fold")
+        setting = setting_text(facts["chosen"] | {"rounds": facts["rounds"]})
+        say(f"Chosen {where} from {counted(len(facts['trials']), 'setting')}: {setting}")
+        say(f"{facts['metric']}: {facts['chosen_value']:.4f} {where}, smoothed over rounds")
+    say(_sentence(facts))
+    reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
+    note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {facts['model']}")
 
 
 def exit_if_interrupted(ranker: Ranker) -> None:
@@ -100,7 +163,10 @@ def exit_if_interrupted(ranker: Ranker) -> None:
 
 
 def fit_with_progress(
-    ranker: Ranker, judged: RankingData, validation: RankingData | None, start: Scorer | None = None
+    ranker: Ranker,
+    judged: RankingData | TrainingSet,
+    validation: RankingData | None,
+    start: Scorer | None = None,
 ) -> None:
     """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
     rounds = ranker.get_params(deep=False).get("rounds")

@@ -9,6 +9,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.data.letor import read_letor, write_letor
 from rankwright.data.parquet import read_parquet
 from rankwright.data.ranking import Ranking
+from rankwright.data.splitting import concat, sample_queries, split_queries
 from rankwright.data.trec import (
     Coverage,
     JudgedRun,
@@ -31,6 +32,7 @@ __all__ = [
     "Ranking",
     "RankingData",
     "Run",
+    "concat",
     "find_folds",
     "format_run",
     "from_arrow",
@@ -43,6 +45,8 @@ __all__ = [
     "read_letor",
     "read_parquet",
     "read_run",
+    "sample_queries",
+    "split_queries",
     "synthetic",
     "write_letor",
     "write_run",

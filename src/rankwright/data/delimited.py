@@ -11,6 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
+from rankwright.data.side_files import QueryColumn, read_query_ids, sizes_file, warn_of_weights
 from rankwright.data.tables import NUMBERS, documents_of, naming, warned
 from rankwright.data.text_files import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
 from rankwright.errors import InputError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import Documents, RankingData
+    from rankwright.data.tables import Column
 
 DELIMITERS = (",", ";", "\t")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")  # as in the native parser
@@ -79,8 +81,13 @@ def read_csv(
     """
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
-        columns = _read_columns(path, roles, _checked_delimiter(path, delimiter))
-        return warned(documents_of((_CsvColumn(path, one, one.name == label) for one in columns), roles))
+        read, n_rows = _read_columns(path, roles, _checked_delimiter(path, delimiter))
+        columns: list[Column] = [_CsvColumn(path, one, one.name == label) for one in read]
+        sizes = None if any(one.name == qid for one in columns) else sizes_file(path)
+        if sizes is not None:
+            columns.append(QueryColumn(qid, read_query_ids(sizes, path, n_rows)))
+        warn_of_weights(path)
+        return warned(documents_of(columns, roles))
 
 
 @dataclass(frozen=True)
@@ -134,7 +141,8 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
     return delimiter
 
 
-def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> list[_native.CsvColumn]:
+def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[_native.CsvColumn], int]:
+    """Return the columns and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
     if roles.categorical:
         texts += matching(_header(path, delimiter), roles.categorical)
@@ -147,7 +155,8 @@ def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> li
         raise InputError(_sentence(path, parser.n_columns, *error))
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
-    return parser.take_columns()
+    n_rows = parser.n_rows
+    return parser.take_columns(), n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:

@@ -36,6 +36,7 @@ def read_fold(
     *,
     n_features: int | None = None,
     absent: float = 0.0,
+    zero_based: bool = False,
     n_jobs: int | None = None,
 ) -> Fold:
     """Read train.txt, vali.txt and test.txt of a fold, or their names in other collections, plain or .gz.
@@ -43,7 +44,10 @@ def read_fold(
     The options are those of `read_letor`. All parts get the number of features of the widest part.
     """
     paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
-    parts = [read_letor(path, n_features=n_features, absent=absent, n_jobs=n_jobs) for path in paths]
+    parts = [
+        read_letor(path, n_features=n_features, absent=absent, zero_based=zero_based, n_jobs=n_jobs)
+        for path in paths
+    ]
     widest = max(part.n_features for part in parts)
     return Fold(*(_widened(part, widest, absent) for part in parts))
 

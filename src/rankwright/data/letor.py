@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import gzip
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
+import re
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple, overload
 
 import numpy as np
 
 from rankwright import _native
-from rankwright._native import LetorFault
+from rankwright._native import LetorFault, LetorQueries
 from rankwright.arrays import sealed
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.files import is_compressed, write_whole
 from rankwright.data.groups import MAX_QUERY_ID
+from rankwright.data.side_files import read_query_ids, sizes_file, warn_of_weights
 from rankwright.data.text_files import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
 from rankwright.errors import InputError
 from rankwright.threads import available_threads, resolve_threads
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     AnyPath = str | os.PathLike[str]
 
 MAX_FEATURES = 1_000_000
+FIRST_BYTES = 1 << 20  # in which the first document is looked for
+ADD_QUERIES = (
+    "add qid:ID after each label, or write the number of documents of each query, one per line, to {}.query"
+)
 VALUES_PER_WRITE = 1 << 20
 
 EXPECTED = {
@@ -40,6 +48,7 @@ EXPECTED = {
     LetorFault.id_not_text: "expected an id in UTF-8",
     LetorFault.query_id_too_long: f"expected a query id of at most {MAX_QUERY_ID:,} characters",
     LetorFault.line_too_long: f"expected a line of at most {MAX_LINE_BYTES:,} bytes",
+    LetorFault.comment_missing: "expected a comment with the query id, as the first line has it",
 }
 
 
@@ -50,6 +59,7 @@ def read_letor(
     judged: Literal[True] = ...,
     n_features: int | None = ...,
     absent: float = ...,
+    zero_based: bool = ...,
     n_jobs: int | None = ...,
 ) -> RankingData: ...
 @overload
@@ -59,6 +69,7 @@ def read_letor(
     judged: bool,
     n_features: int | None = ...,
     absent: float = ...,
+    zero_based: bool = ...,
     n_jobs: int | None = ...,
 ) -> Documents: ...
 def read_letor(
@@ -67,6 +78,7 @@ def read_letor(
     judged: bool = True,
     n_features: int | None = None,
     absent: float = 0.0,
+    zero_based: bool = False,
     n_jobs: int | None = None,
 ) -> Documents:
     """Read a LETOR file, decompressed if its name ends with .gz.
@@ -74,6 +86,9 @@ def read_letor(
     Query ids become integers if all of them are written as integers, otherwise strings. A document's id is the X
     of `docid = X` in the comment of its line, otherwise the first word of the comment. The values `NULL` and `nan`
     are missing values. A line has at most 64 MiB, a query id 1,000 characters, a feature number 1,000,000.
+
+    If the first line has no `qid:`, no line may have one. The queries then come from the file of their sizes
+    beside this file (`train.txt.query` or `train.txt.group`), or from the comments: `# qid:7`, `# qid = 7`, `# 7`.
 
     Parameters
     ----------
@@ -84,21 +99,67 @@ def read_letor(
         The number of features, for files that leave out the last ones; more in the file are an error.
     absent
         The value of a feature that a line does not name: 0 as in SVMlight, or NaN for missing.
+    zero_based
+        Whether the file numbers features from 0, as scikit-learn's `dump_svmlight_file` does, not from 1.
     """
     _check_options(n_features, absent)
-    parser = _native.LetorParser(judged, MAX_FEATURES, MAX_LINE_BYTES, MAX_QUERY_ID, resolve_threads(n_jobs))
     name = os.fspath(path)
+    parser, layout = None, Layout(LetorQueries.field)
     for block in read_blocks(name):
+        if parser is None:
+            layout = Layout.of(name, block)
+            limits = (MAX_FEATURES, MAX_LINE_BYTES, MAX_QUERY_ID)
+            parser = _native.LetorParser(judged, layout.queries, zero_based, *limits, resolve_threads(n_jobs))
         if error := parser.feed(block):
-            raise InputError(_sentence(name, *error))
+            raise InputError(_sentence(name, layout, *error))
         require_memory(name, parser.n_rows, max(parser.n_features, n_features or 0), parser.longest_query_id)
+    assert parser is not None  # there is at least the final line end
     _check_contents(name, parser, n_features)
+    warn_of_weights(name)
     X = np.empty((parser.n_rows, n_features or parser.n_features), dtype=np.float32)
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
-    qid, ids = sealed(_query_ids(query_ids)[query_of_row]), _names(document_ids)
+    qid, ids = sealed(layout.query_ids(name, len(X), query_of_row, query_ids)), _names(document_ids)
     if y is None:
         return Documents(sealed(X), qid, document_ids=ids)
     return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
+
+
+class Layout(NamedTuple):
+    """Where the lines of a file name their queries; `sizes` is the file of query sizes, if that is needed.
+
+    If the comments are `bare`, their first word is the query id.
+    """
+
+    queries: LetorQueries
+    sizes: Path | None = None
+    bare: bool = False
+    has_none: bool = False
+
+    @classmethod
+    def of(cls, path: str, block: NDArray[np.uint8]) -> Layout:
+        """Return the layout of a file that starts with these bytes, as its first document has it."""
+        fields, comment = _first_document(block)
+        if not fields or any(one.startswith(b"qid:") for one in fields[:2]):
+            return cls(LetorQueries.field)
+        if sizes := sizes_file(path):
+            return cls(LetorQueries.nowhere, sizes)
+        if comment.split():
+            return cls(LetorQueries.comment, bare=re.search(rb"(?<!\S)qid\s*[:=]", comment) is None)
+        return cls(LetorQueries.field, has_none=True)
+
+    def query_ids(
+        self, path: str, n_rows: int, query_of_row: NDArray[np.int64] | None, ids: list[str] | None
+    ) -> NDArray[Any]:
+        """Return the query id of each row, from what the parser found or from the file of sizes."""
+        if query_of_row is None or ids is None:
+            assert self.sizes is not None
+            return read_query_ids(self.sizes, path, n_rows)
+        if self.bare and len(ids) == n_rows > 1:
+            raise InputError(
+                f"{path} names no queries: lines have no qid:ID, and as all comments differ, they are no query "
+                f"ids; {ADD_QUERIES.format(path)}."
+            )
+        return _query_ids(ids)[query_of_row]
 
 
 def write_letor(data: Documents, path: AnyPath) -> None:
@@ -127,8 +188,26 @@ def _check_options(n_features: int | None, absent: float) -> None:
         raise InputError(f"absent must be NaN or a number that a 32-bit float can hold, not {absent!r}.")
 
 
-def _sentence(path: str, line: int, fault: LetorFault, token: bytes) -> str:
-    return f"{path}, line {line}: {EXPECTED[fault]}, found {quoted(token) if token else 'the end of the line'}."
+def _first_document(block: NDArray[np.uint8]) -> tuple[list[bytes], bytes]:
+    """Return the fields and the comment of the first line that has fields; nothing if there is no such line."""
+    for line in block[:FIRST_BYTES].tobytes().removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        text, _, comment = line.partition(b"#")
+        if fields := text.split():
+            return fields, comment
+    return [], b""
+
+
+def _sentence(path: str, layout: Layout, line: int, fault: LetorFault, token: bytes) -> str:
+    found = quoted(token) if token else "the end of the line"
+    return f"{path}, line {line}: {EXPECTED[fault]}, found {found}{_hint(path, layout, fault, token)}."
+
+
+def _hint(path: str, layout: Layout, fault: LetorFault, token: bytes) -> str:
+    if fault is LetorFault.query_missing and layout.has_none:
+        return f"; {ADD_QUERIES.format(path)}"
+    if fault is LetorFault.feature_not_positive and token.startswith(b"0:"):
+        return "; if the file numbers features from 0, read it with zero_based=True (--zero-based)"
+    return ""
 
 
 def _check_contents(path: str, parser: _native.LetorParser, n_features: int | None) -> None:

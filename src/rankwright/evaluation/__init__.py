@@ -6,6 +6,7 @@ from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.protocol import CrossValidation, count_fits, cross_validate
 from rankwright.evaluation.report import Report
 from rankwright.evaluation.rounds import RoundsReport, evaluate_rounds
+from rankwright.evaluation.tuning import tune
 
 __all__ = [
     "CrossValidation",
@@ -17,4 +18,5 @@ __all__ = [
     "evaluate",
     "evaluate_rounds",
     "permutation_importance",
+    "tune",
 ]

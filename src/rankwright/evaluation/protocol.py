@@ -1,4 +1,4 @@
-"""Cross-validation over the folds of a judged collection."""
+"""Cross-validation of a ranker, over the folds of a collection or over folds made from it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,35 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data import find_folds, read_fold
+from rankwright.evaluation.folds import Division, Folds
 from rankwright.evaluation.measurement import checked_metrics, evaluate
 from rankwright.evaluation.tuning import (
+    Trial,
     best_of,
+    chosen_parameters,
     configured,
+    count_trials,
+    default_protocol,
     find_protocol,
-    finished,
     require_workers,
     settings_of,
-    try_settings,
 )
+from rankwright.evaluation.tuning import tune as choose_setting
 from rankwright.metrics import Convention, Ties, find_convention
+from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.data import RankingData
+    from rankwright.arrays import Doubles
+    from rankwright.evaluation.folds import FoldParts, FoldsData
     from rankwright.evaluation.report import Report
-    from rankwright.evaluation.tuning import Grid, Trial
+    from rankwright.evaluation.tuning import Grid, Judged
     from rankwright.metrics import Metric
     from rankwright.rankers.ranker import Ranker
+    from rankwright.training.workers import OnRound
+
+    Fit = Callable[[FoldParts], "Fitted"]
 
 DEFAULTS = "defaults"  # name of the protocol without tuning
 
@@ -39,6 +46,7 @@ class FoldResult:
     """Results of one fold: its test report, the same with ties averaged, the chosen setting and all trials."""
 
     fold: str
+    repeat: int
     report: Report
     averaged_ties: Report
     best_round: int
@@ -48,13 +56,20 @@ class FoldResult:
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """A ranker's results on every fold."""
+    """A ranker's results on every fold.
+
+    `best` is the ranker to fit on all data, not fitted yet. It has the `chosen` parameters: with tuning, those of
+    the setting that is best on average over folds; if rounds were chosen, the median of their number.
+    """
 
     ranker: str
     convention: str
     protocol: str
     metrics: tuple[str, ...]
     folds: tuple[FoldResult, ...]
+    repeats: int
+    best: Ranker
+    chosen: Mapping[str, Any]
     seconds: float
 
     def mean(self, metric: str, *, averaged_ties: bool = False) -> float:
@@ -62,28 +77,47 @@ class CrossValidation:
         reports = [fold.averaged_ties if averaged_ties else fold.report for fold in self.folds]
         return float(np.mean([report.mean(self.ranker, metric) for report in reports]))
 
+    def per_query(self, metric: str) -> Doubles:
+        """Return one value per test query, the mean over repeats; NaN for a query that is left out."""
+        if self.repeats == 1:
+            return np.concatenate([fold.report.per_query(self.ranker, metric) for fold in self.folds])
+        return np.asarray(np.mean([self._by_query(metric, repeat + 1) for repeat in range(self.repeats)], axis=0))
+
+    def standard_error(self, metric: str) -> float:
+        """Return the standard error of the mean over test queries; repeats of a query count as one."""
+        values = self.per_query(metric)
+        values = values[~np.isnan(values)]
+        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain JSON."""
         return {
             "ranker": self.ranker,
             "convention": self.convention,
             "protocol": self.protocol,
+            "repeats": self.repeats,
             "folds": [self._fold_to_dict(fold) for fold in self.folds],
+            "chosen": dict(self.chosen),
             "mean": {metric: self.mean(metric) for metric in self.metrics},
+            "standard_error": {metric: self.standard_error(metric) for metric in self.metrics},
             "mean_with_ties_averaged": {metric: self.mean(metric, averaged_ties=True) for metric in self.metrics},
             "seconds": self.seconds,
         }
 
+    def _by_query(self, metric: str, repeat: int) -> Doubles:
+        """Return the values of one repeat in the order of the query ids."""
+        reports = [fold.report for fold in self.folds if fold.repeat == repeat]
+        order = np.argsort(np.concatenate([report.queries for report in reports]))
+        return np.concatenate([report.per_query(self.ranker, metric) for report in reports])[order]
+
     def _fold_to_dict(self, fold: FoldResult) -> dict[str, Any]:
         return {
             "fold": fold.fold,
+            "repeat": fold.repeat,
             "metrics": {metric: fold.report.mean(self.ranker, metric) for metric in self.metrics},
             "chosen": dict(fold.chosen),
             "rounds": fold.best_round,
-            "trials": [
-                {"parameters": dict(trial.parameters), "rounds": trial.rounds, "value": trial.value}
-                for trial in fold.trials
-            ],
+            "trials": [trial.to_dict() for trial in fold.trials],
             "empty_queries": dict(fold.report.empty),
         }
 
@@ -98,89 +132,129 @@ class Fitted(NamedTuple):
 
 def cross_validate(
     ranker: Ranker,
-    folder: str | os.PathLike[str],
+    data: FoldsData,
     *,
+    folds: int = 5,
+    repeats: int = 1,
+    validation: float = 0.0,
+    random_state: int = 0,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str = "standard",
-    tune: str | None = None,
+    tune: str | bool | None = None,
     grid: Grid | None = None,
     workers: int | None = None,
     on_fit: Callable[[], None] = lambda: None,
     on_fold: Callable[[FoldResult], None] = lambda _: None,
 ) -> CrossValidation:
-    """Fit and test a ranker on each fold of a folder (Fold1, Fold2, ...).
+    """Fit and test a ranker on each fold of a collection.
 
-    The ranker is fitted on the training part; the validation part chooses the best round; metrics are computed on
-    the test part. Beside the convention's value, results include the value with ties averaged: if a file is sorted
-    by relevance, keeping its order within ties favours a ranker with many equal scores.
+    The training part of a fold is fitted, its validation part, if any, chooses the best round, and its test part
+    is measured. Results include values with ties averaged: in a file that is sorted by relevance, keeping its
+    order within ties favours a ranker with many equal scores.
 
     Parameters
     ----------
+    data
+        Judged documents, or a file of them; or a folder with Fold1, Fold2 and so on; or a list of (train, test) or
+        (train, valid, test).
+    folds, repeats, random_state
+        Data without folds are divided at random, by query, into this many folds, this many times. Neither the
+        order of rows nor the names of queries matter.
+    validation
+        The fraction of the queries outside the test part that become the validation part of data without folds.
+        With 0 there is none, and the ranker learns for all its rounds.
     tune
-        How each fold chooses the setting and the number of rounds: on the `"validation"` part; or `"out-of-fold"`,
-        by cross-validation over the queries of the training and validation parts, and the final fit then uses
-        both. None fits the ranker as it is.
+        How each fold chooses setting and rounds: on the `"validation"` part, or `"out-of-fold"`, by
+        cross-validation over its training and validation queries; the final fit then uses both. True: on the
+        validation part if there is one. None fits the ranker as it is.
     grid
-        The values to try for each parameter. None uses the ranker's default grid, without the parameters that have
-        been set.
+        The values to try for each parameter; by default the ranker's grid, without parameters that have been set.
     workers
-        Number of concurrent fits; None: one per thread. They share the ranker's threads. Results do not depend on
-        it.
+        Number of concurrent fits, which share the ranker's threads; None: one per thread.
     on_fit, on_fold
-        Progress callbacks: called after each fit (see `count_fits`), and with the result of each fold.
+        Called after each fit (see `count_fits`), and with the result of each fold.
     """
     started = time.perf_counter()
     asked = checked_metrics(metrics, find_convention(convention))  # fails before any fit
-    fit = _tuner(ranker, tune, grid, workers, on_fit) if tune else _fitter(ranker)
+    parts = Folds.of(data, Division(folds, repeats, validation, random_state), n_jobs=ranker.n_jobs)
+    protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
+    fit = _tuner(ranker, protocol, grid, workers, on_fit) if protocol else _fitter(ranker, on_fit)
     results = []
-    for path in find_folds(folder):
-        train, valid, test = read_fold(path, n_jobs=ranker.n_jobs)
-        fitted = fit(train, valid)
-        on_fit()
-        results.append(_measure(path.name, fitted, test, asked, convention))
+    for fold in parts:
+        results.append(_measure(fold, fit(fold), asked, convention))
         on_fold(results[-1])
+    chosen = _chosen_over_folds(ranker, results) if protocol or parts.has_validation else {}
+    how, best = (convention, protocol or DEFAULTS, tuple(map(str, asked))), configured(ranker, chosen)
     seconds = time.perf_counter() - started
-    names = tuple(map(str, asked))
-    return CrossValidation(ranker.name, convention, tune or DEFAULTS, names, tuple(results), seconds)
+    return CrossValidation(ranker.name, *how, tuple(results), parts.repeats, best, chosen, seconds)
 
 
 def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = None) -> int:
     """Return the number of fits of `cross_validate` per fold."""
-    return 1 + (len(settings_of(ranker, grid)) * find_protocol(tune).n_parts if tune else 0)
+    return 1 + (count_trials(ranker, tune, has_validation=True, grid=grid) if tune else 0)
 
 
-def _fitter(ranker: Ranker) -> Callable[[RankingData, RankingData], Fitted]:
-    """Return a function that fits the ranker as it is; the validation part chooses the best round."""
-    return lambda train, valid: Fitted(finished(configured(ranker, {}).fit(train, validation=valid)), {}, ())
+def _fitter(ranker: Ranker, on_fit: Callable[[], None]) -> Fit:
+    """Return a function that fits the ranker as it is; the validation part, if any, chooses the best round."""
 
-
-def _tuner(
-    ranker: Ranker, tune: str, grid: Grid | None, workers: int | None, on_fit: Callable[[], None]
-) -> Callable[[RankingData, RankingData], Fitted]:
-    """Return a function that tries all settings on a fold, and fits the best one for its best number of rounds."""
-    require_workers(workers)
-    protocol, settings = find_protocol(tune), settings_of(ranker, grid)
-
-    def fit(train: RankingData, valid: RankingData) -> Fitted:
-        parts, final = protocol.plan(train, valid)
-        trials = try_settings(ranker, settings, parts, workers=workers, on_fit=on_fit)
-        best = best_of(trials)
-        rounds = {"rounds": best.rounds} if "rounds" in ranker.get_params(deep=False) else {}
-        one = configured(ranker, {**best.parameters, **rounds})
-        return Fitted(finished(one.fit(final)), best.parameters, tuple(trials))
+    def fit(fold: FoldParts) -> Fitted:
+        return Fitted(_fit_whole(configured(ranker, {}), fold.train, fold.valid, on_fit), {}, ())
 
     return fit
 
 
-def _measure(name: str, fitted: Fitted, test: RankingData, metrics: Sequence[Metric], counting: str) -> FoldResult:
+def _tuner(
+    ranker: Ranker, protocol: str, grid: Grid | None, workers: int | None, on_fit: Callable[[], None]
+) -> Fit:
+    """Return a function that tries all settings on a fold, and fits the best one for its best number of rounds."""
+    require_workers(workers)  # mistakes are reported before any fit
+    find_protocol(protocol)
+    settings_of(ranker, grid)
+
+    def fit(fold: FoldParts) -> Fitted:
+        found = choose_setting(
+            ranker, fold.train, validation=fold.valid, choose=protocol, grid=grid, workers=workers, on_fit=on_fit
+        )
+        return Fitted(_fit_whole(found.ranker, found.data, None, on_fit), found.best.parameters, found.trials)
+
+    return fit
+
+
+def _fit_whole(ranker: Ranker, train: Judged, valid: Judged | None, on_fit: Callable[[], None]) -> Ranker:
+    """Fit on another thread: Ctrl-C then ends the wait for the fit, and no half-fitted ranker is kept."""
+
+    def fit(one: Ranker, on_round: OnRound) -> Ranker:
+        return one.fit(train, validation=valid, on_round=on_round)
+
+    return run_all(fit, [ranker], workers=1, on_done=on_fit)[0]
+
+
+def _measure(fold: FoldParts, fitted: Fitted, metrics: Sequence[Metric], counting: str) -> FoldResult:
     ranker, chosen, trials = fitted
-    scores = {ranker.name: ranker.predict(test)}
+    scores = {ranker.name: ranker.predict(fold.test)}
     threads = ranker.n_jobs
-    report = evaluate(scores, test, metrics=metrics, convention=counting, n_jobs=threads)
-    averaged = evaluate(scores, test, metrics=metrics, convention=_averaging_ties(counting), n_jobs=threads)
-    return FoldResult(name, report, averaged, ranker.history_.best_round, chosen, trials)
+    report = evaluate(scores, fold.test, metrics=metrics, convention=counting, n_jobs=threads)
+    averaged = evaluate(scores, fold.test, metrics=metrics, convention=_averaging_ties(counting), n_jobs=threads)
+    return FoldResult(fold.name, fold.repeat, report, averaged, ranker.history_.best_round, chosen, trials)
 
 
 def _averaging_ties(name: str) -> Convention:
     counting = find_convention(name)
     return replace(counting, settings={**counting.settings, "ties": Ties.EXPECTED})
+
+
+def _chosen_over_folds(ranker: Ranker, results: Sequence[FoldResult]) -> dict[str, Any]:
+    """Return the setting that is best on average over folds, and its median number of rounds."""
+    if not results[0].trials:
+        return chosen_parameters(ranker, Trial({}, _median([fold.best_round for fold in results]), 0.0))
+    by_setting = zip(*(fold.trials for fold in results), strict=True)
+    return chosen_parameters(ranker, best_of([_mean_trial(trials) for trials in by_setting]))
+
+
+def _mean_trial(trials: Sequence[Trial]) -> Trial:
+    rounds, value = _median([trial.rounds for trial in trials]), float(np.mean([trial.value for trial in trials]))
+    return Trial(trials[0].parameters, rounds, value)
+
+
+def _median(rounds: Sequence[int]) -> int:
+    return max(1, round(float(np.median(rounds))))

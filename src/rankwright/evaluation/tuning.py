@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data import RankingData
 from rankwright.data.alignment import aligned
+from rankwright.data.splitting import concat
 from rankwright.errors import InputError
 from rankwright.rankers.parameters import require_known
 from rankwright.threads import resolve_threads
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.data import RankingData
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training import History
+    from rankwright.training import History, Round
     from rankwright.training.workers import OnRound
 
     Grid = Mapping[str, Sequence[Any]]
+    Judged = RankingData | TrainingSet
 
 FOLDS = 4  # number of folds of the protocol "out-of-fold"
 SEED = 0  # seed of these folds
@@ -50,23 +52,33 @@ class Plan(NamedTuple):
 class Protocol:
     """How settings are chosen: how the training and validation data are divided, and into how many parts."""
 
-    plan: Callable[[RankingData, RankingData], Plan]
+    plan: Callable[[Judged, Judged | None], Plan]
     n_parts: int
 
 
-def by_validation(train: RankingData, valid: RankingData) -> Plan:
+def by_validation(train: Judged, valid: Judged | None) -> Plan:
     """Fit on the training part and evaluate on the validation part; the final fit uses the training part."""
-    learned_from = TrainingSet(train)
-    return Plan([Part(learned_from, TrainingSet(valid))], final=learned_from)
+    if valid is None:
+        raise InputError("Choosing a setting on validation needs a validation part; 'out-of-fold' does not.")
+    learned_from = TrainingSet.of(train)
+    return Plan([Part(learned_from, TrainingSet.of(valid))], final=learned_from)
 
 
-def out_of_fold(train: RankingData, valid: RankingData) -> Plan:
+def out_of_fold(train: Judged, valid: Judged | None) -> Plan:
     """Cross-validate over the queries of both parts; the final fit uses both."""
-    both = TrainingSet(_pooled(train, valid))
+    both = TrainingSet.of(train)
+    if valid is not None:  # equal query ids in the two parts need not be the same query
+        other = aligned(TrainingSet.of(valid).data, both.data)
+        both = TrainingSet(concat(both.data, other, shared_queries="separate"))
     return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
 
 
 PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(out_of_fold, FOLDS)}
+
+
+def default_protocol(*, has_validation: bool) -> str:
+    """Return the name of the protocol that is used if none is named."""
+    return "validation" if has_validation else "out-of-fold"
 
 
 def find_protocol(name: str) -> Protocol:
@@ -83,6 +95,72 @@ class Trial:
     parameters: Mapping[str, Any]
     rounds: int
     value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the trial as plain JSON."""
+        return {"parameters": dict(self.parameters), "rounds": self.rounds, "value": self.value}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The choice of a setting.
+
+    `ranker` has the chosen setting and number of rounds and is not fitted yet; `data` are the documents to fit it
+    on: those given, together with the validation part if settings were compared `"out-of-fold"` (`protocol`).
+    `best` is the best of all `trials`.
+    """
+
+    ranker: Ranker
+    data: TrainingSet
+    protocol: str
+    best: Trial
+    trials: tuple[Trial, ...]
+
+    def fit(self, *, on_round: Callable[[Round], None] | None = None) -> Ranker:
+        """Fit the ranker with the chosen setting and number of rounds on `data`, and return it."""
+        return self.ranker.fit(self.data, on_round=on_round)
+
+
+def tune(
+    ranker: Ranker,
+    data: Judged,
+    *,
+    validation: Judged | None = None,
+    choose: str | None = None,
+    grid: Grid | None = None,
+    workers: int | None = None,
+    on_fit: Callable[[], None] = lambda: None,
+) -> Tuning:
+    """Choose the setting and the number of rounds of a ranker.
+
+    `tune(...).fit()` returns the ranker fitted with them.
+
+    Parameters
+    ----------
+    ranker
+        The ranker to tune; it is not changed.
+    data, validation
+        Judged documents. Without a validation part, settings are compared out of fold.
+    choose
+        How settings are compared: on the `"validation"` part, the default if there is one; or `"out-of-fold"`, by
+        cross-validation over the queries of `data` and, if given, `validation`.
+    grid, workers
+        As in `cross_validate`.
+    on_fit
+        Called after each fit.
+    """
+    require_workers(workers)
+    name = default_protocol(has_validation=validation is not None) if choose is None else choose
+    parts, final = find_protocol(name).plan(data, validation)
+    trials = try_settings(ranker, settings_of(ranker, grid), parts, workers=workers, on_fit=on_fit)
+    best = best_of(trials)
+    return Tuning(configured(ranker, chosen_parameters(ranker, best)), final, name, best, tuple(trials))
+
+
+def count_trials(ranker: Ranker, choose: str | None, *, has_validation: bool, grid: Grid | None = None) -> int:
+    """Return the number of fits of `tune`."""
+    name = default_protocol(has_validation=has_validation) if choose is None else choose
+    return len(settings_of(ranker, grid)) * find_protocol(name).n_parts
 
 
 def settings_of(ranker: Ranker, grid: Grid | None = None) -> list[dict[str, Any]]:
@@ -119,7 +197,7 @@ def try_settings(
     def fit(task: tuple[Mapping[str, Any], Part], on_round: OnRound) -> History:
         setting, part = task
         one = configured(ranker, {**setting, "n_jobs": n_threads})
-        return finished(one.fit(part.train, validation=part.judges, on_round=on_round)).history_
+        return one.fit(part.train, validation=part.judges, on_round=on_round).history_
 
     histories = run_all(fit, tasks, workers=at_once, on_done=on_fit)
     return [
@@ -138,11 +216,10 @@ def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:
     return ranker.unfitted().set_params(**parameters)
 
 
-def finished(ranker: Ranker) -> Ranker:
-    """Raise KeyboardInterrupt if Ctrl-C ended the fit: an unfinished fit is not comparable with others."""
-    if ranker.history_.interrupted:
-        raise KeyboardInterrupt
-    return ranker
+def chosen_parameters(ranker: Ranker, trial: Trial) -> dict[str, Any]:
+    """Return the setting of a trial and, if the ranker has rounds, the number of rounds."""
+    rounds = {"rounds": trial.rounds} if "rounds" in ranker.get_params(deep=False) else {}
+    return {**trial.parameters, **rounds}
 
 
 def require_workers(workers: int | None) -> None:
@@ -176,16 +253,3 @@ def _check_grid(ranker: Ranker, grid: Grid) -> None:
             raise InputError(
                 f"The grid cannot contain {name}: all settings are compared by one metric after each round."
             )
-
-
-def _pooled(train: RankingData, valid: RankingData) -> RankingData:
-    """Return the documents of both parts; equal query ids in the two parts remain different queries."""
-    valid = aligned(valid, train)
-    later = valid.groups.query_of_row + len(train.groups)
-    return RankingData(
-        np.concatenate([train.X, valid.X]),
-        np.concatenate([train.y, valid.y]),
-        np.concatenate([train.groups.query_of_row, later]),
-        feature_names=train.feature_names,
-        categories=train.categories,
-    )

@@ -33,7 +33,7 @@ from rankwright.rankers.families import ClassBoostingParameters, RandomParameter
 from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training import History, Monitor, Round
-from rankwright.training.sampling import bag_queries, split_queries
+from rankwright.training.sampling import bag_queries, hold_out_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -142,7 +142,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         if task.validation is not None:
             train, judging = task.train, task.validation
         elif chooses_rounds or len(set(self.exponents)) > 1:
-            train, judging = split_queries(
+            train, judging = hold_out_queries(
                 task.train, VALIDATION_FRACTION, np.random.default_rng(self.random_state)
             )
         else:
@@ -199,7 +199,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         random = np.random.default_rng([self.random_state, 1])
         if self.bagging:
             return [Split(*bag_queries(train, random)) for _ in range(self.splits)]
-        parts = [split_queries(train, CALIBRATION_FRACTION, random) for _ in range(self.splits)]
+        parts = [hold_out_queries(train, CALIBRATION_FRACTION, random) for _ in range(self.splits)]
         return [Split(learn, None, calibrate) for learn, calibrate in parts]
 
     def _candidate(self, learner: BaseLearner, level: CalibrationLevel) -> Candidate[CalibratedMember]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.data.splitting import deal_folds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ def draw_by_size(
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
-def split_queries(
+def hold_out_queries(
     train: TrainingSet, share: float, random: np.random.Generator
 ) -> tuple[TrainingSet, TrainingSet]:
     """Return the training set without a random fraction of its queries, and these queries.
@@ -86,11 +86,7 @@ def fold_queries(
 
     Queries are drawn in canonical order as above; there must be at least `n_folds` of them.
     """
-    n_queries = len(train.canonical_queries)
-    if n_queries < n_folds:
-        raise InputError(f"{n_folds} folds need at least {n_folds} queries; there are {n_queries}.")
-    fold_of_query = np.empty(n_queries, dtype=np.int64)
-    fold_of_query[train.canonical_queries] = random.permutation(n_queries) % n_folds
+    fold_of_query = deal_folds(train.canonical_queries, n_folds, random)
     return [
         (train.take_queries(fold_of_query != fold), train.take_queries(fold_of_query == fold))
         for fold in range(n_folds)

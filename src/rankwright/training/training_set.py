@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from rankwright import _native
 from rankwright.arrays import sealed
 from rankwright.data.alignment import aligned
+from rankwright.data.canonical import canonical_queries, canonical_rows
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
-from rankwright.threads import available_threads
 from rankwright.training.binning import BinnedFeatures, require_bins
 
 if TYPE_CHECKING:
@@ -100,16 +99,12 @@ class TrainingSet:
         Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names
         of the queries.
         """
-        return self._once("rows", lambda: sealed(_canonical_rows(self.data)))
+        return self._once("rows", lambda: sealed(canonical_rows(self.data)))
 
     @property
     def canonical_queries(self) -> NDArray[np.int64]:
         """The numbers of the queries (see `RankingData.groups`) in canonical order."""
-        return self._once("queries", self._canonical_queries)
-
-    def _canonical_queries(self) -> NDArray[np.int64]:
-        of_row = self.data.groups.query_of_row[self.canonical_rows]
-        return sealed(of_row[np.sort(np.unique(of_row, return_index=True)[1])])
+        return self._once("queries", lambda: sealed(canonical_queries(self.data, self.canonical_rows)))
 
     @property
     def labels(self) -> QueryLabels:
@@ -144,22 +139,3 @@ class TrainingSet:
     def take_queries(self, queries: ArrayLike) -> TrainingSet:
         """Return the documents of the given queries (by number) as another training set."""
         return TrainingSet(self.data.take_queries(queries))
-
-
-def _canonical_rows(data: RankingData) -> NDArray[np.int64]:
-    query = data.groups.query_of_row
-    content = _spread(_native.hash_rows(data.X, available_threads()) + _hashes(data.y))
-    of_query = np.zeros(len(data.groups), dtype=np.uint64)
-    np.add.at(of_query, query, content)
-    return np.lexsort((content, query, of_query[query]))
-
-
-def _hashes(values: Doubles) -> NDArray[np.uint64]:
-    """Return a hash of each value; 0.0 and -0.0 have the same."""
-    return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-
-
-def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Mix the bits of hashes, so that sums over a query depend on which features occur with which label."""
-    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    return mixed ^ (mixed >> np.uint64(29))

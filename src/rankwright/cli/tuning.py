@@ -1,0 +1,95 @@
+"""What `train` and `crossval` share: the options of tuning, and progress over several fits."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwright.cli.output import problem, progress, spelled
+from rankwright.data.counted import counted
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from rankwright.rankers.ranker import Ranker
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
+
+ChooseOption = Annotated[
+    str | None,
+    typer.Option(
+        "--choose",
+        metavar="HOW",
+        help="How --tune compares settings. validation: on the validation part, the default if there is one. "
+        "out-of-fold: by cross-validation over the training and validation queries; the final fit uses both.",
+    ),
+]
+GridOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="NAME=VALUES",
+        help="Values that --tune tries for a parameter, in place of the built-in grid: separated by commas, or by "
+        "semicolons if values contain commas. May be repeated for several parameters.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, metavar="N", help="Number of parallel fits for --tune; by default one per thread."
+    ),
+]
+
+
+def require_tune(tune: bool, options: Mapping[str, Any]) -> None:
+    """Refuse options that have an effect only with --tune."""
+    for name, value in options.items():
+        if value and not tune:
+            raise InputError(f"{name} has no effect without --tune; add --tune or leave it out.")
+
+
+def read_grid(ranker: Ranker, texts: Sequence[str] | None) -> dict[str, list[Any]] | None:
+    """Return the values to try, by parameter, each spelled `name=value,value`; None without any."""
+    from rankwright.rankers.parameters import require_known
+
+    grid: dict[str, list[Any]] = {}
+    for text in texts or ():
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not values:
+            raise InputError(f"--grid takes name=value,value, not {text!r}.")
+        require_known(type(ranker), [name])
+        if name in grid:
+            raise InputError(f"--grid gives values for {name} twice.")
+        check = ranker.declared[name].check
+        grid[name] = [check.parse(name, one.strip()) for one in values.split(";" if ";" in values else ",")]
+    return grid or None
+
+
+def setting_text(chosen: Mapping[str, Any]) -> str:
+    """Return a setting as `--set` takes it."""
+    return " ".join(f"{name}={spelled(value)}" for name, value in chosen.items())
+
+
+@contextmanager
+def several_fits(task: str, total: int) -> Iterator[Callable[[], None]]:
+    """Show progress over several fits; yields the function to call after each.
+
+    Ctrl-C ends the command: unlike the rounds of one fit, some of several fits are no result.
+    """
+    done = 0
+
+    def on_fit() -> None:
+        nonlocal done
+        done += 1
+        step("")
+
+    try:
+        with progress(task, total) as step:
+            yield on_fit
+    except KeyboardInterrupt:
+        problem(f"Interrupted after {done:,} of {counted(total, 'fit')}; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,245 @@
+"""Splits documents by query, draws samples of queries, and joins documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from rankwright.arrays import sealed
+from rankwright.data.alignment import aligned
+from rankwright.data.canonical import canonical_queries
+from rankwright.data.counted import counted
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+SomeDocuments = TypeVar("SomeDocuments", bound=Documents)
+
+SHARED_QUERIES = ("refuse", "merge", "separate")
+KINDS = {"i": "integers", "u": "integers", "U": "strings", "S": "bytes"}
+
+
+def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> tuple[SomeDocuments, ...]:
+    """Split documents at random into parts with different queries.
+
+    All documents of a query go to the same part and keep their order. The split depends neither on the order of
+    the rows nor on the names of the queries.
+
+    Parameters
+    ----------
+    data
+        The documents, judged or not.
+    sizes
+        The fraction of the queries in each part; fractions sum to 1, as in `split_queries(data, 0.6, 0.2, 0.2)`.
+        Or the number of queries in each part; these sum to the number of queries.
+    random_state
+        The seed.
+    """
+    _require_documents(data)
+    ends = np.cumsum(_part_sizes(sizes, len(data.groups)))
+    drawn = _shuffled_queries(data, random_state)
+    return tuple(data.take_queries(part) for part in np.split(drawn, ends[:-1]))
+
+
+def sample_queries(data: SomeDocuments, size: float, *, random_state: int = 0) -> SomeDocuments:
+    """Return the documents of randomly drawn queries, in their old order.
+
+    Parameters
+    ----------
+    data
+        The documents, judged or not.
+    size
+        The fraction of the queries to draw, a float above 0 and at most 1; or their number, an integer. Without
+        replacement.
+    random_state
+        The seed. With the same seed, a smaller sample is part of a larger one.
+    """
+    _require_documents(data)
+    n_queries = len(data.groups)
+    wanted = size if _is_whole(size) else round(size * n_queries) if _is_fraction(size) else 0
+    if not 1 <= wanted <= n_queries:
+        raise InputError(
+            f"A sample of {counted(n_queries, 'query')} must be a fraction that gives at least one query, or an "
+            f"integer from 1 to {n_queries:,}, not {size!r}."
+        )
+    return data.take_queries(_shuffled_queries(data, random_state)[: int(wanted)])
+
+
+def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocuments:
+    """Join documents, all judged or all without labels, with the same features.
+
+    Features are put in the order of the first part by name. A part without names takes those of the others; a
+    document without an id gets an empty one.
+
+    Parameters
+    ----------
+    parts
+        The documents to join, one after the other.
+    shared_queries
+        What a query id means that occurs in several parts. `"refuse"`: that is an error. `"merge"`: it is one
+        query. `"separate"`: these are different queries; all queries then get new ids, 0, 1, 2 and so on.
+    """
+    _check_parts(parts, shared_queries)
+    named = next((part for part in parts if part.feature_names is not None), parts[0])
+    parts = tuple(aligned(part, named) for part in parts)
+    documents: dict[str, Any] = {
+        "document_ids": _joined_document_ids(parts),
+        "feature_names": named.feature_names,
+        "categories": named.categories,
+    }
+    X = sealed(np.concatenate([part.X for part in parts]))
+    qid = sealed(_joined_queries(parts, shared_queries))
+    if isinstance(parts[0], RankingData):
+        y = np.concatenate([part.y for part in parts if isinstance(part, RankingData)])
+        return RankingData(X, y, qid, **documents)  # type: ignore[return-value]
+    return Documents(X, qid, **documents)  # type: ignore[return-value]
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return the random numbers of a seed."""
+    if not _is_whole(random_state) or random_state < 0:
+        raise InputError(f"random_state must be a non-negative integer, not {random_state!r}.")
+    return np.random.default_rng(random_state)
+
+
+def deal_folds(queries: NDArray[np.int64], n_folds: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return the fold of every query: random, each fold with about the same number of queries.
+
+    `queries` are the numbers of all queries in canonical order.
+    """
+    if len(queries) < n_folds:
+        raise InputError(f"{n_folds} folds need at least {n_folds} queries; there are {len(queries)}.")
+    fold_of_query = np.empty(len(queries), dtype=np.int64)
+    fold_of_query[queries] = random.permutation(len(queries)) % n_folds
+    return fold_of_query
+
+
+def _require_documents(data: Any) -> None:
+    if not isinstance(data, Documents):
+        raise InputError(f"Expected RankingData or Documents, not {type(data).__name__}.")
+
+
+def _shuffled_queries(data: Documents, random_state: int) -> NDArray[np.int64]:
+    return generator(random_state).permutation(canonical_queries(data))
+
+
+def _is_whole(size: Any) -> bool:
+    return isinstance(size, int | np.integer) and not isinstance(size, bool)
+
+
+def _is_fraction(size: Any) -> bool:
+    return isinstance(size, float | np.floating) and bool(0 < size <= 1)
+
+
+def _part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+    """Return the number of queries of each part."""
+    if sizes and all(map(_is_whole, sizes)):
+        return _counted_parts(sizes, n_queries)
+    if not sizes or not all(map(_is_fraction, sizes)) or abs(sum(sizes) - 1) > 1e-9:
+        raise InputError(
+            "The sizes of the parts must be fractions that sum to 1, such as 0.6, 0.2, 0.2, or numbers of "
+            f"queries, not {', '.join(map(repr, sizes)) or 'nothing'}."
+        )
+    ends = np.rint(np.cumsum(sizes) * n_queries).astype(np.int64)
+    parts: NDArray[np.int64] = np.diff(ends, prepend=0)
+    if (parts == 0).any():
+        place = int(parts.argmin())
+        raise InputError(
+            f"{counted(n_queries, 'query')} are too few: part {place + 1}, {sizes[place]:g}, would be empty."
+        )
+    return parts
+
+
+def _counted_parts(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+    if min(sizes) < 1 or sum(sizes) != n_queries:
+        raise InputError(
+            f"The sizes of the parts must be positive and sum to {n_queries:,}, the number of queries, not "
+            f"{' + '.join(map(str, sizes))} = {sum(sizes)}; `sample_queries` draws fewer."
+        )
+    return np.array(sizes, dtype=np.int64)
+
+
+def _check_parts(parts: Sequence[Any], shared_queries: str) -> None:
+    if not parts:
+        raise InputError("There are no documents to join.")
+    if shared_queries not in SHARED_QUERIES:
+        raise InputError(f"shared_queries must be one of {', '.join(SHARED_QUERIES)}, not {shared_queries!r}.")
+    first = parts[0]
+    _require_documents(first)
+    for place, part in enumerate(parts[1:], start=2):
+        _require_documents(part)
+        if isinstance(part, RankingData) != isinstance(first, RankingData):
+            raise InputError(
+                f"Some parts have labels and part {place if not isinstance(part, RankingData) else 1} has none."
+            )
+        if part.n_features != first.n_features:
+            raise InputError(
+                f"Part 1 has {counted(first.n_features, 'feature')}, part {place} has {part.n_features:,}."
+            )
+    _check_names([(place, part) for place, part in enumerate(parts, start=1) if part.feature_names is not None])
+
+
+def _check_names(named: Sequence[tuple[int, Documents]]) -> None:
+    for place, part in named[1:]:
+        first, reference = named[0]
+        if {*(part.feature_names or ())} != {*(reference.feature_names or ())}:
+            raise InputError(f"Parts {first} and {place} have different feature names.")
+        if part.categories != reference.categories:
+            raise InputError(
+                f"Parts {first} and {place} encode categories differently; join their tables before they are read."
+            )
+
+
+def _joined_document_ids(parts: Sequence[Documents]) -> NDArray[np.object_] | None:
+    if all(part.document_ids is None for part in parts):
+        return None
+    return np.concatenate(
+        [
+            np.full(len(part), "", dtype=object) if part.document_ids is None else part.document_ids
+            for part in parts
+        ]
+    )
+
+
+def _joined_queries(parts: Sequence[Documents], shared_queries: str) -> NDArray[Any]:
+    if shared_queries == "separate":
+        firsts = np.cumsum([0, *(len(part.groups) for part in parts)])
+        return np.concatenate(
+            [part.groups.query_of_row + first for part, first in zip(parts, firsts, strict=False)]
+        )
+    kinds = {KINDS[part.qid.dtype.kind] for part in parts if len(part)}
+    if len(kinds) > 1:
+        raise InputError(
+            f"The query ids are {' in one part and '.join(sorted(kinds))} in another; convert one of them."
+        )
+    if shared_queries == "refuse":
+        _refuse_shared([part.groups.ids for part in parts])
+    return (
+        _integers([part.qid for part in parts])
+        if kinds == {"integers"}
+        else np.concatenate([part.qid for part in parts])
+    )
+
+
+def _integers(ids: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+    """Join integers of any type: numpy would turn 64-bit integers with and without sign into floats."""
+    if any(len(one) and int(one.max()) > np.iinfo(np.int64).max for one in ids):
+        raise InputError("Query ids above 2^63 - 1 cannot be joined; use smaller ones, or strings.")
+    return np.concatenate([one.astype(np.int64) for one in ids])
+
+
+def _refuse_shared(ids: Sequence[NDArray[Any]]) -> None:
+    where: dict[Any, int] = {}
+    for place, part in enumerate(ids, start=1):
+        for one in part.tolist():
+            if one in where:
+                raise InputError(
+                    f"Parts {where[one]} and {place} both have query {one!r}: pass shared_queries='merge' if that "
+                    "is the same query, 'separate' if these are different queries."
+                )
+        where.update(dict.fromkeys(part.tolist(), place))
