@@ -63,7 +63,7 @@ def orders(n: int) -> list[tuple[int, ...]]:
 
 
 def moves(labels: Sequence[float], scores: Sequence[float]) -> list[tuple[int, int]]:
-    """Every move of one document to another rank that changes the labels, the least fall of `joint_score` first."""
+    """Return every move of a document to another rank that changes the labels, the least fall first."""
     falls = {}
     for start, end in permutations(range(len(labels)), 2):
         if len({*labels[min(start, end) : max(start, end) + 1]}) > 1:

@@ -51,7 +51,7 @@ class AdaRankRule:
     improves: Callable[[QueryWeights, QueryWeights], bool]
     n_threads: int
     shortfall: float = 1.0  # the product in Theorem 1
-    # Scores and their quality, the last two: a round needs that of the weak ranker and of the ensemble, each twice.
+    # The last two scores and their quality: a round needs those of the weak ranker and of the ensemble twice.
     measured: deque[tuple[Doubles, Doubles]] = field(default_factory=lambda: deque(maxlen=2))
 
     def first_signal(self, scores: Doubles) -> QueryWeights:

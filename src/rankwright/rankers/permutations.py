@@ -103,7 +103,9 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
     Scores descend with the rank, so F falls more the further a document moves: its moves up and its moves down are
     two sorted series, and merging the series of all documents takes no more memory than the documents.
     """
-    n, score, above = len(labels), scores.tolist(), [0.0, *np.cumsum(scores).tolist()]
+    n = len(labels)
+    score: list[float] = scores.tolist()
+    above: list[float] = [0.0, *np.cumsum(scores).tolist()]
     first_equal = np.searchsorted(-scores, -scores).tolist()  # of the same score
 
     def fall(start: int, end: int) -> float:
