@@ -67,7 +67,7 @@ def assert_close(found, wanted, groups):
 
 
 @METRIC
-@examples(40)
+@examples(20)
 @given(judged_queries(), OPTIONS)
 def test_gradients_equal_every_swap_tried(metric, queries, options):
     groups, labels, scores = queries
@@ -79,7 +79,7 @@ def test_gradients_equal_every_swap_tried(metric, queries, options):
 
 
 @METRIC
-@examples(40)
+@examples(20)
 @given(
     judged_queries(), st.sampled_from([(0.0, np.inf), (-np.inf, np.inf), (0.1, 5.0)]), st.sampled_from(list(Ties))
 )
@@ -100,7 +100,7 @@ def change_above(swept, alpha):
 
 
 @METRIC
-@examples(40)
+@examples(20)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=6))
 def test_ties_equal_every_order_tried(metric, query):
     labels, scores = np.array(sorted(query, key=lambda one: -one[1]), dtype=float).T
@@ -109,7 +109,7 @@ def test_ties_equal_every_order_tried(metric, query):
 
 
 @METRIC
-@examples(40)
+@examples(20)
 @given(LABELS)
 def test_swap_deltas_equal_every_swap_tried(metric, labels):
     np.testing.assert_allclose(metric.swap_deltas(labels), slow_swap_deltas(metric, labels), atol=1e-12)
@@ -169,7 +169,7 @@ def test_first_ranks_alone_take_few_evaluations():
             calls.append(len(labels))
             return super().of_ranking(labels)
 
-    groups, labels, scores = long_queries(1, 200)
+    groups, labels, scores = long_queries(1, 60)
     lambdas = LambdaGradients(Counted(), labels, groups)
     calls.clear()
     found = lambdas(scores)
@@ -206,10 +206,10 @@ def test_sampled_deltas_have_the_right_expectation():
     labels = np.random.default_rng(2).integers(0, 4, 12).astype(float)
     swaps = TriedSwaps(Cascade(), most=7, depth=None)
     with warnings.catch_warnings(action="ignore"):
-        drawn = [swaps.deltas(labels, np.full(12, float(seed)), 5) for seed in range(3000)]
+        drawn = [swaps.deltas(labels, np.full(12, float(seed)), 5) for seed in range(600)]
     exact = np.triu(slow_swap_deltas(Cascade(), labels))[:5]
     assert np.mean([(one > 0).sum() for one in drawn]) <= 7
-    np.testing.assert_allclose(np.mean(drawn, axis=0), exact, atol=0.1 * exact.max())
+    np.testing.assert_allclose(np.mean(drawn, axis=0), exact, atol=0.25 * exact.max())
 
 
 @pytest.mark.usefixtures("few_swaps")
@@ -259,6 +259,25 @@ def test_a_sweep_of_a_sum_that_does_not_hold_tries_rankings():
     with pytest.warns(UserWarning, match="from here on rankings are tried one by one"):
         found = kernel(scores, np.zeros(40), **given)
     np.testing.assert_allclose(found.starts, [SumAtFirst().of_ranking(labels[np.argsort(-scores)])])
+
+
+@pytest.mark.usefixtures("few_swaps")
+def test_too_many_rankings_of_a_sweep_are_thinned_with_a_warning():
+    groups, labels, s = long_queries()
+    t, bounds = np.random.default_rng(7).normal(size=len(s)), {"low": 0.0, "high": 5.0, "n_threads": 1}
+    with pytest.warns(UserWarning, match="Each search tries at most 100 per query"):
+        found = Cascade().sweep_kernel(labels, groups)(s, t, **bounds)
+    exact = BatchCascade().sweep_kernel(labels, groups)(s, t, **bounds)
+    np.testing.assert_allclose(found.starts, exact.starts)
+    assert len(found.alphas) <= 300
+    assert len(exact.alphas) > 400
+    # A single query's values are right where they were tried.
+    one, rows = QueryGroups.of_one(40), slice(0, 40)
+    with pytest.warns(UserWarning, match="Each search tries"):
+        thin = sweep_by_rankings(Cascade(), labels[rows], one, s[rows], t[rows], most=20, **bounds)
+    full = sweep_by_rankings(Cascade(), labels[rows], one, s[rows], t[rows], **bounds)
+    places = np.searchsorted(full.alphas, thin.alphas, side="right")
+    np.testing.assert_allclose(thin.changes, np.append(0.0, full.changes)[places], atol=1e-12)
 
 
 def test_a_depth_that_does_not_hold_is_dropped_with_a_warning():

@@ -107,6 +107,11 @@ class Metric(ABC):
         """Whether the metric defines its own `of_rankings`."""
         return type(self).of_rankings is not Metric.of_rankings
 
+    @property
+    def has_kernel(self) -> bool:
+        """Whether the metric evaluates many queries in native code."""
+        return type(self)._evaluate is not Metric._evaluate
+
     def __call__(self, y: ArrayLike, scores: ArrayLike, qid: ArrayLike | None = None) -> float:
         """Return the mean over queries; without `qid` all documents belong to one query."""
         groups = QueryGroups.of(np.zeros(np.shape(y)[0], dtype=np.int64) if qid is None else qid)

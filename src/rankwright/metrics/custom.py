@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from rankwright.metrics.probing import DocumentSum
     from rankwright.metrics.sweep import SweepKernel
 
-# Without a closed form and without `of_rankings`, a round tries at most so many swaps, spread evenly over queries,
-# but never fewer than the second number in a query that has as many. Counts, not seconds, decide, so that models
-# do not depend on the machine.
+# Without a closed form and without `of_rankings`, a round tries at most so many swaps, and a search for the best
+# weight so many rankings, spread evenly over queries, but never fewer than the second number in a query that has
+# as many. Counts, not seconds, decide, so that models do not depend on the machine.
 SWAPS_OF_A_ROUND = 20_000
 SWAPS_OF_A_QUERY = 50
 
@@ -56,7 +56,7 @@ def custom_lambda_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -
         return GivenLambdas(TriedSwaps(metric, None, None).deltas)
     if metric.has_batch_form:
         check_batch_form(metric, labels[groups.rows[: groups.offsets[1]]])
-    most = None if metric.has_batch_form else max(SWAPS_OF_A_QUERY, SWAPS_OF_A_ROUND // len(groups))
+    most = None if metric.has_batch_form else _most_of_a_query(groups)
     sums = find_sums(metric, labels, groups)
     if sums is not None:
         return SumLambdas(metric, sums, labels, groups, most)
@@ -203,7 +203,8 @@ class SumLambdas:
 
 def custom_sweep_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -> SweepKernel:
     """Return the sweep of a metric that has `of_ranking` and maybe `of_rankings`."""
-    by_rankings = partial(sweep_by_rankings, metric, labels, groups)
+    most = None if metric.has_batch_form or metric.has_kernel else _most_of_a_query(groups)
+    by_rankings = partial(sweep_by_rankings, metric, labels, groups, most=most)
     sums = find_sums(metric, labels, groups) if len(groups) else None
     if sums is None or max(np.abs(one.discounts).max() for one in sums) > HIGHEST_DISCOUNT:
         return by_rankings
@@ -278,6 +279,11 @@ def _rows_of_sums(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGro
     for rows, one in zip(groups, sums, strict=True):
         gains[rows] = one.gains_of(labels[rows])
     return gains, np.concatenate([one.discounts for one in sums])
+
+
+def _most_of_a_query(groups: QueryGroups) -> int:
+    """Return the maximum number of calls of `of_ranking` for each query."""
+    return max(SWAPS_OF_A_QUERY, SWAPS_OF_A_ROUND // max(1, len(groups)))
 
 
 def _first_alike(labels: Doubles, depth: int) -> NDArray[np.int64]:

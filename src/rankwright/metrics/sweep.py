@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -83,13 +84,18 @@ def sweep_by_rankings(
     low: float,
     high: float,
     n_threads: int,
+    most: int | None = None,
 ) -> Sweep:
-    """Evaluate every ranking between two crossings; for metrics without a native sweep."""
+    """Evaluate every ranking between two crossings; for metrics without a native sweep.
+
+    If a query has more than `most` rankings, only so many of them are evaluated, with a warning. Each value then
+    counts as far as the next ranking that is evaluated.
+    """
     starts, alphas, steps = np.empty(len(groups)), [np.empty(0)], [np.empty(0)]
     for query, rows in enumerate(groups):
         crossings = [np.array([low])]
         values = []
-        for beyond, above in _rankings(s[rows], t[rows], labels[rows], low, high):
+        for beyond, above in _rankings(metric, s[rows], t[rows], labels[rows], low, high, most):
             crossings.append(beyond)
             values.append(_judged(metric, labels[rows], above, n_threads))
         of_query = np.concatenate(values)
@@ -109,12 +115,12 @@ def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads
 
 
 def _rankings(
-    s: Doubles, t: Doubles, labels: Doubles, low: float, high: float
+    metric: Metric, s: Doubles, t: Doubles, labels: Doubles, low: float, high: float, most: int | None
 ) -> Iterator[tuple[Doubles, NDArray[np.int64]]]:
     """Yield alphas and, one row per alpha, the number of documents above each one just beyond it.
 
     The first alpha is `low`. The others are those at which documents with different labels cross: a metric cannot
-    change elsewhere.
+    change elsewhere. If they are more than `most`, some are left out, evenly.
     """
     n = len(s)
     riser, faller = np.nonzero(t[:, None] > t)
@@ -131,6 +137,9 @@ def _rankings(
     riser, faller, crossing = riser[inside], faller[inside], crossing[inside]
     block = max(1, RANKED_AT_ONCE // n)
     starts = np.flatnonzero(np.diff(crossing, prepend=-np.inf))  # the first crossing at each distinct alpha
+    if most is not None and len(starts) > most:
+        _warn_of_most(metric, most)
+        starts = starts[:: -(-len(starts) // most)]
     for first in range(0, len(starts), block):
         ends = np.append(starts, len(crossing))[first + 1 : first + block + 1]
         events = np.arange(starts[first], ends[-1])
@@ -141,7 +150,15 @@ def _rankings(
         rankings = above + np.cumsum(moved, axis=0)
         above = rankings[-1]
         matters = np.bincount(place, labels[riser[events]] != labels[faller[events]]) > 0
-        yield crossing[starts[first : first + block]][matters], rankings[matters]
+        yield crossing[ends - 1][matters], rankings[matters]
+
+
+def _warn_of_most(metric: Metric, most: int) -> None:
+    warnings.warn(
+        f"{metric} is slow to search on: it is not a sum over documents, so rankings must be tried. Each search "
+        f"tries at most {most:,} per query, not all; define of_rankings to try all of them.",
+        stacklevel=2,
+    )
 
 
 def _merged(alphas: Doubles, steps: Doubles) -> tuple[Doubles, Doubles]:
