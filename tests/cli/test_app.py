@@ -9,10 +9,11 @@ import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 
 import rankwright
 from rankwright.cli import inputs
-from rankwright.cli.app import make_command
+from rankwright.cli.app import app
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
 
@@ -26,7 +27,7 @@ def start(*words: object, **options):
 
 
 def test_every_verb_is_known():
-    assert sorted(make_command().commands) == sorted(VERBS)
+    assert sorted(get_command(app).commands) == sorted(VERBS)
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -71,7 +72,7 @@ def raising(error):
 
 
 def test_ctrl_c_is_130(run, model, monkeypatch):
-    monkeypatch.setattr("rankwright.cli.info.load", raising(KeyboardInterrupt))
+    monkeypatch.setattr("rankwright.load", raising(KeyboardInterrupt))
     code, out, err = run("info", model)
     assert (code, out) == (130, "")
     assert "Traceback" not in err
@@ -85,7 +86,7 @@ def test_ctrl_c_is_130(run, model, monkeypatch):
     ],
 )
 def test_a_machine_that_is_full_is_told_in_a_sentence(refuse, model, monkeypatch, error, sentence):
-    monkeypatch.setattr("rankwright.cli.info.load", raising(error))
+    monkeypatch.setattr("rankwright.load", raising(error))
     assert refuse("info", model) == sentence
 
 

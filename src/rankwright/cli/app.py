@@ -10,6 +10,7 @@ import warnings
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from rankwright.cli.combine import combine
@@ -36,7 +37,20 @@ EPILOG = """\
 `rankwright VERB --help` explains a verb and shows an example."""
 
 
+class Verbs(TyperGroup):
+    """The verbs, and the options before a verb."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options; a flag that is not given is False, since to convert None typer imports pydantic."""
+        options: list[Any] = super().get_params(ctx)
+        for option in options:
+            if getattr(option, "is_flag", False) and option.default is None:
+                option.default = False
+        return options
+
+
 app = typer.Typer(
+    cls=Verbs,
     help="Learning to rank by boosting: train, evaluate, cross-validate and apply rankers.",
     epilog=EPILOG,
     subcommand_metavar="VERB ...",
@@ -71,21 +85,12 @@ def options(
     """Take the options given before a verb."""
 
 
-def make_command() -> Any:
-    """Return the command as click runs it."""
-    command: Any = get_command(app)
-    for option in command.params:
-        if option.name in ("install_completion", "show_completion"):
-            option.default = False  # typer's None takes a tenth of a second: pydantic is imported to convert it
-    return command
-
-
 def main() -> None:
     """Run the command line; a user's mistake gives one sentence and exit code 2."""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
-            make_command()(prog_name="rankwright")
+            get_command(app)(prog_name="rankwright")
     except (InputError, MissingPackageError) as error:
         _fail(str(error))
     except MemoryError:

@@ -98,12 +98,9 @@ def configurable(verb: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(verb)
     def with_config(context: typer.Context, save_config: Path | None, **given: Any) -> None:
         del given["config"]  # its options are the defaults of the others by now
-        try:
-            verb(**given)
-        except typer.Exit:  # after Ctrl-C, with the model saved
-            _save(context, save_config)
-            raise
-        _save(context, save_config)
+        verb(**given)
+        if save_config is not None:
+            write_text(save_config, as_text(save_config, _options_of(context)))
 
     parameters = [
         *own.parameters.values(),
@@ -115,12 +112,6 @@ def configurable(verb: Callable[..., None]) -> Callable[..., None]:
     with_config.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
     with_config.__annotations__ = {one.name: one.annotation for one in parameters}
     return with_config
-
-
-def _save(context: typer.Context, path: Path | None) -> None:
-    """Write the options of this run, if a file was asked for."""
-    if path is not None:
-        write_text(path, as_text(path, _options_of(context)))
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     ConventionOption,
@@ -31,14 +32,8 @@ from rankwright.cli.tuning import (
     setting_text,
     several_fits,
 )
-from rankwright.data import concat, find_folds, read_fold
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation import count_fits, cross_validate
-from rankwright.evaluation.folds import Division, count_folds
-from rankwright.evaluation.tuning import default_protocol
-from rankwright.metrics import parse_metrics
-from rankwright.models import save
 
 if TYPE_CHECKING:
     from rankwright.data import RankingData
@@ -115,8 +110,11 @@ def crossval(
 
         rankwright crossval lambdamart --data judged.parquet --repeats 2 --tune
     """
+    from rankwright.evaluation.folds import Division, count_folds
+    from rankwright.evaluation.protocol import count_fits
+
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
-    chosen, asked = make_ranker(ranker, settings or [], jobs), parse_metrics(metrics)
+    chosen, asked = make_ranker(ranker, settings or [], jobs), rw.metrics.parse_metrics(metrics)
     collection = _collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, checked_output(model, inputs=(data,)))
     protocol = _protocol(data, validation, choose) if tune else None
@@ -125,7 +123,7 @@ def crossval(
     n_fits = count_folds(collection, division) * count_fits(chosen, **tuning)
     with several_fits(f"cross-validating {ranker}", n_fits) as on_fit:
         options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, **tuning}
-        result = cross_validate(chosen, collection, metrics=asked, **asdict(division), **options)
+        result = rw.cross_validate(chosen, collection, metrics=asked, **asdict(division), **options)
     if not json:
         _show(result)
     if model is not None and everything is not None:
@@ -148,6 +146,8 @@ def _collection(data: Path, reading: ReadOptions, n_jobs: int | None) -> Ranking
 
 
 def _protocol(data: Path, validation: float, choose: str | None) -> str:
+    from rankwright.evaluation.tuning import default_protocol
+
     return choose or default_protocol(has_validation=data.is_dir() or validation > 0)
 
 
@@ -155,8 +155,10 @@ def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
     """Return all queries to fit the final model on; those of a folder are the test parts of its folds."""
     if not isinstance(collection, Path):
         return collection
+    from rankwright.data import find_folds
+
     try:
-        return concat(*(read_fold(path).test for path in find_folds(collection)))
+        return rw.concat(*(rw.read_fold(path).test for path in find_folds(collection)))
     except InputError as error:
         raise InputError(
             f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"
@@ -165,7 +167,7 @@ def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
 
 def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path) -> None:
     fit_with_progress(result.best, everything, None)
-    save(result.best, model)
+    rw.save(result.best, model)
     setting = f" with {setting_text(result.chosen)}" if result.chosen else ""
     note(f"fitted on {describe(everything)}{setting}; wrote {model}")
 

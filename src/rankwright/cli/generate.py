@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.inputs import JsonFlag, checked_output
 from rankwright.cli.output import describe, note, show_json
-from rankwright.data import RankingData, synthetic, write_letor
 from rankwright.errors import InputError
 
 
@@ -75,7 +75,7 @@ def generate(
     written = {}
     for part, path in enumerate(paths):
         data = _sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part)
-        write_letor(data, path)
+        rw.write_letor(data, path)
         note(f"wrote {path}: {describe(data)}")
         written[str(path)] = {"documents": len(data), "queries": len(data.groups), "features": data.n_features}
     if json:
@@ -96,11 +96,11 @@ def _make_folder(folder: Path) -> None:
         raise InputError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
-def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> RankingData:
+def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> rw.RankingData:
     if kind is Kind.GAUSSIAN:
         total = documents or 21
-        return synthetic.gaussian_queries(
+        return rw.synthetic.gaussian_queries(
             queries, n_relevant=total // 3, n_irrelevant=total - total // 3, seed=3 * seed + part
         )
-    truth = synthetic.RandomPolynomial.draw(seed)
+    truth = rw.synthetic.RandomPolynomial.draw(seed)
     return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)

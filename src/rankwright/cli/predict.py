@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.inputs import JobsOption, PlainJsonFlag, checked_output
-from rankwright.cli.output import note, show_text
+from rankwright.cli.output import note, show_text, write_text
 from rankwright.cli.reading import (
     FORMATS,
     ReadOptions,
@@ -17,17 +18,12 @@ from rankwright.cli.reading import (
     read_documents_with_labels,
     reads_data,
 )
-from rankwright.data import Run, format_run
 from rankwright.data.columns import listed
 from rankwright.data.counted import counted
-from rankwright.data.files import write_whole
-from rankwright.data.table_files import format_table, is_table_name, write_table
 from rankwright.errors import InputError
-from rankwright.models import load
-from rankwright.models.scores import score_columns
 
 if TYPE_CHECKING:
-    from rankwright.data import Documents
+    from rankwright.data import Documents, Run
 
 ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
 DataOption = Annotated[
@@ -68,11 +64,14 @@ def predict(
 
         rankwright predict model.rw --data test.parquet --out scores.csv
     """
+    from rankwright.data.table_files import format_table, is_table_name, write_table
+    from rankwright.models.scores import score_columns
+
     out = _checked(out, model, data)
     named_table = out is not None and is_table_name(out)
     if json and named_table:
         raise InputError(f"--json writes JSON, and {out} names a table; leave out --json or give another name.")
-    scorer = load(model)
+    scorer = rw.load(model)
     if not (contributions or named_table):
         scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=jobs), n_jobs=jobs).tolist()
         text = _json({"scores": scores}) if json else "".join(f"{score!r}\n" for score in scores)
@@ -107,8 +106,10 @@ def rank(
 
         rankwright rank model.rw --data test.txt --out run.txt
     """
+    from rankwright.data import Run, format_run
+
     out = _checked(out, model, data)
-    scorer = load(model)
+    scorer = rw.load(model)
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
@@ -151,6 +152,5 @@ def _write(text: str, out: Path | None, what: str) -> None:
     if out is None:
         show_text(text)
         return
-    with write_whole(out) as file:
-        file.write(text.encode())
+    write_text(out, text)
     note(f"wrote {what} to {out}")

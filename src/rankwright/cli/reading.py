@@ -17,10 +17,8 @@ import typer
 
 from rankwright import data
 from rankwright.cli.output import note
-from rankwright.data.categories import source_columns
 from rankwright.data.columns import LABEL, QUERY, listed
 from rankwright.data.counted import counted
-from rankwright.data.tables import WITHOUT_LABELS, ColumnsWarning
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -109,6 +107,8 @@ class ReadOptions:
             "categorical": _names(self.categorical),
         }
         if self.features is None and models and all(model.feature_names is not None for model in models):
+            from rankwright.data.categories import source_columns
+
             needed = [source_columns(model.feature_names or (), model.categories) for model in models]
             options["features"] = list(dict.fromkeys(name for names in needed for name in names))
         if not self.categorical:
@@ -157,6 +157,8 @@ def read_data(
     path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
 ) -> RankingData:
     """Read judged documents; with models, check that the documents have the models' features."""
+    from rankwright.data.tables import WITHOUT_LABELS
+
     try:
         judged = _read(path, reading, models, n_jobs, judged=True)
     except InputError as error:
@@ -218,6 +220,8 @@ def _read(
 
 
 def _read_table(file: Path, kind: str, options: dict[str, Any]) -> Documents:
+    from rankwright.data.tables import ColumnsWarning
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnsWarning)  # a note says the same
         if kind == "parquet":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     JobsOption,
@@ -32,7 +33,6 @@ from rankwright.cli.tuning import (
 )
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.models import load, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,7 +98,7 @@ def train(
     chosen = make_ranker(ranker, settings or [], jobs)
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
-    submodel = None if start is None else load(start)
+    submodel = None if start is None else rw.load(start)
     submodels = [] if submodel is None else [submodel]
     judged = read_data(train, reading, submodels, n_jobs=jobs)
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
@@ -108,7 +108,7 @@ def train(
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
     fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel)
     seconds = time.perf_counter() - started
-    save(chosen, model)
+    rw.save(chosen, model)
     facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
     if json:
         show_json(facts)

@@ -28,11 +28,17 @@ def known_rankers() -> dict[str, type[Ranker]]:
 
 
 def find_ranker(name: str) -> type[Ranker]:
-    """Return the class of the ranker of that name; case, hyphens, underscores and dots do not matter."""
-    known = known_rankers()
-    found = {_bare(one): kind for one, kind in known.items()}.get(_bare(name))
-    if found is None:
-        raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known)}")
+    """Return the class of the ranker of that name; case, hyphens, underscores and dots do not matter.
+
+    A ranker is called like its class, so that no other ranker is imported.
+    """
+    import rankwright
+    from rankwright.rankers.ranker import Ranker
+
+    public = {_bare(one): one for one in dir(rankwright)}
+    found = getattr(rankwright, public.get(_bare(name), ""), None)
+    if not (inspect.isclass(found) and issubclass(found, Ranker)):
+        raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known_rankers())}")
     return found
 
 
