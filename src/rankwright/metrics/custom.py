@@ -10,6 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from rankwright import _native
+from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.metrics.lambdas import GivenLambdas, NativeLambdas, scaled_gains
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
     from rankwright.metrics.lambdas import LambdaKernel, Pull, Sums
     from rankwright.metrics.probing import DocumentSum
@@ -194,7 +194,8 @@ class SumLambdas:
             nonlocal holds
             seed = crc32(scores.tobytes())
             if holds and seed % PULLS_PER_CHECK == 0:
-                ranked = labels[offsets[query] : offsets[query + 1]][np.argsort(-scores, kind="stable")]
+                ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
+                ranked = labels[offsets[query] : offsets[query + 1]][ranking.order]
                 holds = self._check.of_one(query, ranked, np.random.default_rng(seed))
             return (by_sum if holds else by_trial)(query, scores)
 
