@@ -91,5 +91,15 @@ def test_names_come_from_the_columns(library):
     assert feature_names_of(library({"bm25": [1], "age": [2]})) == ("bm25", "age")
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_a_column_that_is_no_feature_is_named(library):
+    with pytest.raises(
+        InputError, match=r"^Features must be numbers, and column 'title' is not; from_pandas leaves"
+    ):
+        checked_features(library({"bm25": [1.0], "title": ["x"]}))
+    with pytest.raises(InputError, match=r"^Features must be numbers\.$"):
+        checked_features(pd.DataFrame({0: ["x"]}))
+
+
 def test_an_array_has_no_names():
     assert feature_names_of(np.ones((2, 2))) is None

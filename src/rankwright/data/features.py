@@ -30,7 +30,7 @@ def checked_features(X: Any) -> NDArray[np.float32]:
     except OverflowError:
         raise InputError(_too_large(*_overflowing(X))) from None
     except (TypeError, ValueError):
-        raise InputError("Features must be numbers.") from None
+        raise InputError(_not_numbers(X)) from None
     if features.ndim != 2:
         raise InputError(f"Features must form a matrix, one row per document, not shape {np.shape(X)}.")
     if not features.flags.aligned:  # as in a buffer cut at any byte; native code may not read that
@@ -62,6 +62,20 @@ def _overflowing(X: Any) -> tuple[int, int]:
     large = [isinstance(value, int) and abs(value) > sys.float_info.max for value in values.ravel()]
     row, feature = divmod(large.index(True), values.shape[1])
     return row, feature
+
+
+def _not_numbers(X: Any) -> str:
+    """Return the sentence about features that are no numbers; of a data frame it names the first such column."""
+    for name in feature_names_of(X) or ():
+        try:
+            np.asarray(X[name], dtype=np.float32)
+        except (TypeError, ValueError):
+            return (
+                f"Features must be numbers, and column {name[:60]!r} is not; from_pandas leaves out or encodes it."
+            )
+        except KeyError:  # the name is no string
+            break
+    return "Features must be numbers."
 
 
 def _too_large(row: int, feature: int) -> str:
