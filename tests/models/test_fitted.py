@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 import rankwright as rw
 from rankwright.data import RankingData
 from rankwright.errors import InputError
+from rankwright.models import FeatureScorer
 from rankwright.models.fitted import name_of, scores_by
 
 rng = np.random.default_rng(0)
@@ -92,8 +93,15 @@ def test_a_model_of_another_library_is_a_system_like_any_other(fit):
     report = rw.evaluate({"theirs": model, "scores": scores}, NAMED)
     assert report.mean("theirs", "ndcg@10") == report.mean("scores", "ndcg@10")
     assert rw.evaluate(model, NAMED).systems == (type(model).__name__,)
-    ours = rw.LambdaMART(rounds=2, n_jobs=1).fit(NAMED)
-    assert rw.blend(ours, model, on=NAMED).alone[1] == report.mean("theirs", "ndcg@10")
+    ours = FeatureScorer(1, n_features=4, missing=0.0, feature_names=tuple(FRAME.columns))
+    mix = rw.blend(ours, model, on=NAMED, form="sum", low=0.5, high=2.0)
+    assert mix.alone[1] == report.mean("theirs", "ndcg@10")
+    expected = mix.weights[0] * ours.predict(NAMED) + mix.weights[1] * scores
+    np.testing.assert_allclose(mix.predict(OTHER_ORDER), expected, rtol=1e-6)
+    np.testing.assert_allclose(mix.predict(FRAME, qid), expected, rtol=1e-6)
+    assert rw.evaluate(mix, OTHER_ORDER).mean("Blend", "ndcg@10") == pytest.approx(mix.value)
+    with pytest.raises(InputError, match="This blend needs query ids, since it has models of other libraries"):
+        mix.predict(FRAME)
     started = rw.LambdaMART(rounds=2, n_jobs=1).fit(NAMED, start=model)
     by_column = rw.LambdaMART(rounds=2, n_jobs=1).fit(NAMED, start=scores)
     np.testing.assert_array_equal(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.data import RankingData
+from rankwright.data import Documents, RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.ensembling.curve import SAME, Curve, odds_weights
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
@@ -55,7 +55,11 @@ class Blend:
         The metric that was maximised.
     model_
         The combination as a scorer; None if one of the rankers is a column of scores or another library's model.
+    rankers
+        The rankers that were combined.
     """
+
+    takes_documents: ClassVar[bool] = True  # predict looks at names of features and at query ids itself
 
     weights: tuple[float, ...]
     value: float
@@ -65,6 +69,7 @@ class Blend:
     constant: bool
     metric: Metric
     model_: Scorer | None
+    rankers: tuple[Any, ...]
 
     def __repr__(self) -> str:
         weights = ", ".join(f"{weight:.4g}" for weight in self.weights)
@@ -72,13 +77,18 @@ class Blend:
         return f"Blend(weights {weights}: {self.metric} {self.value:.4f}; alone {alone})"
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
-        """Return one score per document, like `Scorer.predict`."""
-        if self.model_ is None:
+        """Return one score per document, like `Scorer.predict`; other libraries' models need query ids too."""
+        if self.model_ is not None:
+            return self.model_.predict(X, qid, n_jobs=n_jobs)
+        used = [(one, weight) for one, weight in zip(self.rankers, self.weights, strict=True) if weight]
+        if not all(hasattr(one, "predict") for one, _ in used):
             raise InputError(
-                "This blend has no model, because columns of scores or models of other libraries were combined: "
-                "apply blend.weights to the scores of new documents."
+                "This blend has no model, because columns of scores were combined: apply blend.weights to the "
+                "scores of new documents."
             )
-        return self.model_.predict(X, qid, n_jobs=n_jobs)
+        documents, threads = _documents(X, qid), resolve_threads(n_jobs)
+        columns = [_scores_of(one, number, documents, threads) for number, (one, _) in enumerate(used, start=1)]
+        return weighted_sum(columns, [weight for _, weight in used])
 
     def plot(self) -> str:
         """Return the metric against alpha as SVG text."""
@@ -142,9 +152,8 @@ def blend(
     constant = curve is not None and _is_constant(curve, alone, limits, form)
     if constant:
         warnings.warn(f"{measured} is the same for every alpha; alpha is {alpha:g}.", stacklevel=2)
-    return Blend(
-        weights, value, alone, alpha, curve, constant, measured, _model(rankers, weights, measured, value)
-    )
+    model = _model(rankers, weights, measured, value)
+    return Blend(weights, value, alone, alpha, curve, constant, measured, model, rankers)
 
 
 Found = tuple[tuple[float, ...], Curve | None, float | None]
@@ -227,7 +236,15 @@ def _checked_range(form: str, low: float | None, high: float | None, n_rankers: 
     return float(ends[0]), float(ends[1])
 
 
-def _scores_of(ranker: Any, number: int, on: RankingData, n_threads: int) -> Doubles:
+def _documents(X: Any, qid: ArrayLike | None) -> Documents:
+    if isinstance(X, Documents):
+        return X
+    if qid is None:
+        raise InputError("This blend needs query ids, since it has models of other libraries: give qid.")
+    return Documents(X, qid)
+
+
+def _scores_of(ranker: Any, number: int, on: Documents, n_threads: int) -> Doubles:
     """Return a ranker's scores of the documents, or the given column of scores."""
     try:
         given = scores_by(ranker, on, n_threads=n_threads) if hasattr(ranker, "predict") else ranker

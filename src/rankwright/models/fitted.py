@@ -60,6 +60,8 @@ def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
     scorer = scorer_of(model)
     if scorer is not None:
         return scorer.predict(data, n_jobs=n_threads)
+    if getattr(model, "takes_documents", False):
+        return model.predict(data, n_jobs=n_threads)
     try:
         return _one_column(_predicted(best_of(model), data, n_threads))
     except Exception as error:
