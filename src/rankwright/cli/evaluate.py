@@ -66,19 +66,11 @@ def evaluate(
     """
     from rankwright.cli.systems import open_systems, scored
 
+    _check(rounds, plot, per_query, json)
     if plot is not None:
-        if rounds is None:
-            raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
         checked_output(plot, inputs=(data, *files))
-    if rounds is not None and per_query:
-        raise InputError("--per-query cannot be used with --rounds.")
-    if per_query and not json:
-        raise InputError("--per-query needs --json.")
     require_distinct(files)
-    asked: dict[str, Any] = {
-        "metrics": rw.metrics.parse_metrics(metrics),
-        "convention": convention,
-    }
+    asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
     with open_systems(files, data) as systems:
         scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
         judged = read_data(data, reading, scorers, n_jobs=jobs)
@@ -91,6 +83,16 @@ def evaluate(
         show_json(report.to_dict() | compared | ({"per_query": _per_query(report)} if per_query else {}))
     else:
         _show(report)
+
+
+def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool) -> None:
+    """Refuse options that do not go together."""
+    if plot is not None and rounds is None:
+        raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
+    if rounds is not None and per_query:
+        raise InputError("--per-query cannot be used with --rounds.")
+    if per_query and not json:
+        raise InputError("--per-query needs --json.")
 
 
 def _show(report: rw.Report) -> None:
