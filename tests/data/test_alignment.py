@@ -138,11 +138,9 @@ def test_categories_travel_with_the_model(kind, tmp_path):
         model.predict(FRAME[["x", "brand"]])
 
 
-def test_tuning_pools_parts_with_different_categories():
-    from rankwright.evaluation.tuning import _pooled
-
+def test_joined_parts_may_have_different_categories():
     train = rw.from_pandas(FRAME[:60], categorical=["colour", "brand"])
     valid = rw.from_pandas(FRAME[60:][::-1], categorical=["brand", "colour"])
-    pooled = _pooled(train, valid)
-    assert pooled.categories == train.categories
-    np.testing.assert_array_equal(pooled.X[60:], aligned(valid, train).X)
+    joined = rw.concat(train, valid, shared_queries="separate")
+    assert joined.categories == train.categories
+    np.testing.assert_array_equal(joined.X[60:], aligned(valid, train).X)

@@ -44,6 +44,13 @@ class TopTwo(Metric):
         return float((labels[:2] > 0).all())
 
 
+class Weighted(Metric):
+    """A sum over documents, which trials find out."""
+
+    def of_ranking(self, labels):
+        return float((labels / np.arange(2, len(labels) + 2)).sum())
+
+
 def recorded_calls():
     """Return some calls of every function and class of the core, by name."""
     calls, alike = defaultdict(list), defaultdict(list)
@@ -104,7 +111,9 @@ def _tour(folder):
         for kind in (rw.LambdaMART, rw.LambdaRank):
             kind(metric, rounds=2).fit(train)
         rw.blend(fitted[0], fitted[1], on=other, metric=metric)
-    rw.LambdaMART(TopTwo(), rounds=2).fit(train)
+    for kind in (rw.LambdaMART, rw.LambdaRank):
+        for custom in (TopTwo(), Weighted()):
+            kind(custom, rounds=2).fit(train)
     rw.LambdaMART(rounds=2, subsample=0.5, subsample_by="gradient").fit(train)
     rw.AdaBoostMH(rounds=2, learner="product").fit(train)
     distinct = rw.RankingData(train.X, np.arange(len(train)), train.qid)

@@ -243,7 +243,10 @@ def file_of(path: Path) -> Iterator[Path]:
         try:
             yield Path(file.name)
         except InputError as error:
-            raise InputError(str(error).replace(file.name, STANDARD_INPUT)) from None
+            from rankwright.data.letor import OR_WRITE_SIZES
+
+            sentence = str(error).replace(OR_WRITE_SIZES.format(file.name), "")  # no file stands beside it
+            raise InputError(sentence.replace(file.name, STANDARD_INPUT)) from None
 
 
 def _require_features(documents: Documents, model: HasFeatures, path: Path, reading: ReadOptions) -> None:

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 MAX_FEATURES = 1_000_000
 FIRST_BYTES = 1 << 20  # in which the first document is looked for
-ADD_QUERIES = (
-    "add qid:ID after each label, or write the number of documents of each query, one per line, to {}.query"
-)
+OR_WRITE_SIZES = ", or write the number of documents of each query, one per line, to {}.query"
+ADD_QUERIES = f"add qid:ID after each label{OR_WRITE_SIZES}"
 VALUES_PER_WRITE = 1 << 20
 
 EXPECTED = {
