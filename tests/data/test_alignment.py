@@ -9,6 +9,7 @@ from rankwright.data import Documents, RankingData
 from rankwright.data.alignment import aligned
 from rankwright.data.categories import Category
 from rankwright.errors import InputError
+from rankwright.evaluation.tuning import out_of_fold
 
 NAMES = ("a", "b", "c")
 
@@ -138,9 +139,9 @@ def test_categories_travel_with_the_model(kind, tmp_path):
         model.predict(FRAME[["x", "brand"]])
 
 
-def test_joined_parts_may_have_different_categories():
+def test_tuning_joins_parts_with_different_categories():
     train = rw.from_pandas(FRAME[:60], categorical=["colour", "brand"])
     valid = rw.from_pandas(FRAME[60:][::-1], categorical=["brand", "colour"])
-    joined = rw.concat(train, valid, shared_queries="separate")
+    joined = out_of_fold(train, valid).final.data
     assert joined.categories == train.categories
     np.testing.assert_array_equal(joined.X[60:], aligned(valid, train).X)
