@@ -191,7 +191,7 @@ def test_standard_input(run, named, table, model, fold, monkeypatch, tmp_path):
     contributions = ("predict", model, "--data", "-", "--contributions")
     assert piped(text, *contributions).out == run(*contributions[:3], fold / "test.txt", contributions[4]).out
     assert piped(b"1 nothing", "predict", model, "--data", "-").err == (
-        "rankwright: standard input, line 1: expected qid:ID, found 'nothing'.\n"
+        "rankwright: standard input, line 1: expected qid:ID, found 'nothing'; add qid:ID after each label.\n"
     )
 
 

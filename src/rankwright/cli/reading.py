@@ -243,7 +243,11 @@ def file_of(path: Path) -> Iterator[Path]:
         try:
             yield Path(file.name)
         except InputError as error:
-            raise InputError(str(error).replace(file.name, STANDARD_INPUT)) from None
+            from rankwright.data.letor import ADD_QUERIES
+
+            # There is no place for a side file beside standard input.
+            sentence = str(error).replace(ADD_QUERIES.format(file.name), "add qid:ID after each label")
+            raise InputError(sentence.replace(file.name, STANDARD_INPUT)) from None
 
 
 def _require_features(documents: Documents, model: HasFeatures, path: Path, reading: ReadOptions) -> None:
