@@ -6,7 +6,8 @@ NATIVE := CMakeLists.txt $(shell find native -type f 2>/dev/null)
 JOBS   ?= auto
 # Python compiles what it imports; to compile all of scipy and scikit-learn would take longer than the demo.
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-PYTEST := $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+# Each process would compile modules and tests anew where the environment forbids writing compiled files.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 FUZZ   ?= --seconds 120
 TESTS  ?= tests
 

@@ -89,6 +89,7 @@ def test_theorem_3_type_two_is_tighter_under_condition_9(model, metric):
             assert losses_of.type_two(w, name) <= losses_of.type_one(w, name) + 1e-9
 
 
+@pytest.mark.slow
 def test_condition_9_does_hold_somewhere():
     losses_of = bounds.SurrogateBounds(bounds.simulate(1), pairs="mixed")
     assert losses_of.close_to_optimal([1e3, 1e3])

@@ -18,6 +18,7 @@ from rankwright.metrics import NDCG, parse
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load, save
 
 
+@pytest.mark.slow
 def test_demo(run, tmp_path):
     code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
     assert code == 0
@@ -155,6 +156,7 @@ def test_evaluate_for_machines(run, fold, model):
     assert np.mean(list(values.values())) == pytest.approx(found["systems"][str(model)]["ndcg@3"])
 
 
+@pytest.mark.slow
 def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path):
     large, adapted, plot = (tmp_path / name for name in ("large.rw", "adapted.rw", "curve.svg"))
     options = ("--train", fold / "train.txt", "--jobs", 1, "--set", "rounds=4")
@@ -197,6 +199,7 @@ def test_several_values_have_commas_between(text, columns):
     assert make_ranker("ranknet", ["hidden=10, 5"], 1).hidden == (10, 5)
 
 
+@pytest.mark.slow
 def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):
     large, adapted = tmp_path / "large.rw", tmp_path / "adapted.rw"
     parts = ("--train", fold / "test.txt", "--valid", fold / "test.txt")
@@ -454,6 +457,7 @@ def test_a_file_that_numbers_features_from_0(run, refuse, tmp_path):
     assert refuse(*words, "--zero-based") == "--zero-based is for LETOR files only."
 
 
+@pytest.mark.slow
 def test_crossval_of_a_pool_with_other_rankers(run, folder):
     small = ("--set", "leaves=3", "--set", "rounds_tried=5", "--set", "splits=2")
     words = ("crossval", "calibrated-adaboost", "--data", folder, "--json", *small)
@@ -631,7 +635,7 @@ def test_info_of_many_labels(run, tmp_path):
     assert found["labels"] == {"minimum": 0.0, "maximum": 7.25, "distinct": 30}
 
 
-@pytest.mark.parametrize("kind", ["polynomial", "gaussian"])
+@pytest.mark.parametrize("kind", [pytest.param("polynomial", marks=pytest.mark.slow), "gaussian"])
 def test_generate(run, tmp_path, kind):
     for name in ("one.txt", "other.txt"):
         words = ("generate", kind, "--queries", 3, "--documents", 6, "--seed", 5, "--out", tmp_path / name)

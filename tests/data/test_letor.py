@@ -252,6 +252,7 @@ def test_the_earliest_wrong_line_is_told(n_threads):
         assert parse(b"\n".join(lines), n_threads=n_threads) == (wrong, "value_not_number", b"1:bad")
 
 
+@pytest.mark.slow
 def test_growing_rows_cost_no_more_than_their_matrix():
     lines = [f"0 qid:1 {row}:1" for row in range(1, 3001)]
     X = finish(parse("\n".join(lines).encode(), block_size=1000), 0.0, 3000)[0]
@@ -373,6 +374,7 @@ def test_a_matrix_larger_than_the_available_memory_is_refused(letor_file):
     assert "number the features without gaps, split the file, or use a machine with more memory" in sentence
 
 
+@pytest.mark.slow
 def test_query_ids_count_as_memory(letor_file):
     """Text ids take the width of the longest in every row, here far more than the features."""
     rows = int(0.9 * available_memory() / 4000)

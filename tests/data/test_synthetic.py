@@ -28,6 +28,7 @@ def test_values_are_the_sum_of_the_monomials(seed, degree, n_terms):
     np.testing.assert_allclose(function.values(X), slow_values(function, X), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_sparse_function_looks_at_its_active_features_only():
     function = RandomPolynomial.draw(3)
     assert function.factors.shape == (20, 3)
@@ -41,6 +42,7 @@ def test_dense_function_holds_every_monomial_once():
     assert len(monomials) == len(function.factors) == 5 + 15 + 35
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_terms", [20, None])
 def test_labels_have_their_shares_in_every_sample(n_terms):
     function = RandomPolynomial.draw(7, n_features=10, n_terms=n_terms)

@@ -103,6 +103,7 @@ def test_standings_list_all_members_by_weight():
     assert [row.value for row in rows] == sorted((row.value for row in rows), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_threads", [1, 2, 5])
 @pytest.mark.parametrize("delays", [(0.0, 0.0), (0.4, 0.0), (0.0, 0.1)], ids=["none", "first last", "last last"])
 def test_the_model_depends_neither_on_threads_nor_on_the_order_in_which_fits_end(n_threads, delays):

@@ -88,6 +88,7 @@ def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
     assert 0.90 <= held / 300 <= 0.985
 
 
+@pytest.mark.slow
 def test_chance_alone_is_seldom_significant():
     random = np.random.default_rng(8)
     small = sum(

@@ -135,6 +135,7 @@ def test_neither_the_order_of_rows_nor_the_names_of_queries_change_the_folds(fol
             np.testing.assert_array_equal(data.data.X[data.canonical_rows], same.data.X[same.canonical_rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", TUNES)
 def test_the_test_part_chooses_nothing(folder, tmp_path, tune):
     (tmp_path / "Fold1").mkdir()
@@ -157,6 +158,7 @@ def test_the_number_of_workers_changes_nothing(folder, tune):
     assert one == two
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", [None, *TUNES])
 def test_every_fit_is_counted(folder, tune):
     seen = []

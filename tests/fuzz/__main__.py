@@ -32,7 +32,7 @@ def _options():
     parser.add_argument("--first", type=int, default=0, metavar="CASE", help="the case to begin with")
     parser.add_argument("--cases", type=int, help="the most cases for each fuzzer")
     options = parser.parse_args()
-    options.only = options.only or list(FUZZERS)
+    options.only = list(dict.fromkeys(options.only)) or list(FUZZERS)
     unknown = set(options.only) - set(FUZZERS)
     if unknown:
         parser.error(f"no fuzzer {', '.join(sorted(unknown))}; there are {', '.join(FUZZERS)}")

@@ -324,6 +324,7 @@ def large(n_rows, n_features, seed=2):
     return X, task | {"sample": np.flatnonzero(drawn).astype(np.uint32)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("n_features", [1, 9, 24])
 def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):

@@ -106,6 +106,7 @@ def test_not_a_model(content, path):
     refused(path, "is not a rankwright model")
 
 
+@pytest.mark.slow
 def test_cut_short_anywhere(path):
     content = encode(example())
     for size in range(15, len(content)):
@@ -113,6 +114,7 @@ def test_cut_short_anywhere(path):
         refused(path, "is cut short")
 
 
+@pytest.mark.slow
 def test_altered_anywhere(path):
     content = encode(example())
     for place in range(35, len(content)):

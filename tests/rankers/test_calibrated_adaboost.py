@@ -39,6 +39,7 @@ def test_the_pool_holds_every_learner_split_and_number_of_rounds():
     assert len(ranker.history_) == 4
 
 
+@pytest.mark.slow
 def test_one_number_of_rounds_where_asked():
     ranker = CalibratedAdaBoost(**SMALL, pool_rounds="one").fit(*judged(), validation=judged(2))
     assert len({n_rounds for n_rounds, _ in members_of(ranker.model_)}) == 1
@@ -62,6 +63,7 @@ def test_the_model_is_made_of_trees_and_calibrations_alone():
     assert not model.needs_queries
 
 
+@pytest.mark.slow
 def test_scores_are_expected_gains_from_0_to_1():
     scores = CalibratedAdaBoost(**SMALL).fit(*judged()).predict(judged(2))
     assert 0 <= scores.min() < scores.max() <= 1
@@ -77,6 +79,7 @@ def test_it_learns_with_three_labels():
     assert learns(3)
 
 
+@pytest.mark.slow
 def test_it_learns_with_two_labels_and_says_that_calibration_adds_little():
     with pytest.warns(UserWarning, match="There are only two labels: calibrating their probabilities adds little"):
         assert learns(2)
@@ -99,6 +102,7 @@ def test_a_label_that_only_the_calibration_part_has_or_lacks():
     assert np.isfinite(ranker.predict(train)).all()
 
 
+@pytest.mark.slow
 def test_validation_labels_that_training_has_not():
     train, valid = judged(), judged(2)
     y = np.array(valid.y, dtype=float)
@@ -107,6 +111,7 @@ def test_validation_labels_that_training_has_not():
     assert np.isfinite(ranker.predict(train)).all()
 
 
+@pytest.mark.slow
 def test_splits_whose_queries_to_learn_from_are_all_of_one_label_are_left_out():
     few = judged(n_queries=2)
     y = np.where(few.qid == 0, few.y, 0.0)
@@ -129,6 +134,7 @@ def test_features_that_say_nothing_are_refused(calibrations):
         )
 
 
+@pytest.mark.slow
 def test_a_pool_whose_scores_of_the_validation_part_are_constant_is_mixed_evenly():
     train, valid = judged(), judged(2)
     blank = RankingData(np.zeros_like(valid.X), valid.y, valid.qid)
@@ -173,6 +179,7 @@ def test_a_query_drawn_twice_counts_twice():
     np.testing.assert_allclose(*learned, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_each_round_of_the_history_is_the_mixture_so_far():
     train, valid = judged(), judged(2)
     whole = CalibratedAdaBoost(**SMALL, kept_weight=1.0).fit(train, validation=valid)
@@ -218,6 +225,7 @@ def test_companions_are_mixed_with_the_pool_on_the_scale_of_the_query():
     assert together.model_.needs_queries
 
 
+@pytest.mark.slow
 def test_companions_stay_as_they_were():
     companion = rw.RankSVM(n_jobs=1)
     CalibratedAdaBoost(**SMALL, companions=[companion]).fit(judged())
@@ -292,6 +300,7 @@ def test_sample_weight_are_refused():
         CalibratedAdaBoost(**SMALL).fit(*train, sample_weight=np.ones(len(train)))
 
 
+@pytest.mark.slow
 def test_a_saved_pool_scores_alike_and_cut_pools_too(tmp_path):
     ranker = CalibratedAdaBoost(**SMALL).fit(*judged())
     rw.save(ranker, tmp_path / "pool.rw")

@@ -160,6 +160,7 @@ def test_ranks_are_1_to_n_a_query_and_follow_the_scores(ranker_class):
         assert (np.diff(scores[by_rank]) <= 0).all()
 
 
+@pytest.mark.slow
 @every_ranker
 def test_grid_search_passes_the_queries_on(ranker_class):
     X, y, qid = judged()

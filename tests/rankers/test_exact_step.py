@@ -79,6 +79,7 @@ def test_a_weight_for_every_leaf():
     assert each.score(*TRAIN) == pytest.approx(each.history_[0].train, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on", ["training", "validation"])
 @pytest.mark.parametrize("bounds", [(0.1, 5.0), (0.0, 1.0), (1.5, 9.0)], ids=str)
 def test_weights_of_leaves_keep_the_monotone_constraints(on, bounds):

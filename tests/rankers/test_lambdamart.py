@@ -111,6 +111,7 @@ def two_goals(seed):
     return RankingData(X, y, np.repeat(np.arange(60), 10))
 
 
+@pytest.mark.slow
 def test_a_metric_of_ones_own_trains_and_beats_ndcg_on_itself():
     train, test = two_goals(1), two_goals(2)
     options = {"rounds": 25, "max_leaves": 4, "truncation": None}
@@ -321,6 +322,7 @@ def test_more_leaves_than_documents():
     assert ranker.score(*data) == pytest.approx(NDCG()(data.y, data.y, data.qid))
 
 
+@pytest.mark.slow
 def test_labels_may_be_any_numbers():
     rng = np.random.default_rng(5)
     y = TRAIN.X[:, 2] / 3 + rng.normal(size=len(TRAIN)) / 30
@@ -331,6 +333,7 @@ def test_labels_may_be_any_numbers():
         assert ranker.model_.importances().argmax() == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("truncation", [30, None])
 def test_a_long_query_will_do(truncation):
     rng = np.random.default_rng(6)

@@ -33,6 +33,7 @@ def test_enough_trees_fit_the_labels():
     assert np.mean((scores - TRAIN.y) ** 2) < 0.05 * np.var(TRAIN.y)
 
 
+@pytest.mark.slow
 def test_documents_of_a_millionth_of_the_largest_weight_are_still_fitted():
     weights = np.where(np.arange(len(TRAIN)) < 3, 1e6, 1.0)
     ranker = fitted(rounds=200, max_leaves=30, min_documents=1, sample_weight=weights, **EVERYTHING)
