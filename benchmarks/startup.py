@@ -1,6 +1,6 @@
 """Processor time (user + system) until the command line answers, beside `python -c "import numpy"`.
 
-    python benchmarks/startup.py [RUNS]
+    python -m benchmarks startup
 
 Each line is the fastest of several runs. `train` and `crossval` stop where they would begin to read the data: they
 are given a file that does not exist.
@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 
+RUNS = 5
 COMMAND = [sys.executable, "-c", "from rankwright.cli import main; main()"]
 CASES = {
     "python -c pass": [sys.executable, "-c", "pass"],
@@ -42,8 +43,7 @@ def processor_time(command: list[str]) -> float:
 
 def main() -> None:
     """Print the table."""
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    times = {name: min(processor_time(command) for _ in range(runs)) for name, command in CASES.items()}
+    times = {name: min(processor_time(command) for _ in range(RUNS)) for name, command in CASES.items()}
     print(f"{'':28}  seconds  times import numpy")
     for name, seconds in times.items():
         print(f"{name:28}  {seconds:7.2f}  {seconds / times['import numpy']:18.1f}")
