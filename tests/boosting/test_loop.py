@@ -98,8 +98,10 @@ def test_the_start_is_left_alone():
 
 
 def test_patience_ends_it_and_members_end_with_the_best_round():
-    # Round 1 is wrong, round 2 puts it right, and nothing after that can be better.
-    members, rule, _, history = run([1.0, 5.0, 1.0, 1.0, 1.0], [WRONG, *[RIGHT] * 4], validation=DATA, patience=2)
+    # Round 1 is wrong, round 2 puts it right, and all others are wrong again.
+    members, rule, _, history = run(
+        [1.0, 5.0, 9.0, 1.0, 1.0], [WRONG, RIGHT, *[WRONG] * 3], validation=DATA, patience=2
+    )
     assert members == [WeightedModel(1.0, WRONG), WeightedModel(5.0, RIGHT)]
     assert (len(rule.seen), len(history), history.best_round) == (4, 4, 2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import dataclasses
 import gzip
+import re
 
 import numpy as np
 import pandas as pd
@@ -47,6 +48,7 @@ def test_train(run, fold, tmp_path):
     assert out.startswith("ndcg: 0.")
     assert "on validation (round " in out
     assert "96 documents of 12 queries, 6 features" in err
+    assert re.search(r"^round \d+ is the (middle|best)", err, re.MULTILINE)
     assert load(tmp_path / "m.rw").n_features == 6
 
 
@@ -58,8 +60,19 @@ def test_train_for_machines(run, fold, tmp_path):
     assert [one["round"] for one in found["history"]] == list(range(1, found["rounds"] + 1))
     best = found["history"][found["best_round"] - 1]
     assert (best["train"], best["validation"]) == (found["train"], found["validation"])
-    assert best["validation"] == max(one["validation"] for one in found["history"])
-    assert found["interrupted"] is False
+    assert "on validation" in found["reason"]
+
+
+def test_train_and_crossval_refit_on_both_parts(run, refuse, folder, fold, tmp_path):
+    words = train(fold, tmp_path / "m.rw", "--valid", fold / "vali.txt", "--refit")
+    assert run(*words, "--json").json["reason"].endswith("; fitted again on both parts")
+    assert load(tmp_path / "m.rw").about["queries"] == 24
+    assert "--refit is for training without --tune" in refuse(*words, "--tune")
+    assert "refit=True needs validation data" in refuse(*train(fold, tmp_path / "other.rw", "--refit"))
+    crossval = ("crossval", "lambdamart", "--data", folder, "--set", "rounds=5")
+    plain, again = (run(*crossval, "--json", *more).json for more in ((), ("--refit",)))
+    assert plain["mean"] != again["mean"]
+    assert "refit=True is for fits without tuning" in refuse(*crossval, "--refit", "--tune")
 
 
 def test_train_without_validation(run, fold, tmp_path):

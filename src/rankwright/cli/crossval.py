@@ -22,7 +22,7 @@ from rankwright.cli.inputs import (
 )
 from rankwright.cli.output import describe, note, show_json, show_table
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
-from rankwright.cli.train import exit_if_interrupted, fit_with_progress
+from rankwright.cli.train import RefitFlag, exit_if_interrupted, fit_with_progress
 from rankwright.cli.tuning import (
     ChooseOption,
     GridOption,
@@ -96,6 +96,7 @@ def crossval(
     repeats: RepeatsOption = 1,
     validation: ValidationOption = 0.0,
     random_state: RandomStateOption = 0,
+    refit: RefitFlag = False,
     tune: Annotated[bool, typer.Option("--tune", help="Tune the ranker on each fold.")] = False,
     choose: ChooseOption = None,
     grid: GridOption = None,
@@ -122,8 +123,8 @@ def crossval(
     division = Division(folds, repeats, validation, random_state)
     n_fits = count_folds(collection, division) * count_fits(chosen, **tuning)
     with several_fits(f"cross-validating {ranker}", n_fits) as on_fit:
-        options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, **tuning}
-        result = rw.cross_validate(chosen, collection, metrics=asked, **asdict(division), **options)
+        options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, "refit": refit}
+        result = rw.cross_validate(chosen, collection, metrics=asked, **asdict(division), **tuning, **options)
     if not json:
         _show(result)
     if model is not None and everything is not None:

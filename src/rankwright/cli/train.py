@@ -65,6 +65,10 @@ TuneFlag = Annotated[
     bool,
     typer.Option("--tune", help="First choose parameters and the number of rounds: by --valid, else out of fold."),
 ]
+RefitFlag = Annotated[
+    bool,
+    typer.Option("--refit", help="Learn from the validation part too, once it has chosen the number of rounds."),
+]
 
 
 @configurable
@@ -77,6 +81,7 @@ def train(
     valid: ValidOption = None,
     start: StartOption = None,
     settings: SetOption = None,
+    refit: RefitFlag = False,
     tune: TuneFlag = False,
     choose: ChooseOption = None,
     grid: GridOption = None,
@@ -93,6 +98,10 @@ def train(
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
     """
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
+    if tune and refit:
+        raise InputError(
+            "--refit is for training without --tune; --choose out-of-fold also learns from both parts."
+        )
     if tune and start is not None:
         raise InputError("--tune cannot be used with --start: settings are compared without a start.")
     chosen = make_ranker(ranker, settings or [], jobs)
@@ -106,7 +115,7 @@ def train(
     tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
-    fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel)
+    fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel, refit=refit)
     seconds = time.perf_counter() - started
     rw.save(chosen, model)
     facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
@@ -152,6 +161,8 @@ def _show(facts: dict[str, Any], judged: RankingData) -> None:
         say(f"Chosen {where} from {counted(len(facts['trials']), 'setting')}: {setting}")
         say(f"{facts['metric']}: {facts['chosen_value']:.4f} {where}, smoothed over rounds")
     say(_sentence(facts))
+    if facts["validation"] is not None:
+        note(f"round {facts['best_round']} is {facts['reason']}")
     reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
     note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {facts['model']}")
 
@@ -167,12 +178,15 @@ def fit_with_progress(
     judged: RankingData | TrainingSet,
     validation: RankingData | None,
     start: Scorer | None = None,
+    *,
+    refit: bool = False,
 ) -> None:
     """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
     rounds = ranker.get_params(deep=False).get("rounds")
     total = rounds if isinstance(rounds, int) else None  # fit refuses anything else
     with progress(f"training {ranker.name}", total) as step:
-        ranker.fit(judged, validation=validation, start=start, on_round=lambda one: step(_remark(ranker, one)))
+        parts: dict[str, Any] = {"validation": validation, "start": start, "refit": refit}
+        ranker.fit(judged, **parts, on_round=lambda one: step(_remark(ranker, one)))
 
 
 def _remark(ranker: Ranker, one: Round) -> str:
@@ -193,6 +207,7 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
         **{name: ranker.model_.about[name] for name in REPORTED if name in ranker.model_.about},
         "rounds": len(history),
         "best_round": history.best_round,
+        "reason": history.reason,
         "interrupted": history.interrupted,
         "train": best.get("train"),
         "validation": best.get("validation"),

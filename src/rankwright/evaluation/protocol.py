@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankwright.errors import InputError
 from rankwright.evaluation.folds import Division, Folds
 from rankwright.evaluation.measurement import checked_metrics, evaluate
 from rankwright.evaluation.tuning import (
@@ -140,6 +141,7 @@ def cross_validate(
     random_state: int = 0,
     metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
     convention: str = "standard",
+    refit: bool = False,
     tune: str | bool | None = None,
     grid: Grid | None = None,
     workers: int | None = None,
@@ -148,8 +150,8 @@ def cross_validate(
 ) -> CrossValidation:
     """Fit and test a ranker on each fold of a collection.
 
-    The training part of a fold is fitted, its validation part, if any, chooses the best round, and its test part
-    is measured. Results include values with ties averaged: in a file that is sorted by relevance, keeping its
+    The training part of a fold is fitted, its validation part, if any, chooses the round to keep, and its test
+    part is measured. Results include values with ties averaged: in a file that is sorted by relevance, keeping its
     order within ties favours a ranker with many equal scores.
 
     Parameters
@@ -163,6 +165,8 @@ def cross_validate(
     validation
         The fraction of the queries outside the test part that become the validation part of data without folds.
         With 0 there is none, and the ranker learns for all its rounds.
+    refit
+        Whether to fit again on training and validation part, for the number of rounds that validation chose.
     tune
         How each fold chooses setting and rounds: on the `"validation"` part, or `"out-of-fold"`, by
         cross-validation over its training and validation queries; the final fit then uses both. True: on the
@@ -177,8 +181,8 @@ def cross_validate(
     started = time.perf_counter()
     asked = checked_metrics(metrics, find_convention(convention))  # fails before any fit
     parts = Folds.of(data, Division(folds, repeats, validation, random_state), n_jobs=ranker.n_jobs)
-    protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
-    fit = _tuner(ranker, protocol, grid, workers, on_fit) if protocol else _fitter(ranker, on_fit)
+    protocol = _protocol(tune, refit=refit, has_validation=parts.has_validation)
+    fit = _tuner(ranker, protocol, grid, workers, on_fit) if protocol else _fitter(ranker, on_fit, refit=refit)
     results = []
     for fold in parts:
         results.append(_measure(fold, fit(fold), asked, convention))
@@ -194,11 +198,18 @@ def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = N
     return 1 + (count_trials(ranker, tune, has_validation=True, grid=grid) if tune else 0)
 
 
-def _fitter(ranker: Ranker, on_fit: Callable[[], None]) -> Fit:
-    """Return a function that fits the ranker as it is; the validation part, if any, chooses the best round."""
+def _protocol(tune: str | bool | None, *, refit: bool, has_validation: bool) -> str | None:
+    """Return the name of the tuning protocol, None without tuning."""
+    if refit and tune:
+        raise InputError("refit=True is for fits without tuning; tune='out-of-fold' also learns from both parts.")
+    return default_protocol(has_validation=has_validation) if tune is True else tune or None
+
+
+def _fitter(ranker: Ranker, on_fit: Callable[[], None], *, refit: bool) -> Fit:
+    """Return a function that fits the ranker as it is; the validation part, if any, chooses the round."""
 
     def fit(fold: FoldParts) -> Fitted:
-        return Fitted(_fit_whole(configured(ranker, {}), fold.train, fold.valid, on_fit), {}, ())
+        return Fitted(_fit_whole(configured(ranker, {}), fold.train, fold.valid, on_fit, refit=refit), {}, ())
 
     return fit
 
@@ -220,11 +231,13 @@ def _tuner(
     return fit
 
 
-def _fit_whole(ranker: Ranker, train: Judged, valid: Judged | None, on_fit: Callable[[], None]) -> Ranker:
+def _fit_whole(
+    ranker: Ranker, train: Judged, valid: Judged | None, on_fit: Callable[[], None], *, refit: bool = False
+) -> Ranker:
     """Fit on another thread: Ctrl-C then ends the wait for the fit, and no half-fitted ranker is kept."""
 
     def fit(one: Ranker, on_round: OnRound) -> Ranker:
-        return one.fit(train, validation=valid, on_round=on_round)
+        return one.fit(train, validation=valid, refit=refit, on_round=on_round)
 
     return run_all(fit, [ranker], workers=1, on_done=on_fit)[0]
 

@@ -188,7 +188,8 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
                 "There is nothing to learn: no feature tells labels apart, both in the queries drawn to learn "
                 "from and in those to calibrate on."
             )
-        return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True)
+        why = "all base learners"
+        return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True, reason=why)
 
     def _learners(self, train: TrainingSet) -> list[BaseLearner]:
         """Return every size of tree and product on every split."""

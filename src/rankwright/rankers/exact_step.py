@@ -95,7 +95,9 @@ class ExactSteps:
         self._data = task.train.data
         if step.on == "validation":
             if task.validation is None:
-                raise InputError("ExactStep(on='validation') needs validation data, but fit was given none.")
+                raise InputError(
+                    "ExactStep(on='validation') needs validation data, but fit was given none, or refit uses them."
+                )
             self._data, self._start = task.validation.data, task.validation_scores
             y, groups = self._data.y, self._data.groups
         self._search = LineSearch(metric, y, groups, n_threads=self._n_threads)

@@ -14,11 +14,12 @@ class StoppingParameters(Parameters):
     """How long training goes on."""
 
     rounds: int = parameter(
-        Integer(1), "Maximum number of rounds. With validation data the best round is kept.", default=100
+        Integer(1), "Maximum number of rounds. Validation data choose how many are kept.", default=100
     )
     patience: int | None = parameter(
         Integer(1, optional=True),
-        "Stop after this many rounds without a better value on the validation data. None: run all rounds.",
+        "Stop after this many rounds in a row that are worse on the validation data than the best by more than "
+        "one standard error. None: run all rounds.",
         default=None,
     )
 

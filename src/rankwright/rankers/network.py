@@ -31,7 +31,7 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
     """
 
     rounds: int = parameter(
-        meaning="Maximum number of passes over the training queries. With validation data the best round is kept.",
+        meaning="Maximum number of passes over the training queries. Validation data choose how many are kept.",
         default=100,
     )
     learning_rate: float = parameter(meaning="Step size of Adam.", default=0.0005)

@@ -92,8 +92,8 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
         meaning="Metric E to maximise, with values in [0, 1].", default=NDCG(), kw_only=False
     )
     rounds: int = parameter(
-        meaning="Maximum number of rounds; training stops early if no permutation is new. With validation data "
-        "the best round is kept.",
+        meaning="Maximum number of rounds; training stops early if no permutation is new. Validation data "
+        "choose how many are kept.",
         default=30,
     )
     C: float = parameter(default=1.0, tune=(0.3, 1.0, 3.0, 10.0))

@@ -56,7 +56,7 @@ class RankBoost(DirectionParameters, PairRanker):
     name: ClassVar[str] = "rankboost"
 
     metric: MetricParameter = parameter(
-        meaning="Metric that chooses the best round on the validation data, and the next vote if choose='metric'.",
+        meaning="Metric that chooses the round on the validation data, and the next vote if choose='metric'.",
         default=NDCG(k=10),
         kw_only=False,
     )

@@ -19,7 +19,13 @@ from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, p
 from rankwright.rankers.routing import require_routing
 from rankwright.threads import resolve_threads
 from rankwright.training import FitTask, TrainingSet, checked_start
-from rankwright.training.checks import as_training_set, checked_train, checked_validation, checked_weights
+from rankwright.training.checks import (
+    as_training_set,
+    checked_train,
+    checked_validation,
+    checked_weights,
+    require_refittable,
+)
 from rankwright.version import __version__
 
 if TYPE_CHECKING:
@@ -44,7 +50,7 @@ class Ranker(Parameters, Estimator, ABC):
 
     metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
-        "Metric that chooses the best round on the validation data.",
+        "Metric that chooses the round to keep on the validation data.",
         default=NDCG(k=10),
         kw_only=False,
     )
@@ -76,6 +82,7 @@ class Ranker(Parameters, Estimator, ABC):
         query_weight: ArrayLike | None = None,
         start: Any = None,
         validation_start: ArrayLike | None = None,
+        refit: bool = False,
         on_round: Callable[[Round], None] | None = None,
         **unknown: Never,
     ) -> Self:
@@ -88,7 +95,7 @@ class Ranker(Parameters, Estimator, ABC):
             any order; or `RankingData` alone, which has feature names too; or a `TrainingSet`, which several fits
             share without preparing the documents again.
         validation
-            Other judged documents that choose the best round: `RankingData`, `(X, y, qid)` or a `TrainingSet`.
+            Other judged documents that choose the round to keep: `RankingData`, `(X, y, qid)` or a `TrainingSet`.
         sample_weight, query_weight
             The weight of each document, and of each query in the order of first appearance.
         start
@@ -97,6 +104,9 @@ class Ranker(Parameters, Estimator, ABC):
             needs `init_score` to predict.
         validation_start
             The scores of the validation documents, if `start` is a column of scores.
+        refit
+            Whether to fit again on the training and the validation documents together, for the number of rounds
+            that validation chose. `history_` is that of the first fit.
         on_round
             Called with each round as it ends, to show progress.
         """
@@ -105,9 +115,11 @@ class Ranker(Parameters, Estimator, ABC):
         train = checked_train(X, y, qid, start)
         valid = None if validation is None else checked_validation(validation, train.data)
         weights = checked_weights(train.data, sample_weight, query_weight)
+        if refit:
+            require_refittable(valid, weights)
         task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs))
         task = self._started(task, start, validation_start)
-        model, history = self._fit(task)
+        task, model, history = self._fit_once_or_twice(task, refit=refit)
         self._remember_features(train.data)
         self.history_ = history
         self.model_ = model.described(
@@ -117,6 +129,15 @@ class Ranker(Parameters, Estimator, ABC):
         )
         self._sample = sample_for_importances(model, train.data)
         return self
+
+    def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
+        """Return the last task, and what it taught."""
+        model, history = self._fit(task)
+        if not refit or not history.best_round or history.interrupted:
+            return task, model, history
+        task = task.on_both_parts(history.best_round)
+        model, again = self._fit(task)
+        return task, model, history.refitted(again)
 
     def _remember_features(self, train: RankingData) -> None:
         """Set the attributes by which scikit-learn knows the training features."""

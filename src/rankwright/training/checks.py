@@ -110,6 +110,14 @@ def checked_weights(
     return weights
 
 
+def require_refittable(validation: TrainingSet | None, weights: Doubles | None) -> None:
+    """Refuse to fit again on both parts if there is only one, or if only one has weights."""
+    if validation is None:
+        raise InputError("refit=True needs validation data: they choose the number of rounds.")
+    if weights is not None:
+        raise InputError("refit=True takes no weights: the validation documents have none.")
+
+
 def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
     numbers = checked_numbers(values, name)
     if numbers.shape != (length,):

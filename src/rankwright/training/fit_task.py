@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.splitting import concat
 from rankwright.training.monitor import Monitor
+from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
     from rankwright.training.history import Round
     from rankwright.training.start import Start
-    from rankwright.training.training_set import QueryLabels, TrainingSet
+    from rankwright.training.training_set import QueryLabels
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +30,7 @@ class FitTask:
     Parameters
     ----------
     train, validation
-        The documents to learn from, and those that choose the best round, if any.
+        The documents to learn from, and those that choose the round to keep, if any.
     row_weights
         One weight per training document in the order of the input; None if all weights are equal. Rankers use
         `weights`.
@@ -38,6 +40,8 @@ class FitTask:
         Number of threads.
     start
         The model, or scores, that boosting starts from.
+    stop_after
+        The number of rounds after which to stop; None if the ranker and the validation documents decide.
     """
 
     train: TrainingSet
@@ -46,6 +50,7 @@ class FitTask:
     on_round: Callable[[Round], None] | None
     n_threads: int
     start: Start | None = None
+    stop_after: int | None = None
 
     @property
     def weights(self) -> Doubles | None:
@@ -88,5 +93,17 @@ class FitTask:
             patience=patience,
             on_round=self.on_round,
             n_threads=self.n_threads,
+            stop_after=self.stop_after,
             **options,
         )
+
+    def on_both_parts(self, rounds: int) -> FitTask:
+        """Return the task of learning from the training and the validation documents, for so many rounds."""
+        assert self.validation is not None
+        # Equal query ids in the two parts need not be the same query.
+        both = concat(self.train.data, self.validation.data, shared_queries="separate")
+        start = self.start
+        if start is not None:
+            assert start.validation is not None
+            start = replace(start, train=np.concatenate([start.train, start.validation]), validation=None)
+        return replace(self, train=TrainingSet(both), validation=None, start=start, stop_after=rounds)

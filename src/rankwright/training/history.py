@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +34,7 @@ class Round:
 
 @dataclass(frozen=True, repr=False)
 class History:
-    """The rounds of a fit, the number of rounds that the model kept, and whether Ctrl-C ended the fit.
+    """The rounds of a fit, the number of rounds that the model kept and why, and whether Ctrl-C ended the fit.
 
     `converging` rounds approach the solution of one optimisation problem, so that the last one is always the best.
     """
@@ -43,9 +43,10 @@ class History:
     best_round: int
     interrupted: bool = False
     converging: bool = False
+    reason: str = ""
 
     def __repr__(self) -> str:
-        return f"History({counted(len(self), 'round')}, best {self.best_round})"
+        return f"History({counted(len(self), 'round')}, kept {self.best_round})"
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -60,6 +61,12 @@ class History:
     def validation(self) -> Doubles:
         """The metric on the validation data after every round; NaN without validation data."""
         return np.array([this.validation for this in self.rounds], dtype=np.float64)
+
+    def refitted(self, again: History) -> History:
+        """Return this history of a fit that chose the round, after another fit on all documents."""
+        kept = min(self.best_round, again.best_round)  # a rule may end the second fit earlier
+        reason = f"{self.reason}; fitted again on both parts"
+        return replace(self, best_round=kept, interrupted=again.interrupted, reason=reason)
 
     def curve(self, name: str) -> Doubles:
         """Return one of the diagnostics for every round; NaN for rounds without it."""

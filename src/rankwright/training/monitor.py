@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from rankwright.data.ranking import Ranking
+from rankwright.metrics.base import mean_over_queries
+from rankwright.training.choice import Choice, as_good_as, last_round, middle_round
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
@@ -22,9 +25,9 @@ if TYPE_CHECKING:
 
 
 class Monitor:
-    """Measures rounds; the best round is the first with the highest value on the validation data.
+    """Measures rounds, and chooses the one to keep by the validation data; see `middle_round`.
 
-    Without validation data, and if rounds are `converging`, the last round is the best.
+    Without validation data, and if rounds are `converging`, the last round is kept.
 
     Parameters
     ----------
@@ -35,7 +38,8 @@ class Monitor:
     validation
         Other judged documents, if any.
     patience
-        Stop after this many rounds without a better validation value; None never stops.
+        Stop after this many rounds in a row that are worse on validation than the best by more than one standard
+        error; None never stops.
     on_round
         Called with each round as it ends.
     read
@@ -43,6 +47,8 @@ class Monitor:
     validation_start
         The scores of the validation documents before the first round. Rounds must then beat their value; if none
         does, the best round is 0.
+    stop_after
+        Stop after this many rounds.
     """
 
     def __init__(
@@ -57,22 +63,41 @@ class Monitor:
         read: Callable[[Doubles], Doubles] = lambda scores: scores,
         validation_start: Doubles | None = None,
         converging: bool = False,
+        stop_after: int | None = None,
     ) -> None:
-        self._converging = converging
+        self._converging, self._stop_after = converging, stop_after
         self._rounds: list[Round] = []
-        self.best_round = 0
+        self._values: list[Doubles] = []  # of the validation queries, by round
+        self._best: int | None = None  # index of the round with the highest value, above that of the start
+        self._last_good = 0  # number of the last round as good as it
         self.total_weight = 0.0  # of the rounds so far
         self._interrupted = False
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
         self._read, self._validation_scores, self._to_beat = read, validation_start, -np.inf
         if validation is not None and validation_start is not None:
-            self._to_beat = self._mean(validation, validation_start)
+            self._to_beat = mean_over_queries(self._per_query(validation, validation_start))
+
+    @property
+    def best_round(self) -> int:
+        """The round to keep, of those so far; 0 if none is better than the start."""
+        return self._choice.best_round
+
+    @property
+    def _choice(self) -> Choice:
+        if self._validation is None:
+            return last_round(len(self._rounds), "there are no validation data")
+        if self._converging:
+            return last_round(len(self._rounds), "rounds approach the optimum")
+        if not self._values:
+            return last_round(0, "")
+        return middle_round([_value(this) for this in self._rounds], self._values, self._to_beat)
 
     @property
     def history(self) -> History:
         """The rounds so far."""
-        return History(tuple(self._rounds), self.best_round, self._interrupted, self._converging)
+        kept, reason = self._choice
+        return History(tuple(self._rounds), kept, self._interrupted, self._converging, reason)
 
     def observe(
         self, member: WeightedModel, scores: Doubles, diagnostics: Mapping[str, float] | None = None
@@ -92,28 +117,41 @@ class Monitor:
         return self._note(1.0, scores, {})
 
     def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
+        values = self._validated()
         this = Round(
             len(self._rounds) + 1,
             weight,
-            None if self._train is None else self._mean(self._train, self._read(scores)),
-            self._validated(),
+            None if self._train is None else mean_over_queries(self._per_query(self._train, self._read(scores))),
+            None if values is None else mean_over_queries(values),
             diagnostics,
         )
         self._rounds.append(this)
-        if self._converging or this.validation is None or not this.validation <= self._to_beat:
-            self.best_round = this.number
-            self._to_beat = -np.inf if this.validation is None else this.validation
+        if values is not None:
+            self._values.append(values)
+        if values is None or self._converging or self._is_good(this, values):
+            self._last_good = this.number
         if self._on_round is not None:
             self._on_round(this)
-        return self._patience is not None and this.number - self.best_round >= self._patience
+        without = this.number - self._last_good
+        return this.number == self._stop_after or (self._patience is not None and without >= self._patience)
 
-    def _validated(self) -> float | None:
+    def _is_good(self, this: Round, values: Doubles) -> bool:
+        """Return whether a round is as good as the best so far; a round must also be better than the start."""
+        highest = self._to_beat if self._best is None else _value(self._rounds[self._best])
+        if not _value(this) <= highest:
+            self._best = this.number - 1
+            return True
+        return self._best is not None and bool(as_good_as(self._values[self._best], values[None, :])[0])
+
+    def _validated(self) -> Doubles | None:
+        """Return the value of every validation query."""
         if self._validation is None or self._validation_scores is None:
             return None
-        return self._mean(self._validation, self._read(self._validation_scores))
+        return self._per_query(self._validation, self._read(self._validation_scores))
 
-    def _mean(self, data: RankingData | QueryLabels, scores: Doubles) -> float:
-        return self._metric.mean(data.y, scores, data.groups, n_jobs=self._n_threads)
+    def _per_query(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
+        ranking = Ranking.of(scores, data.groups, n_jobs=self._n_threads)
+        return self._metric.per_query(data.y, ranking, n_jobs=self._n_threads)
 
     def __enter__(self) -> Self:
         return self
@@ -121,10 +159,15 @@ class Monitor:
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> bool:
-        """Let Ctrl-C end the fit with the best round so far, or with the start if no round has improved on it."""
-        if kind is not KeyboardInterrupt or (self.best_round == 0 and self._to_beat == -np.inf):
+        """Let Ctrl-C end the fit with the round chosen so far, or with the start if none has improved on it."""
+        kept = self.best_round if kind is KeyboardInterrupt else 0
+        if kind is not KeyboardInterrupt or (kept == 0 and self._to_beat == -np.inf):
             return False
         self._interrupted, done = True, len(self._rounds)
-        best = f"that of round {self.best_round}" if self.best_round else "the start, which no round has improved"
+        best = f"that of round {kept}" if kept else "the start, which no round has improved"
         warnings.warn(f"Interrupted after round {done}; the model is {best}.", stacklevel=3)
         return True
+
+
+def _value(this: Round) -> float:
+    return np.nan if this.validation is None else this.validation
