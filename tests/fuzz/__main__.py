@@ -11,7 +11,7 @@ def main():
     options = _options()
     seed = random.randrange(2**31) if options.seed is None else options.seed
     print(f"seed {seed}, {options.seconds:g} s for each of: {', '.join(options.only)}", flush=True)
-    found = []
+    found, idle = [], []
     for name in options.only:
         result = campaign(name, seed, seconds=options.seconds, first=options.first, cases=options.cases)
         print(
@@ -21,7 +21,10 @@ def main():
         for finding in result.findings:
             print(f"  {finding.problem}\n    again: {finding.command}", flush=True)
         found += result.findings
-    return 1 if found else 0
+        idle += [] if result.cases else [name]
+    if idle:
+        print(f"no case of {', '.join(idle)} ended in time: use more --seconds", flush=True)
+    return 1 if found or idle else 0
 
 
 def _options():
