@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS
 FUZZ   ?= --seconds 120
 TESTS  ?= tests
 
-.PHONY: demo test quick fuzz check format bench sanitize clean
+.PHONY: demo test quick fuzz check format docs bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -40,6 +40,10 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(shell find native -name '*.[ch]pp')
+
+# The tables of options in the pages, as the source declares them.
+docs: $(VENV)/.built
+	$(BIN)/python docs/tables.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -57,7 +57,7 @@ DEPTH = "trees grow best leaf first, and a tree of depth d has at most 2**d leav
 NOT_NEEDED = "leave it out"
 
 # Each line: the names in other libraries, and what they are here. RankLib's options are without their dash.
-_TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
+TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
     (
         "n_estimators num_boost_round num_iterations n_iter num_trees num_round num_rounds nrounds n_rounds "
         "max_iter iterations n_trees tree epoch epochs",
@@ -136,7 +136,7 @@ _TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
     ),
     ("callbacks callback", Argument("on_round=function", "which is called with each round")),
     (
-        "eval_set eval_sets evals valid_sets eval_data X_val validation_data validate",
+        "eval_set eval_sets eval_X eval_y evals valid_sets eval_data X_val validation_data validate",
         Argument("validation=(X, y, qid)", "or validation=data with RankingData"),
     ),
     (
@@ -178,7 +178,7 @@ _TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
     ),
 )
 
-FAMILIAR = {name.lower(): entry for names, entry in _TABLE for name in names.split()}
+FAMILIAR = {name.lower(): entry for names, entry in TABLE for name in names.split()}
 """What each name of another library is here, by its lower-case name."""
 
 

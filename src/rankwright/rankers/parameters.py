@@ -205,7 +205,7 @@ def _fields(cls: type) -> dict[str, Field[Any]]:
 def _sections(cls: type[Parameters]) -> Iterator[str]:
     """Yield the numpydoc sections of the parameters and of the attributes that `fit` sets."""
     parameters = {
-        f"{one.name} : {one.check}, default={_written(one.default)}": one.meaning for one in describe(cls)
+        f"{one.name} : {one.check}, default={written(one.default)}": one.meaning for one in describe(cls)
     }
     declared = {one.name: one.metadata.get("fitted") for one in fields(cls)}  # type: ignore[arg-type]
     attributes = {name: meaning for name, meaning in declared.items() if meaning}
@@ -215,7 +215,7 @@ def _sections(cls: type[Parameters]) -> Iterator[str]:
             yield "\n".join([title, "-" * len(title), *lines])
 
 
-def _written(value: Any) -> str:
+def written(value: Any) -> str:
     """Return a default value as Python code writes it; a dataclass without the fields that have their defaults."""
     if not is_dataclass(value):
         return repr(value)

@@ -1,0 +1,96 @@
+"""Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
+`reading` (what all verbs that read data share) or `familiar` (names of other libraries). Everything comes from the
+declarations in the source, so a page cannot differ from the program: `tests/test_docs.py` compares them.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from typer.main import get_command
+
+from rankwright.cli.app import app
+from rankwright.rankers.catalogue import known_rankers
+from rankwright.rankers.familiar import TABLE, Argument, Parameter
+from rankwright.rankers.parameters import describe, written
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FOLDER = Path(__file__).parent
+MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+PANEL = "Reading data files"
+VERBS = get_command(app).commands  # type: ignore[attr-defined]
+
+
+def pages() -> list[Path]:
+    """Return the pages, in the order of their names."""
+    return sorted(FOLDER.glob("*.md"))
+
+
+def renewed(page: str) -> str:
+    """Return the text of a page with its tables as the declarations have them."""
+    return MARKED.sub(lambda found: f"{found[1]}{table(found[2])}\n{found[3]}", page)
+
+
+def table(name: str) -> str:
+    """Return the table of that name in Markdown."""
+    if name == "familiar":
+        return _markdown(("there", "here"), _familiar())
+    if name == "reading":
+        return _markdown(("option", "meaning"), _of_verb("train", reading=True))
+    if name in VERBS:
+        return _markdown(("option", "meaning"), _of_verb(name, reading=False))
+    return _markdown(("option", "default", "values", "meaning"), _of_ranker(name))
+
+
+def _of_ranker(name: str) -> Iterator[tuple[str, ...]]:
+    for one in describe(known_rankers()[name]):
+        yield f"`{one.name}`", f"`{written(one.default)}`", str(one.check), one.meaning
+
+
+def _of_verb(name: str, *, reading: bool) -> Iterator[tuple[str, ...]]:
+    for one in VERBS[name].params:
+        if (getattr(one, "rich_help_panel", None) == PANEL) == reading:
+            yield f"`{_spelled(one)}`", _meaning(one)
+
+
+def _spelled(option: Any) -> str:
+    """Return an option with what it takes: `--jobs N`."""
+    if option.param_type_name == "argument":
+        return str(option.metavar)
+    names = ", ".join(option.opts)
+    return names if option.is_flag else f"{names} {option.metavar}"
+
+
+def _meaning(option: Any) -> str:
+    """Return the help of an option, with its default if it has one."""
+    if option.required:
+        return f"{option.help} Required."
+    unset = option.default is None or option.default is False
+    return str(option.help) if unset else f"{option.help} Default: `{option.default}`."
+
+
+def _familiar() -> Iterator[tuple[str, str]]:
+    for names, entry in TABLE:
+        there = ", ".join(f"`{name}`" for name in names.split())
+        if isinstance(entry, Parameter):
+            yield there, f"`{entry.ours}`{entry.note and '; '}{entry.note}"
+        elif isinstance(entry, Argument):
+            yield there, f"`fit(..., {entry.example})`{entry.note and ', '}{entry.note}"
+        else:
+            yield there, entry.advice
+
+
+def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *([cell.replace("|", r"\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    for page in pages():
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
