@@ -1,18 +1,21 @@
 """Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
-`reading` (what all verbs that read data share) or `familiar` (names of other libraries). Everything comes from the
-declarations in the source, so a page cannot differ from the program: `tests/test_docs.py` compares them.
+`reading` (what all verbs that read data share), `familiar` (names of other libraries), or one of `DOCUMENTED`,
+whose docstring has the text. Everything comes from the source, so a page cannot differ from the program:
+`tests/test_docs.py` compares them.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from typer.main import get_command
 
+import rankwright as rw
 from rankwright.cli.app import app
 from rankwright.rankers.catalogue import known_rankers
 from rankwright.rankers.familiar import TABLE, Argument, Parameter
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PANEL = "Reading data files"
+DOCUMENTED: dict[str, Any] = {"ExactStep": rw.ExactStep, "from_pandas": rw.from_pandas}
+ENTRY = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*\n?)+)", re.MULTILINE)  # of a numpydoc section
 VERBS = get_command(app).commands  # type: ignore[attr-defined]
 
 
@@ -45,12 +50,23 @@ def table(name: str) -> str:
         return _markdown(("option", "meaning"), _of_verb("train", reading=True))
     if name in VERBS:
         return _markdown(("option", "meaning"), _of_verb(name, reading=False))
+    if name in DOCUMENTED:
+        return _markdown(("option", "default", "meaning"), _of_docstring(DOCUMENTED[name]))
     return _markdown(("option", "default", "values", "meaning"), _of_ranker(name))
 
 
 def _of_ranker(name: str) -> Iterator[tuple[str, ...]]:
     for one in describe(known_rankers()[name]):
         yield f"`{one.name}`", f"`{written(one.default)}`", str(one.check), one.meaning
+
+
+def _of_docstring(kind: Any) -> Iterator[tuple[str, ...]]:
+    parameters = inspect.signature(kind).parameters
+    section = inspect.cleandoc(kind.__doc__).split("----------\n")[1]
+    for names, meaning in ENTRY.findall(section):
+        defaults = [parameters[name].default for name in names.split(", ")]
+        if inspect.Parameter.empty not in defaults:
+            yield _code(names.split(", ")), _code(map(repr, defaults)), " ".join(meaning.split())
 
 
 def _of_verb(name: str, *, reading: bool) -> Iterator[tuple[str, ...]]:
@@ -77,13 +93,17 @@ def _meaning(option: Any) -> str:
 
 def _familiar() -> Iterator[tuple[str, str]]:
     for names, entry in TABLE:
-        there = ", ".join(f"`{name}`" for name in names.split())
+        there = _code(names.split())
         if isinstance(entry, Parameter):
             yield there, f"`{entry.ours}`{entry.note and '; '}{entry.note}"
         elif isinstance(entry, Argument):
             yield there, f"`fit(..., {entry.example})`{entry.note and ', '}{entry.note}"
         else:
             yield there, entry.advice
+
+
+def _code(words: Iterable[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
 
 
 def _markdown(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:

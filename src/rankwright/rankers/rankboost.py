@@ -61,8 +61,8 @@ class RankBoost(DirectionParameters, PairRanker):
         kw_only=False,
     )
     rounds: int = parameter(
-        meaning="Maximum number of votes; boosting stops early if no vote agrees with the weighted pairs. With "
-        "validation data the best round is kept.",
+        meaning="Maximum number of votes; boosting stops early if no vote agrees with the weighted pairs. "
+        "Validation data choose how many are kept.",
         default=300,
     )
     choose: str = parameter(
