@@ -222,11 +222,25 @@ def test_a_model_of_another_library_is_a_system(run, refuse, judged_file, tmp_pa
     assert means(found, path) == pytest.approx(expected)
     (tmp_path / "few.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
     assert refuse("evaluate", path, "--data", tmp_path / "few.txt") == (
-        f"The data have 1 feature, {path} was trained on 6."
+        f"{path} cannot score the data: the model was trained on 6 features, the data have 1."
     )
     damaged = tmp_path / "damaged"
     damaged.write_bytes(path.read_bytes()[:60])
     assert "cannot be read as a" in refuse("evaluate", damaged, "--data", judged_file)
+
+
+def test_a_model_of_another_library_with_other_names_is_refused(run, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    table = tmp_path / "judged.csv"
+    rows = [f"{row % 3},{row // 6},{row % 5},{row % 7}\n" for row in range(60)]
+    table.write_text("label,qid,bm25,age\n" + "".join(rows))
+    judged = rw.read_csv(table)
+    data = lightgbm.Dataset(judged.X, judged.y, group=judged.groups.sizes, feature_name=["bm25", "years"])
+    path = tmp_path / "model.txt"
+    lightgbm.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1}, data, 2).save_model(path)
+    code, _, err = run("evaluate", path, "--data", table)
+    assert code == 2
+    assert f"{path} cannot score the data: the model was trained with the feature 'years', which the data" in err
 
 
 @pytest.mark.slow
