@@ -155,6 +155,29 @@ def test_mistakes_in_a_score_file(refuse, tmp_path, text, sentence):
     assert refuse("evaluate", path, "--data", three_documents(tmp_path)) == sentence.format(path)
 
 
+@pytest.mark.parametrize("name", ["scores.csv", "scores.tsv.gz", "scores.parquet"])
+def test_a_table_that_predict_wrote_is_a_system(run, judged_file, model, tmp_path, name):
+    path = tmp_path / name
+    assert run("predict", model, "--data", judged_file, "--out", path).code == 0
+    found = run("evaluate", path, model, "--data", judged_file, "--json").json
+    assert means(found, path) == means(found, model)
+
+
+def test_a_table_of_scores_is_matched_by_ids(run, tmp_path):
+    table, scores = tmp_path / "judged.csv", tmp_path / "scores.csv"
+    table.write_text("label,qid,sku,bm25\n1,1,a,0.5\n0,1,b,0.2\n")
+    scores.write_text("docid;score;qid\nb;2;1\na;1;1\n")
+    found = run("evaluate", scores, "--data", table, "--docid", "sku", "--metrics", "ndcg@1", "--json").json
+    assert means(found, scores) == {"ndcg@1": 0.0}
+    code, _, err = run("evaluate", scores, "--data", table, "--drop", "sku")
+    assert code == 2
+    assert "those of the data like 'row1' in query '1'; --docid names the column of document ids." in err
+    scores.write_text("docid,score,qid\nb,,1\na,1,1\n")
+    code, _, err = run("evaluate", scores, "--data", table, "--docid", "sku")
+    assert code == 2
+    assert f"{scores}, line 2: no value in column 'score'." in err
+
+
 @pytest.mark.parametrize(
     ("content", "start"),
     [
@@ -169,7 +192,7 @@ def test_a_file_of_another_kind_is_refused(refuse, judged_file, tmp_path, conten
     path.write_bytes(content)
     assert refuse("evaluate", path, "--data", judged_file) == (
         f"{path} {start}; evaluate takes model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON) and "
-        "CatBoost (.cbm), files with one score per line, and TREC runs."
+        "CatBoost (.cbm), files with one score per line, tables with the columns qid, docid, score, and TREC runs."
     )
 
 
