@@ -155,6 +155,29 @@ def test_mistakes_in_a_score_file(refuse, tmp_path, text, sentence):
     assert refuse("evaluate", path, "--data", three_documents(tmp_path)) == sentence.format(path)
 
 
+@pytest.mark.parametrize("name", ["scores.csv", "scores.tsv.gz", "scores.parquet"])
+def test_a_table_that_predict_wrote_is_a_system(run, judged_file, model, tmp_path, name):
+    path = tmp_path / name
+    assert run("predict", model, "--data", judged_file, "--out", path).code == 0
+    found = run("evaluate", path, model, "--data", judged_file, "--json").json
+    assert means(found, path) == means(found, model)
+
+
+def test_a_table_of_scores_is_matched_by_ids(run, tmp_path):
+    table, scores = tmp_path / "judged.csv", tmp_path / "scores.csv"
+    table.write_text("label,qid,sku,bm25\n1,1,a,0.5\n0,1,b,0.2\n")
+    scores.write_text("docid;score;qid\nb;2;1\na;1;1\n")
+    found = run("evaluate", scores, "--data", table, "--docid", "sku", "--metrics", "ndcg@1", "--json").json
+    assert means(found, scores) == {"ndcg@1": 0.0}
+    code, _, err = run("evaluate", scores, "--data", table, "--drop", "sku")
+    assert code == 2
+    assert "those of the data like 'row1' in query '1'; --docid names the column of document ids." in err
+    scores.write_text("docid,score,qid\nb,,1\na,1,1\n")
+    code, _, err = run("evaluate", scores, "--data", table, "--docid", "sku")
+    assert code == 2
+    assert f"{scores}, line 2: no value in column 'score'." in err
+
+
 @pytest.mark.parametrize(
     ("content", "start"),
     [
@@ -169,7 +192,7 @@ def test_a_file_of_another_kind_is_refused(refuse, judged_file, tmp_path, conten
     path.write_bytes(content)
     assert refuse("evaluate", path, "--data", judged_file) == (
         f"{path} {start}; evaluate takes model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON) and "
-        "CatBoost (.cbm), files with one score per line, and TREC runs."
+        "CatBoost (.cbm), files with one score per line, tables with the columns qid, docid, score, and TREC runs."
     )
 
 
@@ -222,11 +245,25 @@ def test_a_model_of_another_library_is_a_system(run, refuse, judged_file, tmp_pa
     assert means(found, path) == pytest.approx(expected)
     (tmp_path / "few.txt").write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
     assert refuse("evaluate", path, "--data", tmp_path / "few.txt") == (
-        f"The data have 1 feature, {path} was trained on 6."
+        f"{path} cannot score the data: the model was trained on 6 features, the data have 1."
     )
     damaged = tmp_path / "damaged"
     damaged.write_bytes(path.read_bytes()[:60])
     assert "cannot be read as a" in refuse("evaluate", damaged, "--data", judged_file)
+
+
+def test_a_model_of_another_library_with_other_names_is_refused(run, tmp_path):
+    lightgbm = pytest.importorskip("lightgbm")
+    table = tmp_path / "judged.csv"
+    rows = [f"{row % 3},{row // 6},{row % 5},{row % 7}\n" for row in range(60)]
+    table.write_text("label,qid,bm25,age\n" + "".join(rows))
+    judged = rw.read_csv(table)
+    data = lightgbm.Dataset(judged.X, judged.y, group=judged.groups.sizes, feature_name=["bm25", "years"])
+    path = tmp_path / "model.txt"
+    lightgbm.train({"objective": "lambdarank", "verbose": -1, "num_threads": 1}, data, 2).save_model(path)
+    code, _, err = run("evaluate", path, "--data", table)
+    assert code == 2
+    assert f"{path} cannot score the data: the model was trained with the feature 'years', which the data" in err
 
 
 @pytest.mark.slow

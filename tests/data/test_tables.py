@@ -144,13 +144,15 @@ def test_other_files_than_parquet_are_refused(tmp_path):
         read_parquet(path)
 
 
-def test_a_missing_package_is_named(monkeypatch):
+def test_a_missing_package_is_named(monkeypatch, tmp_path):
+    path = tmp_path / "data.parquet"
+    path.touch()
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(
         MissingPackageError, match=r"Parquet file needs pyarrow: pip install 'rankwright\[pyarrow\]'"
     ):
-        read_parquet("data")
+        read_parquet(path)
 
 
 def test_documents_without_labels(take):

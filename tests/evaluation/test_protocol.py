@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from rankwright import AdaRank
+from rankwright import AdaRank, RankBoost
 from rankwright.data import read_fold, synthetic, write_letor
 from rankwright.errors import InputError
-from rankwright.evaluation import cross_validate, evaluate
+from rankwright.evaluation import cross_validate, evaluate, tune
 from rankwright.metrics import AP, NDCG
 
 
@@ -104,3 +104,25 @@ def test_ctrl_c_ends_all_folds_not_one(folder, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         cross_validate(RANKER, folder)
     assert len(fits) == 1
+
+
+def test_a_ranker_may_be_given_by_name(folder):
+    by_name = cross_validate("rank-boost", folder)
+    assert by_name.per_query("map").tolist() == cross_validate(RankBoost(), folder).per_query("map").tolist()
+    means = f"ndcg@10 {by_name.mean('ndcg@10'):.4f}, map {by_name.mean('map'):.4f}"
+    assert repr(by_name) == f"CrossValidation({means} of rankboost, 3 folds)"
+    tuning = tune(
+        {"ranker": "adarank", "rounds": 5}, read_fold(folder / "Fold1").train, grid={"repeats": ["once"]}
+    )
+    assert tuning.ranker.get_params()["repeats"] == "once"
+    assert repr(tuning).startswith("Tuning(AdaRank(")
+
+
+@pytest.mark.parametrize(
+    ("given", "found"), [(AdaRank, "the class AdaRank"), (3, "int"), (NDCG(k=5), "NDCG"), (None, "NoneType")]
+)
+def test_anything_but_a_ranker_is_refused(folder, given, found):
+    for call in (cross_validate, tune):
+        with pytest.raises(InputError) as caught:
+            call(given, folder)
+        assert str(caught.value) == f"Give a ranker, such as LambdaMART() or 'lambdamart', not {found}."

@@ -87,6 +87,14 @@ def test_a_model_trained_on_a_frame_takes_features_by_name(fit):
 
 
 @every_library
+def test_a_model_trained_on_fewer_features_refuses_more(fit):
+    model = fit(X[:, :3])
+    for data in (PLAIN, NAMED):
+        with pytest.raises(InputError, match=r"(?i)feature"):  # a library's own sentence or ours
+            scores_by(model, data, n_threads=1)
+
+
+@every_library
 def test_a_model_of_another_library_is_a_system_like_any_other(fit):
     model = fit(FRAME)
     scores = np.asarray(own_scores(model, FRAME), dtype=np.float64)

@@ -33,7 +33,7 @@ def evaluate(
         typer.Argument(
             metavar="FILE...",
             help="One or more systems: model files (of rankwright, LightGBM, XGBoost or CatBoost), files with one "
-            "score per line, TREC runs. The others are compared with the first.",
+            "score per line, tables written by predict, TREC runs. The others are compared with the first.",
         ),
     ],
     data: Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")],

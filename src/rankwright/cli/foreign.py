@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.data.counted import counted
 from rankwright.errors import InputError, MissingPackageError
+from rankwright.models.fitted import ordered_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from rankwright.arrays import Doubles
@@ -23,10 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ForeignModel(ABC):
-    """A model file of another library.
-
-    Features are matched by name if the data have all names of the model, otherwise by position.
-    """
+    """A model file of another library, whose features are matched as those of such a model in Python."""
 
     path: Path
     package: ClassVar[str]
@@ -35,10 +31,6 @@ class ForeignModel(ABC):
     @abstractmethod
     def _load(self, package: Any) -> Any:
         """Return the library's model."""
-
-    @abstractmethod
-    def _names(self) -> Sequence[str]:
-        """Return the model's names of the features, one per feature."""
 
     @abstractmethod
     def _predict(self, X: Any, n_jobs: int | None) -> Any:
@@ -60,26 +52,14 @@ class ForeignModel(ABC):
 
     def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:
         """Return the library's scores of documents."""
-        X = self._columns(documents)
+        model = self.model
         try:
-            scores = np.asarray(self._predict(X, n_jobs), dtype=np.float64)
+            scores = np.asarray(self._predict(ordered_for(model, documents), n_jobs), dtype=np.float64)
         except Exception as error:
             raise InputError(f"{self.path} cannot score the data: {_first(error)}") from error
         if scores.shape != (len(documents),):
             raise InputError(f"{self.path} gives several scores per document, so it cannot rank.")
         return scores
-
-    def _columns(self, documents: Documents) -> Any:
-        names = list(self._names())
-        column_of = {name: column for column, name in enumerate(documents.feature_names or ())}
-        if names and column_of.keys() >= set(names):
-            return documents.X[:, [column_of[name] for name in names]]
-        if len(names) != documents.n_features:
-            raise InputError(
-                f"The data have {counted(documents.n_features, 'feature')}, {self.path} was trained on "
-                f"{len(names):,}."
-            )
-        return documents.X
 
 
 class LightGBMModel(ForeignModel):
@@ -89,10 +69,6 @@ class LightGBMModel(ForeignModel):
 
     def _load(self, package: Any) -> Any:
         return package.Booster(model_file=str(self.path))
-
-    def _names(self) -> Sequence[str]:
-        names: list[str] = self.model.feature_name()
-        return names
 
     def _predict(self, X: Any, n_jobs: int | None) -> Any:
         return self.model.predict(X, num_threads=n_jobs or 0)
@@ -105,9 +81,6 @@ class XGBoostModel(ForeignModel):
 
     def _load(self, package: Any) -> Any:
         return package.Booster(model_file=bytearray(self.path.read_bytes()))  # whatever the name ends with
-
-    def _names(self) -> Sequence[str]:
-        return self.model.feature_names or [str(number) for number in range(self.model.num_features())]
 
     def _predict(self, X: Any, n_jobs: int | None) -> Any:
         if n_jobs is not None:
@@ -122,10 +95,6 @@ class CatBoostModel(ForeignModel):
 
     def _load(self, package: Any) -> Any:
         return package.CatBoost().load_model(str(self.path), format="cbm")
-
-    def _names(self) -> Sequence[str]:
-        names: list[str] = self.model.feature_names_
-        return names
 
     def _predict(self, X: Any, n_jobs: int | None) -> Any:
         return self.model.predict(X, thread_count=n_jobs or -1)

@@ -10,6 +10,7 @@ The first bytes of a file tell what it is:
 | `CBM1` | CatBoost model |
 | a line of six words, the fifth a number | TREC run |
 | a line with one number | score file: one score per document, in the order of the data |
+| a line of names, `qid`, `docid` and `score` among them; or `PAR1` | table of scores (CSV, TSV; Parquet) |
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import math
 import re
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,7 +30,9 @@ from rankwright.cli.output import note
 from rankwright.cli.reading import file_of
 from rankwright.data import read_run
 from rankwright.data.counted import counted
+from rankwright.data.delimited import DELIMITERS
 from rankwright.data.files import open_bytes
+from rankwright.data.score_tables import SCORE_COLUMNS, read_scores
 from rankwright.errors import InputError
 from rankwright.models import Scorer, load
 from rankwright.models.format import MAGIC
@@ -38,7 +42,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankwright.arrays import Doubles
-    from rankwright.data import Documents, RankingData
+    from rankwright.data import Documents, RankingData, Run
 
 START_BYTES = 4096
 
@@ -71,8 +75,8 @@ def open_system(path: Path) -> Scorer | ScoredFile:
             return system
     raise InputError(
         f"{path} {'is no system' if start.strip() else 'is empty'}; evaluate takes model files of rankwright, "
-        "LightGBM (text), XGBoost (JSON, UBJSON) and CatBoost (.cbm), files with one score per line, and TREC "
-        "runs."
+        "LightGBM (text), XGBoost (JSON, UBJSON) and CatBoost (.cbm), files with one score per line, tables "
+        f"with the columns {', '.join(SCORE_COLUMNS)}, and TREC runs."
     )
 
 
@@ -115,7 +119,7 @@ class RunFile:
 
     def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:  # noqa: ARG002
         """Return the scores of the run; a document that was not retrieved is ranked last."""
-        run = read_run(self.path)
+        run = self._read()
         names = documents.document_names
         row_of = {pair: row for row, pair in enumerate(zip(documents.qid.astype(np.str_), names, strict=True))}
         if len(row_of) < len(documents):
@@ -124,20 +128,35 @@ class RunFile:
         rows = [row for row in found if row is not None]
         if not rows:
             ours, theirs = str(documents.qid[0]), str(run.qid[0])
+            named = documents.columns is None or documents.columns.docid is not None
+            hint = "" if named else "; --docid names the column of document ids"
             raise InputError(
                 f"{self.path} retrieves no document of the data: its ids are like {run.document_ids[0]!r} in "
-                f"query {theirs!r}, those of the data like {names[0]!r} in query {ours!r}."
+                f"query {theirs!r}, those of the data like {names[0]!r} in query {ours!r}{hint}."
             )
         scores = np.full(len(documents), -np.inf)
         scores[rows] = run.scores[[row is not None for row in found]]
         self._report(len(found) - len(rows), len(documents) - len(rows))
         return scores
 
+    def _read(self) -> Run:
+        return read_run(self.path)
+
     def _report(self, unknown: int, missing: int) -> None:
         if unknown:
             note(f"{self.path}: {counted(unknown, 'document')} not in the data, left out of the rankings")
         if missing:
             note(f"{self.path}: {counted(missing, 'document')} of the data not retrieved, ranked last")
+
+
+@dataclass(frozen=True)
+class ScoreTable(RunFile):
+    """A table of scores, as `predict --out scores.csv` writes it; without a delimiter it is a Parquet file."""
+
+    delimiter: str | None = None
+
+    def _read(self) -> Run:
+        return read_scores(self.path, delimiter=self.delimiter)
 
 
 def _number(text: str) -> float:
@@ -163,6 +182,14 @@ def _is_scores(start: bytes) -> bool:
     return len(words) == 1 and not math.isnan(_number(words[0]))
 
 
+def _has_score_columns(delimiter: str) -> Callable[[bytes], bool]:
+    def recognise(start: bytes) -> bool:
+        head, *_ = start.decode("utf-8-sig", errors="replace").splitlines() or [""]
+        return set(SCORE_COLUMNS) <= {name.strip(' "') for name in head.split(delimiter)}
+
+    return recognise
+
+
 def _matches(pattern: bytes) -> Callable[[bytes], bool]:
     return lambda start: re.match(pattern, start, re.DOTALL) is not None
 
@@ -174,4 +201,6 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[Path], Any]], ...] = (
     (_matches(b"CBM1"), CatBoostModel),
     (_is_run, RunFile),
     (_is_scores, ScoreFile),
+    (_matches(b"PAR1"), ScoreTable),
+    *((_has_score_columns(one), partial(ScoreTable, delimiter=one)) for one in DELIMITERS),
 )

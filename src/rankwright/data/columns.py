@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
+SCORE = "score"  # in tables of scores
 SHOWN_COLUMNS = 8
 SHOWN_CHARACTERS = 60
 

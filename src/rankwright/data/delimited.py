@@ -81,8 +81,7 @@ def read_csv(
     """
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
-        read, n_rows = _read_columns(path, roles, _checked_delimiter(path, delimiter))
-        columns: list[Column] = [_CsvColumn(path, one, one.name == label) for one in read]
+        columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
         sizes = None if any(one.name == qid for one in columns) else sizes_file(path)
         if sizes is not None:
             columns.append(QueryColumn(qid, read_query_ids(sizes, path, n_rows)))
@@ -141,8 +140,8 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
     return delimiter
 
 
-def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[_native.CsvColumn], int]:
-    """Return the columns and the number of rows."""
+def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[Column], int]:
+    """Return the columns of a file and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
     if roles.categorical:
         texts += matching(_header(path, delimiter), roles.categorical)
@@ -156,7 +155,7 @@ def _read_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tu
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows = parser.n_rows
-    return parser.take_columns(), n_rows
+    return [_CsvColumn(path, one, one.name == roles.label) for one in parser.take_columns()], n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:

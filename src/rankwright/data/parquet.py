@@ -11,10 +11,11 @@ from rankwright.data.tables import documents_of, first_line, naming, warned
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from rankwright.data.dataset import Documents, RankingData
+    from rankwright.data.tables import Column
 
 
 @overload
@@ -39,16 +40,20 @@ def read_parquet(
 
     The other parameters and the result are those of `from_pandas`.
     """
+    roles = Roles(label, qid, docid, features, drop, categorical)
+    with naming(path):
+        return warned(documents_of(parquet_columns(path), roles))
+
+
+def parquet_columns(path: str | PathLike[str]) -> Iterator[Column]:
+    """Return the columns of a file."""
     try:
         parquet = import_module("pyarrow.parquet")
     except ModuleNotFoundError:
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
-    roles = Roles(label, qid, docid, features, drop, categorical)
-    with naming(path):
-        try:
-            table = parquet.read_table(path)
-        except ValueError as error:
-            raise InputError(f"{path} is not a readable Parquet file: {first_line(error)}") from None
-        return warned(documents_of(columns_of(table), roles))
+    try:
+        return columns_of(parquet.read_table(path))
+    except ValueError as error:
+        raise InputError(f"{path} is not a readable Parquet file: {first_line(error)}") from None

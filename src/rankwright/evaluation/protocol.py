@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.folds import Division, Folds
 from rankwright.evaluation.measurement import checked_metrics, evaluate
@@ -24,6 +25,7 @@ from rankwright.evaluation.tuning import (
 )
 from rankwright.evaluation.tuning import tune as choose_setting
 from rankwright.metrics import Convention, Ties, find_convention
+from rankwright.rankers.catalogue import as_ranker
 from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.folds import FoldParts, FoldsData
     from rankwright.evaluation.report import Report
     from rankwright.evaluation.tuning import Grid, Judged
-    from rankwright.metrics import Metric
+    from rankwright.metrics import Metric, MetricLike
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
 
@@ -55,7 +57,7 @@ class FoldResult:
     trials: tuple[Trial, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossValidation:
     """A ranker's results on every fold.
 
@@ -89,6 +91,10 @@ class CrossValidation:
         values = self.per_query(metric)
         values = values[~np.isnan(values)]
         return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{metric} {self.mean(metric):.4f}" for metric in self.metrics)
+        return f"CrossValidation({means} of {self.ranker}, {counted(len(self.folds), 'fold')})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain JSON."""
@@ -132,14 +138,14 @@ class Fitted(NamedTuple):
 
 
 def cross_validate(
-    ranker: Ranker,
+    ranker: Ranker | str,
     data: FoldsData,
     *,
     folds: int = 5,
     repeats: int = 1,
     validation: float = 0.0,
     random_state: int = 0,
-    metrics: Sequence[Metric | str] = ("ndcg@10", "map"),
+    metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str = "standard",
     refit: bool = False,
     tune: str | bool | None = None,
@@ -156,6 +162,8 @@ def cross_validate(
 
     Parameters
     ----------
+    ranker
+        The ranker, or its name such as `"lambdamart"`.
     data
         Judged documents, or a file of them; or a folder with Fold1, Fold2 and so on; or a list of (train, test) or
         (train, valid, test).
@@ -179,6 +187,7 @@ def cross_validate(
         Called after each fit (see `count_fits`), and with the result of each fold.
     """
     started = time.perf_counter()
+    ranker = as_ranker(ranker)
     asked = checked_metrics(metrics, find_convention(convention))  # fails before any fit
     parts = Folds.of(data, Division(folds, repeats, validation, random_state), n_jobs=ranker.n_jobs)
     protocol = _protocol(tune, refit=refit, has_validation=parts.has_validation)

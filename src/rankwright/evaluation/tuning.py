@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data.alignment import aligned
+from rankwright.data.counted import counted
 from rankwright.data.splitting import concat
 from rankwright.errors import InputError
+from rankwright.rankers.catalogue import as_ranker
 from rankwright.rankers.parameters import require_known
 from rankwright.threads import resolve_threads
 from rankwright.training import TrainingSet, smoothed
@@ -101,7 +103,7 @@ class Trial:
         return {"parameters": dict(self.parameters), "rounds": self.rounds, "value": self.value}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuning:
     """The choice of a setting.
 
@@ -116,13 +118,17 @@ class Tuning:
     best: Trial
     trials: tuple[Trial, ...]
 
+    def __repr__(self) -> str:
+        settings = counted(len(self.trials), "setting")
+        return f"Tuning({self.ranker!r} by {self.protocol} from {settings}, {self.best.value:.4f})"
+
     def fit(self, *, on_round: Callable[[Round], None] | None = None) -> Ranker:
         """Fit the ranker with the chosen setting and number of rounds on `data`, and return it."""
         return self.ranker.fit(self.data, on_round=on_round)
 
 
 def tune(
-    ranker: Ranker,
+    ranker: Ranker | str,
     data: Judged,
     *,
     validation: Judged | None = None,
@@ -138,7 +144,7 @@ def tune(
     Parameters
     ----------
     ranker
-        The ranker to tune; it is not changed.
+        The ranker to tune, or its name; it is not changed.
     data, validation
         Judged documents. Without a validation part, settings are compared out of fold.
     choose
@@ -149,6 +155,7 @@ def tune(
     on_fit
         Called after each fit.
     """
+    ranker = as_ranker(ranker)
     require_workers(workers)
     name = default_protocol(has_validation=validation is not None) if choose is None else choose
     parts, final = find_protocol(name).plan(data, validation)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 
@@ -82,7 +83,7 @@ def _predicted(model: Any, data: Documents, n_threads: int) -> Any:
             X = X if transformer in (None, "passthrough") else transformer.transform(X)
         return ranker.predict(X, data.qid, n_jobs=n_threads)
     if hasattr(model, "inplace_predict"):  # XGBoost's Booster, whose predict takes its own matrices only
-        return model.inplace_predict(_ordered_for(model, data), validate_features=False)
+        return model.inplace_predict(ordered_for(model, data), validate_features=False)
     options, taken = {"qid": data.qid, "n_jobs": n_threads}, _arguments_of_predict(model)
     known = {name: value for name, value in options.items() if name in taken}
     return model.predict(_features_for(model, data), **known)
@@ -103,8 +104,8 @@ def _arguments_of_predict(model: Any) -> Container[str]:
 
 def _features_for(model: Any, data: Documents) -> Any:
     """Return the features in the order of the model's names; as a frame with these names if there are any."""
-    X, names = _ordered_for(model, data), _names_of(model)
-    if names is None or len(names) != X.shape[1]:
+    X, names = ordered_for(model, data), _names_of(model)
+    if names is None or _made_up(names):
         return X
     try:
         import pandas as pd
@@ -113,9 +114,15 @@ def _features_for(model: Any, data: Documents) -> Any:
     return pd.DataFrame(X, columns=names)
 
 
-def _ordered_for(model: Any, data: Documents) -> Any:
+def ordered_for(model: Any, data: Documents) -> Any:
+    """Return the features for another library's model: by name if model and data have names, else as they are."""
     names = _names_of(model)
-    if names is None or data.feature_names is None:
+    if names is None:
+        return data.X
+    if data.feature_names is None or _made_up(names):
+        if len(names) != data.n_features:
+            trained = counted(len(names), "feature")
+            raise InputError(f"the model was trained on {trained}, the data have {data.n_features:,}.")
         return data.X
     places = {name: place for place, name in enumerate(data.feature_names)}
     for name in names:
@@ -126,14 +133,19 @@ def _ordered_for(model: Any, data: Documents) -> Any:
 
 
 def _names_of(model: Any) -> list[str] | None:
-    """Return the names of the features that a model was trained with; None if it made them up itself."""
+    """Return a model's names of its features, one per feature; None if it keeps none."""
     for attribute in ("feature_names_in_", "feature_names_", "feature_names", "feature_name"):
         names = getattr(model, attribute, None)
         if names is not None:
-            names = [str(name) for name in (names() if callable(names) else names)]
-            made_up = ([f"{stem}{place}" for place in range(len(names))] for stem in ("", "f", "Column_"))
-            return None if names in made_up else names
+            return [str(name) for name in (names() if callable(names) else names)]
+    if hasattr(model, "num_features"):  # XGBoost's Booster of an array
+        return [str(place) for place in range(model.num_features())]
     return None
+
+
+def _made_up(names: list[str]) -> bool:
+    """Return whether a library numbered the features itself, as for an array."""
+    return any(names == [f"{stem}{place}" for place in range(len(names))] for stem in ("", "f", "Column_"))
 
 
 def _one_column(scores: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY, SCORE
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.ranking import Ranking, checked_scores
 from rankwright.errors import InputError, MissingPackageError
@@ -74,7 +74,7 @@ def score_columns(
     columns = {
         QUERY: documents.qid,
         DOCUMENT: documents.document_names,
-        "score": scores,
+        SCORE: scores,
         "rank": Ranking.of(scores, documents.groups, n_jobs=n_jobs).ranks(),
     }
     if isinstance(documents, RankingData):

@@ -66,6 +66,17 @@ def read_ranker(given: Any) -> Any:
     return make_ranker(value["ranker"], **{name: one for name, one in value.items() if name != "ranker"})
 
 
+def as_ranker(given: Any) -> Ranker:
+    """Return a ranker, given as one or as `read_ranker` takes it; refuse anything else."""
+    from rankwright.rankers.ranker import Ranker
+
+    ranker = read_ranker(given)
+    if not isinstance(ranker, Ranker):
+        found = f"the class {given.__name__}" if inspect.isclass(given) else type(given).__name__
+        raise InputError(f"Give a ranker, such as LambdaMART() or 'lambdamart', not {found}.")
+    return ranker
+
+
 def _bare(name: str) -> str:
     return re.sub(r"[\s._-]", "", name.lower())
 
