@@ -43,6 +43,15 @@ def test_every_ranker_and_every_verb_has_its_table(tables):
     assert named == {*known_rankers(), *tables.VERBS, *tables.DOCUMENTED, "reading", "familiar"}
 
 
+def test_the_readme_names_every_ranker():
+    readme = PAGES[0].read_text()
+    assert [
+        kind.__name__
+        for kind in known_rankers().values()
+        if f"{kind.__name__}]" not in readme and f"{kind.__name__}," not in readme
+    ] == []
+
+
 def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "index.md").read_text()
     assert [page.name for page in PAGES[1:] if page.name != "index.md" and f"({page.name}" not in index] == []
