@@ -162,11 +162,9 @@ def cross_validate(
 
     Parameters
     ----------
-    ranker
-        The ranker, or its name such as `"lambdamart"`.
-    data
-        Judged documents, or a file of them; or a folder with Fold1, Fold2 and so on; or a list of (train, test) or
-        (train, valid, test).
+    ranker, data
+        The ranker or its name; and judged documents, a file of them, a folder with Fold1, Fold2 and so on, or a
+        list of (train, test) or (train, valid, test).
     folds, repeats, random_state
         Data without folds are divided at random, by query, into this many folds, this many times. Neither the
         order of rows nor the names of queries matter.
