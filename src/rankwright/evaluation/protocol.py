@@ -157,8 +157,7 @@ def cross_validate(
     """Fit and test a ranker on each fold of a collection.
 
     The training part of a fold is fitted, its validation part, if any, chooses the round to keep, and its test
-    part is measured. Results include values with ties averaged: in a file that is sorted by relevance, keeping its
-    order within ties favours a ranker with many equal scores.
+    part is measured. Results include values with ties averaged: file order within ties may favour equal scores.
 
     Parameters
     ----------
@@ -180,7 +179,7 @@ def cross_validate(
     grid
         The values to try for each parameter; by default the ranker's grid, without parameters that have been set.
     workers
-        Number of concurrent fits, which share the ranker's threads; None: one per thread.
+        Number of concurrent fits; None: one per thread.
     on_fit, on_fold
         Called after each fit (see `count_fits`), and with the result of each fold.
     """
