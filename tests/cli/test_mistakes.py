@@ -58,7 +58,11 @@ def elsewhere(tmp_path, monkeypatch):
         ),
         ("1 qid:1 1:inf\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:inf'."),
         ("1 qid:1 1:1e99\n", "data.txt, line 1: expected a value that a 32-bit float can hold, found '1:1e99'."),
-        ("-1 qid:1 1:1\n0 qid:1 1:2\n", "A gain is not defined for negative labels, but one label is -1."),
+        (
+            "-1 qid:1 1:1\n0 qid:1 1:2\n",
+            "A gain is not defined for negative labels, but one label is -1; shift the labels, or choose a "
+            "metric that only compares them, such as pair_accuracy or kendall_tau.",
+        ),
         (
             "1 qid:1 1:1\n",
             "There is nothing to learn: within every query all labels are equal.",
@@ -369,3 +373,24 @@ def test_a_table_without_labels(refuse, model, tmp_path, verb):
 def test_lengths_that_differ(y, qid, sentence):
     with pytest.raises(InputError, match=sentence):
         rankwright.AdaRank().fit(np.zeros((3, 2)), y, qid)
+
+
+def test_training_on_a_letor_file_without_labels(refuse, tmp_path):
+    (tmp_path / "new.txt").write_text("qid:1 1:2\n")
+    words = ("train", "mart", "--train", tmp_path / "new.txt", "--model", tmp_path / "m.rw")
+    assert refuse(*words) == (
+        f"{tmp_path / 'new.txt'}, line 1: expected a label "
+        "(this command needs labels; `rank` and `predict` do not), found 'qid:1'."
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "mart", "--train", "x.txt", "--model", "-"),
+        ("combine", "a.rw", "b.rw", "--data", "x.txt", "--model", "-"),
+        ("generate", "gaussian", "--out", "-"),
+    ],
+)
+def test_only_scores_and_rankings_go_to_standard_output(refuse, words):
+    assert refuse(*words) == "- is standard output, where only scores and rankings can go; name a file."

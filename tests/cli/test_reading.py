@@ -72,7 +72,7 @@ def test_training_says_which_columns_it_uses(run, table, tmp_path):
 
 def test_a_usual_name_is_suggested(refuse, table, tmp_path):
     words = ("train", "lambdamart", "--train", table, "--model", tmp_path / "m.rw")
-    sentence = "There is no column 'qid'; if it is 'query_id', set qid to 'query_id'."
+    sentence = "There is no column 'qid'; if it is 'query_id', pass qid='query_id' (--qid query_id)."
     assert refuse(*words, "--label", "relevance") == f"{table}: {sentence}"
 
 
@@ -207,6 +207,10 @@ def test_options_that_would_have_no_effect(refuse, model, fold, named, table, tm
     assert refuse(*words, "--qid", "q") == "--qid is for tables only, not for LETOR files."
     assert refuse(*words, "--features", "6") == (
         "--features is for tables only, not for LETOR files; for the number of features there is --n-features."
+    )
+    assert refuse("predict", model, "--data", "-", "--qid", "q") == (
+        "--qid is for tables only, not for LETOR files, as which standard input is read; "
+        "add --format csv, tsv or parquet."
     )
     words = ("predict", named, "--data", table, *OPTIONS, "--json", "--out", tmp_path / "x.csv")
     assert "--json writes JSON" in refuse(*words)

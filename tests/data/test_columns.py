@@ -112,10 +112,18 @@ def test_names_in_messages_are_short_and_printable():
 @pytest.mark.parametrize(
     ("missing", "there", "sentence"),
     [
-        ("qid", "query_id", "There is no column 'qid'; if it is 'query_id', set qid to 'query_id'."),
-        ("qid", "Query", "There is no column 'qid'; if it is 'Query', set qid to 'Query'."),
-        ("qid", "QID", "There is no column 'qid'; if it is 'QID', set qid to 'QID'."),
-        ("label", "relevance", "There is no column 'label'; if it is 'relevance', set label to 'relevance'. If"),
+        (
+            "qid",
+            "query_id",
+            "There is no column 'qid'; if it is 'query_id', pass qid='query_id' (--qid query_id).",
+        ),
+        ("qid", "Query", "There is no column 'qid'; if it is 'Query', pass qid='Query' (--qid Query)."),
+        ("qid", "QID", "There is no column 'qid'; if it is 'QID', pass qid='QID' (--qid QID)."),
+        (
+            "label",
+            "relevance",
+            "There is no column 'label'; if it is 'relevance', pass label='relevance' (--label relevance). If",
+        ),
     ],
 )
 def test_usual_names_are_suggested_and_never_taken(missing, there, sentence):

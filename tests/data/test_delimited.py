@@ -206,7 +206,7 @@ WRONG = {
     "qid,label\n1,0\n": ": The table has no feature columns.",
     "": " is empty: expected a line of column names.",
     "\n\n": " is empty: expected a line of column names.",
-    "qid,label,x\n1,0,inf\n": ": Feature 0 of row 0 is infinite or too large for a 32-bit float.",
+    "qid,label,x\n1,0,inf\n": ": Column 'x' of row 0 is infinite or too large for a 32-bit float.",
     f"qid,label,x\n{'a' * 1001},0,1\n": ": The query id of row 0 has 1,001 characters; at most 1,000 are allowed.",
 }
 

@@ -78,7 +78,7 @@ def test_masked_values_are_missing(kind, dtype):
         ([[0.0, 1.0], [np.inf, 0.0]], "Feature 0 of row 1 is infinite or too large for a 32-bit float."),
         ([[0.0, 1e39]], "Feature 1 of row 0 is infinite or too large"),
         (sp.csr_array([[0.0, 1e39]]), "Feature 1 of row 0 is infinite or too large"),
-        (pd.DataFrame({"a": [1e39]}), "Feature 0 of row 0 is infinite or too large"),
+        (pd.DataFrame({"a": [1e39]}), "Column 'a' of row 0 is infinite or too large"),
     ],
 )
 def test_other_features_are_refused(X, sentence):

@@ -94,6 +94,11 @@ def test_a_seed_is_an_integer(seed):
         split_queries(collection(), 0.5, 0.5, random_state=seed)
 
 
+def test_parts_are_joined_one_by_one():
+    with pytest.raises(InputError, match=r"concat takes the parts one by one, as in concat\(one, other\)"):
+        concat([collection(), collection()])
+
+
 def test_only_documents_are_split():
     with pytest.raises(InputError, match="Expected RankingData or Documents, not list"):
         split_queries([1, 2], 0.5, 0.5)

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwright.data import Documents, from_arrow, from_pandas, from_polars, read_parquet
+from rankwright.data.tables import ColumnsWarning
 from rankwright.errors import InputError, MissingPackageError
 
 COLUMNS = {
@@ -178,3 +179,17 @@ def test_parquet_without_labels(tmp_path):
         "There is no column 'label'; the table has qid, x. If the documents have no labels, pass label=None."
     )
     assert str(caught.value) == f"{path}: {expected}"
+
+
+def test_complex_numbers_of_a_frame_are_no_features():
+    frame = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "bm25": [0.5, 1.0], "wave": [1j, 2j]})
+    with pytest.warns(ColumnsWarning, match=r"not used: wave \(complex numbers\)"):
+        assert from_pandas(frame).feature_names == ("bm25",)
+    with pytest.raises(InputError, match="Column 'wave' does not hold numbers"):
+        from_pandas(frame, features=["wave"])
+
+
+def test_a_column_in_another_case_is_suggested():
+    frame = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "BM25": [0.5, 1.0]})
+    with pytest.raises(InputError, match="There is no column 'bm25'; did you mean 'BM25'"):
+        from_pandas(frame, features=["bm25"])

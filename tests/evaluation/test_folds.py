@@ -165,7 +165,7 @@ def test_a_ranker_without_rounds_is_refitted_with_its_setting():
         (DATA, {"repeats": 0}, "repeats must be an integer of at least 1, not 0"),
         (DATA, {"random_state": -1}, "random_state must be an integer of at least 0, not -1"),
         (DATA, {"validation": 1.0}, "validation must be a number from 0 to below 1, not 1.0"),
-        (DATA, {"folds": 24}, "24 folds need at least 24 queries; there are 23"),
+        (DATA, {"folds": 24}, "24 folds need at least 24 queries, not 23"),
         (DATA, {"tune": "validation"}, "needs a validation part; 'out-of-fold' does not"),
         ("nowhere", {}, "There is no file or folder nowhere"),
         (3, {}, "not int"),

@@ -119,3 +119,17 @@ def test_data_without_query_ids_are_refused():
 def test_other_data_are_refused(data):
     with pytest.raises(InputError, match=r"data must be RankingData or \(X, y, qid\), not "):
         evaluate({"good": SCORES}, data)
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [
+        (["high"] * 4, "BM25: scores must be numbers."),
+        ([1.0], r"BM25: There are 4 documents but scores of shape \(1,\)\."),
+        (lambda: 0, "BM25: scores must be numbers."),
+    ],
+)
+def test_scores_of_one_of_several_systems_are_refused_with_its_name(scores, sentence):
+    data = RankingData([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], [1, 1, 2, 2])
+    with pytest.raises(InputError, match=sentence):
+        evaluate({"mine": [1, 2, 3, 4], "BM25": scores}, data)

@@ -201,7 +201,7 @@ def test_a_setting_that_cannot_be_is_told(folder):
 
 def test_too_few_queries_for_folds():
     data = RankingData([[1.0], [2.0]], [0, 1], [1, 1])
-    with pytest.raises(InputError, match="4 folds need at least 4 queries; there are 2"):
+    with pytest.raises(InputError, match="4 folds need at least 4 queries, not 2"):
         out_of_fold(data, data)
 
 

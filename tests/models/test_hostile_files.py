@@ -134,7 +134,7 @@ def test_the_honest_twin_is_accepted():
             ZEROS[:8],
             "has no scorer 'member 1'",
         ),
-        (combination_node(feature_node(), feature_node(n_features=2)), ZEROS[:16], "Member 1 has 2 features"),
+        (combination_node(feature_node(), feature_node(n_features=2)), ZEROS[:16], "model 2 has 2, the first"),
         (
             combination_node(feature_node()) | {"scorers": {"member 0": "feature"}},
             ZEROS[:8],

@@ -93,7 +93,7 @@ def test_members_must_agree():
         Combination([a, b], [1, 1])
     with pytest.raises(InputError, match="same feature names"):
         Combination([a], [1], feature_names=("x", "y"))
-    with pytest.raises(InputError, match="Member 1 has 3 features, member 0 has 2"):
+    with pytest.raises(InputError, match="model 2 has 3, the first 2"):
         Combination([a, FeatureScorer(0, n_features=3, missing=0)], [1, 1])
 
 

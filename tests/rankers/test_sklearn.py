@@ -145,7 +145,7 @@ def test_a_call_without_query_ids_says_what_to_add(kind, method):
     for given in ((X, y), (X,)):
         with pytest.raises(InputError, match=sentence) as error:
             getattr(ranker, method)(*given)
-        assert str(error.value).endswith("GridSearchCV(...).fit(X, y, qid=qid).")
+        assert str(error.value).endswith("GridSearchCV(..., cv=GroupKFold()).fit(X, y, qid=qid, groups=qid).")
 
 
 @pytest.mark.slow

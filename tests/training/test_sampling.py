@@ -241,7 +241,7 @@ def documents_of(train):
 def test_every_query_is_in_one_fold_and_folds_are_about_equally_large(data, n_folds, seed):
     n_queries = len(data.data.groups)
     if n_queries < n_folds:
-        with pytest.raises(InputError, match=f"{n_folds} folds need at least {n_folds} queries; there are"):
+        with pytest.raises(InputError, match=f"{n_folds} folds need at least {n_folds} queries, not"):
             fold_queries(data, n_folds, generator(seed))
         return
     folds = fold_queries(data, n_folds, generator(seed))

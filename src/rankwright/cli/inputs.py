@@ -68,6 +68,8 @@ SetOption = Annotated[
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     """Refuse, before any long work, a path that cannot be written or that the command reads."""
+    if str(path) == "-":
+        raise InputError("- is standard output, where only scores and rankings can go; name a file.")
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file to write.")
     if not path.parent.is_dir():

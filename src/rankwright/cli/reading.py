@@ -116,12 +116,14 @@ class ReadOptions:
             options["categorical"] = list(dict.fromkeys(held))
         return options
 
-    def refuse_columns(self) -> None:
+    def refuse_columns(self, path: Path) -> None:
         """Refuse options that have no effect on a LETOR file."""
         for name in ("label", "qid", "docid", "features", "drop", "categorical"):
             if getattr(self, name) is not None:
-                number = "; for the number of features there is --n-features" if name == "features" else ""
-                raise InputError(f"--{name} is for tables only, not for LETOR files{number}.")
+                hint = "; for the number of features there is --n-features" if name == "features" else ""
+                if str(path) == "-" and self.format is None:
+                    hint = ", as which standard input is read; add --format csv, tsv or parquet"
+                raise InputError(f"--{name} is for tables only, not for LETOR files{hint}.")
 
 
 def _names(text: str | None) -> list[str]:
@@ -157,13 +159,14 @@ def read_data(
     path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
 ) -> RankingData:
     """Read judged documents; with models, check that the documents have the models' features."""
-    from rankwright.data.tables import WITHOUT_LABELS
+    from rankwright.data import letor, tables
 
     try:
         judged = _read(path, reading, models, n_jobs, judged=True)
     except InputError as error:
-        needed = "This command needs labels; `rank` and `predict` do not."
-        raise InputError(str(error).replace(WITHOUT_LABELS, needed)) from None
+        needed = "this command needs labels; `rank` and `predict` do not"
+        sentence = str(error).replace(letor.WITHOUT_LABELS, needed)
+        raise InputError(sentence.replace(tables.WITHOUT_LABELS, f"{needed.capitalize()}.")) from None
     assert isinstance(judged, data.RankingData)
     return judged
 
@@ -201,10 +204,11 @@ def _read(
     path: Path, reading: ReadOptions, models: Sequence[HasFeatures], n_jobs: int | None, *, judged: bool
 ) -> Documents:
     kind = reading.format_of(path)
+    if kind == LETOR:
+        reading.refuse_columns(path)
     documents: Documents
     with file_of(path) as file:
         if kind == LETOR:
-            reading.refuse_columns()
             options: dict[str, Any] = {"n_features": reading.n_features, "zero_based": reading.zero_based}
             documents = data.read_letor(file, judged=judged, n_jobs=n_jobs, **options)
         else:

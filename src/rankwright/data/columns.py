@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from shlex import quote
 from typing import TYPE_CHECKING, TypedDict
 
 from rankwright.data.counted import counted
@@ -151,9 +152,10 @@ def no_column(name: str, names: Sequence[str]) -> str:
     """Return the sentence about a column that is not there."""
     lower = {one.lower(): one for one in names}
     usual = [lower[other] for other in (name, *ALTERNATIVES.get(name, ())) if other in lower]
-    if usual:
-        return f"There is no column {name!r}; if it is {usual[0]!r}, set {name} to {usual[0]!r}."
-    near = get_close_matches(name, names, n=1)
+    if usual and name in (LABEL, QUERY, DOCUMENT):
+        option = f"{name}={usual[0]!r} (--{name} {quote(usual[0])})"
+        return f"There is no column {name!r}; if it is {usual[0]!r}, pass {option}."
+    near = usual or get_close_matches(name, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the table has {listed(names) or 'none'}."
     return f"There is no column {name!r}; {hint}"
 

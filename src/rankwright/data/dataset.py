@@ -66,7 +66,7 @@ class Documents:
         categories: Sequence[Category] = (),
         copy: bool = True,
     ) -> None:
-        features, ids = checked_features(X), checked_query_ids(qid)
+        features, ids = checked_features(X, feature_names), checked_query_ids(qid)
         n_rows, n_features = features.shape
         if len(ids) != n_rows:
             raise InputError(f"There are {n_rows} documents but {len(ids)} query ids.")

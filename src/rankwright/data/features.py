@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def checked_features(X: Any) -> NDArray[np.float32]:
+def checked_features(X: Any, names: Sequence[str] | None = None) -> NDArray[np.float32]:
     """Return features as a float32 matrix, one row per document; NaN is missing, infinities are refused.
 
     Masked values of a numpy masked array are missing. A float32 array in C order, aligned as the kernels need it,
-    is passed on as it is, not copied.
+    is passed on as it is, not copied. `names` are used in messages.
     """
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
@@ -37,7 +37,7 @@ def checked_features(X: Any) -> NDArray[np.float32]:
         features = features.copy()
     if np.isinf(features).any():
         row, feature = np.argwhere(np.isinf(features))[0]
-        raise InputError(_too_large(row, feature))
+        raise InputError(_too_large(row, feature, names or feature_names_of(X) or ()))
     return features
 
 
@@ -78,8 +78,9 @@ def _not_numbers(X: Any) -> str:
     return "Features must be numbers."
 
 
-def _too_large(row: int, feature: int) -> str:
-    return f"Feature {feature} of row {row} is infinite or too large for a 32-bit float."
+def _too_large(row: int, feature: int, names: Sequence[str] = ()) -> str:
+    what = f"Column {names[feature][:60]!r}" if feature < len(names) else f"Feature {feature}"
+    return f"{what} of row {row} is infinite or too large for a 32-bit float."
 
 
 def feature_names_of(X: Any) -> tuple[str, ...] | None:

@@ -183,7 +183,7 @@ class _PandasColumn(_FrameColumn):
 
         dtype = self.values.dtype
         if is_numeric_dtype(dtype):
-            return NUMBERS
+            return "complex numbers" if dtype.kind == "c" else NUMBERS
         if dtype.kind == "O":
             # Decimals, and numbers beside None, come as objects.
             numbers = ("boolean", "decimal", "empty", "floating", "integer", "mixed-integer-float")

@@ -113,7 +113,7 @@ def deal_folds(queries: NDArray[np.int64], n_folds: int, random: np.random.Gener
     `queries` are the numbers of all queries in canonical order.
     """
     if len(queries) < n_folds:
-        raise InputError(f"{n_folds} folds need at least {n_folds} queries; there are {len(queries)}.")
+        raise InputError(f"{n_folds} folds need at least {n_folds} queries, not {len(queries)}.")
     fold_of_query = np.empty(len(queries), dtype=np.int64)
     fold_of_query[queries] = random.permutation(len(queries)) % n_folds
     return fold_of_query
@@ -170,6 +170,8 @@ def _check_parts(parts: Sequence[Any], shared_queries: str) -> None:
     if shared_queries not in SHARED_QUERIES:
         raise InputError(f"shared_queries must be one of {', '.join(SHARED_QUERIES)}, not {shared_queries!r}.")
     first = parts[0]
+    if isinstance(first, list | tuple):
+        raise InputError("concat takes the parts one by one, as in concat(one, other) or concat(*parts).")
     _require_documents(first)
     for place, part in enumerate(parts[1:], start=2):
         _require_documents(part)

@@ -196,7 +196,10 @@ def format_run(run: Run) -> str:
     """
     for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
         if len(name.split()) != 1:
-            raise InputError(f"{name!r} is empty or contains a space, which a run file cannot represent.")
+            raise InputError(
+                f"{name!r} is empty or contains a space, which a run file cannot represent; a table of scores "
+                "can, see `predict --out scores.csv` and scores_frame."
+            )
     ranking = run.ranking()
     columns = (run.qid, run.document_ids, ranking.ranks(), run.scores)
     lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)

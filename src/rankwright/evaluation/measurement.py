@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rankwright.data.dataset import RankingData
+from rankwright.data.ranking import checked_scores
 from rankwright.errors import InputError
 from rankwright.evaluation.report import Report
 from rankwright.metrics import Convention, Metric, as_metrics, find_convention
@@ -113,8 +114,10 @@ def _convention(one: str | Convention) -> Convention:
 
 def _scores(name: str, system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
     if not hasattr(system, "predict"):
-        scores: ArrayLike = np.asanyarray(system)  # keeps a masked array, so that it is refused later
-        return scores
+        try:
+            return checked_scores(system, len(data))
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
     try:
         return np.asarray(scores_by(system, data, n_threads=resolve_threads(n_jobs)))
     except InputError as error:

@@ -258,5 +258,6 @@ def _check_grid(ranker: Ranker, grid: Grid) -> None:
             raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
         if name in ("metric", "rounds", "n_jobs"):
             raise InputError(
-                f"The grid cannot contain {name}: all settings are compared by one metric after each round."
+                f"The grid cannot contain {name}, which is the same for all settings: set it in the ranker. Each "
+                "setting is measured after every round, and its best number of rounds is kept."
             )

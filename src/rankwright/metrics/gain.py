@@ -52,7 +52,10 @@ class Gain:
     def __call__(self, labels: Doubles) -> Doubles:
         """Return the gain of every label."""
         if len(labels) and labels.min() < 0:
-            raise InputError(f"A gain is not defined for negative labels, but one label is {labels.min():g}.")
+            raise InputError(
+                f"A gain is not defined for negative labels, but one label is {labels.min():g}; shift the labels, "
+                "or choose a metric that only compares them, such as pair_accuracy or kendall_tau."
+            )
         if self.kind == "linear":
             return labels
         if self.kind == "exponential":

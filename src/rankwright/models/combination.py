@@ -112,5 +112,8 @@ def _checked_members(members: tuple[Scorer, ...]) -> tuple[Scorer, ...]:
     for number, member in enumerate(scorers):
         if member.n_features != scorers[0].n_features:
             expected = scorers[0].n_features
-            raise InputError(f"Member {number} has {member.n_features} features, member 0 has {expected}.")
+            raise InputError(
+                f"Models to combine must have the same features; model {number + 1} has {member.n_features}, the "
+                f"first {expected}."
+            )
     return scorers

@@ -59,7 +59,8 @@ def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: 
         raise InputError(
             f"{method} needs labels and query ids: {method}(X, y, qid) or {method}(data); within scikit-learn "
             "call sklearn.set_config(enable_metadata_routing=True) and pass qid: "
-            "cross_val_score(..., params={'qid': qid}), GridSearchCV(...).fit(X, y, qid=qid)."
+            "cross_val_score(..., cv=GroupKFold(), params={'qid': qid, 'groups': qid}), "
+            "GridSearchCV(..., cv=GroupKFold()).fit(X, y, qid=qid, groups=qid)."
         )
     _refuse_sizes(qid, len(y) if isinstance(y, Sized) else 0)
     return TrainingSet(RankingData(X, y, qid, copy=False))  # a call keeps none of its documents
