@@ -13,7 +13,7 @@ from typer.main import get_command
 
 import rankwright
 from rankwright.cli import inputs
-from rankwright.cli.app import app
+from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
 
@@ -55,6 +55,12 @@ def test_an_unknown_verb_is_corrected(run):
     code, out, err = run("trian")
     assert (code, out) == (2, "")
     assert "Did you mean 'train'" in err
+    assert "Did you mean 'evaluate'" in run("compare", "a.rw", "b.rw").err
+
+
+def test_other_names_of_verbs_lead_to_verbs():
+    assert set(OTHER_NAMES.values()) <= set(VERBS)
+    assert not OTHER_NAMES.keys() & set(VERBS)
 
 
 @pytest.mark.parametrize("words", [["info"], ["info", "a", "b"], ["info", "a", "--jsn"], ["demo", "--seed", "-1"]])

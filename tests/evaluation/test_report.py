@@ -27,7 +27,7 @@ def test_intervals_hold_their_mean():
 def test_comparisons_are_those_of_the_values():
     report = small_report(one=[0.5, 0.25, 1.0], other=[0.25, 0.5, 0.5])
     expected = compare(report.per_query("one", "map"), report.per_query("other", "map"))
-    assert report.compare("one", "other", "map") == expected
+    assert report.compare("one", "other", "map") == report.compare("one", "other") == expected
 
 
 def test_what_it_has_not_is_named():

@@ -37,8 +37,26 @@ EPILOG = """\
 `rankwright VERB --help` explains a verb and shows an example."""
 
 
+# What other tools call a verb, and what it is called here.
+OTHER_NAMES = {
+    "blend": "combine",
+    "compare": "evaluate",
+    "cross-validate": "crossval",
+    "cv": "crossval",
+    "fit": "train",
+    "score": "predict",
+    "test": "evaluate",
+}
+
+
 class Verbs(TyperGroup):
     """The verbs, and the options before a verb."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the verb; one with another tool's name is refused with ours."""
+        if args[0] in OTHER_NAMES:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {OTHER_NAMES[args[0]]!r}?")
+        return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the options; a flag that is not given is False, since to convert None typer imports pydantic."""

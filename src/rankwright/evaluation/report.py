@@ -51,8 +51,9 @@ class Report:
         """Return the 95 % bootstrap confidence interval of the mean over queries."""
         return mean_interval(self.per_query(system, metric))
 
-    def compare(self, one: str, other: str, metric: MetricLike) -> Comparison:
-        """Test whether `one` is better than `other`, paired by query."""
+    def compare(self, one: str, other: str, metric: MetricLike | None = None) -> Comparison:
+        """Test whether `one` is better than `other`, paired by query, by default on the first metric."""
+        metric = self.metrics[0] if metric is None else metric
         return compare(self.per_query(one, metric), self.per_query(other, metric))
 
     def to_dict(self) -> dict[str, Any]:
