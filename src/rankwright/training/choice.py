@@ -11,8 +11,6 @@ from rankwright.data.counted import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from rankwright.arrays import Doubles
 
 
@@ -48,8 +46,9 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     best = int(np.argmax(means))
     if means[best] <= to_beat:
         return Choice(0, "no round is better on validation than the start")
-    good = np.flatnonzero(as_good_as(values[best], np.array(values)) & (np.array(means) > to_beat))
-    one, other = int(good[(len(good) - 1) // 2]), int(good[len(good) // 2])
+    rivals = [this for this, mean in enumerate(means) if mean > to_beat]
+    good = [this for this in rivals if is_as_good_as(values[best], values[this])]
+    one, other = good[(len(good) - 1) // 2], good[len(good) // 2]
     kept = one if means[one] >= means[other] else other
     if len(good) == 1:
         return Choice(kept + 1, "the best on validation: all others are more than one standard error below it")
@@ -58,16 +57,14 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     return Choice(kept + 1, reason)
 
 
-def as_good_as(best: Doubles, others: Doubles) -> NDArray[np.bool_]:
-    """Return which rounds, one per row, are worse than `best` by at most one standard error of that difference.
+def is_as_good_as(best: Doubles, other: Doubles) -> bool:
+    """Return whether a round is worse than the best by at most one standard error of that difference.
 
     The error is that of the differences query by query, which is much smaller than that of either mean. A single
     query has no standard error; then only an equal value is as good.
     """
     # Sorted, so that the order of the queries changes no bit.
-    differences = np.sort((best - others)[:, ~np.isnan(best)], axis=1)
-    n_queries = differences.shape[1]
-    if n_queries == 1:
-        return np.asarray(differences[:, 0] <= 0.0)
-    errors = differences.std(axis=1, ddof=1) / np.sqrt(n_queries)
-    return np.asarray(differences.mean(axis=1) <= errors)
+    differences = np.sort((best - other)[~np.isnan(best)])
+    if len(differences) == 1:
+        return bool(differences[0] <= 0.0)
+    return bool(differences.mean() <= differences.std(ddof=1) / np.sqrt(len(differences)))

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
-from rankwright.training.choice import Choice, as_good_as, last_round, middle_round
+from rankwright.training.choice import Choice, is_as_good_as, last_round, middle_round
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class Monitor:
         if not _value(this) <= highest:
             self._best = this.number - 1
             return True
-        return self._best is not None and bool(as_good_as(self._values[self._best], values[None, :])[0])
+        return self._best is not None and is_as_good_as(self._values[self._best], values)
 
     def _validated(self) -> Doubles | None:
         """Return the value of every validation query."""
