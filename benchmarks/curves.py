@@ -120,8 +120,8 @@ def curves(ranker: Ranker, parts: Parts, seed: int, cache: Path, name: str) -> C
 class Watch:
     """Collects values of the documents it watches: validation queries first, then test queries."""
 
-    def __init__(self, n_rows: int, n_valid: int) -> None:
-        self.n_rows, self.n_valid = n_rows, n_valid
+    def __init__(self, watched: RankingData, n_valid: int) -> None:
+        self.y, self.n_valid = watched.y, n_valid
         self.valid: list[NDArray[np.float32]] = []
         self.test: list[float] = []
 
@@ -140,7 +140,7 @@ class Recorded(NDCG):
     def per_query(self, labels: Any, ranking: Ranking, *, n_jobs: int | None = None) -> NDArray[np.float64]:
         """Return one value per query, as NDCG does."""
         values = super().per_query(labels, ranking, n_jobs=n_jobs)
-        if self.watch is not None and ranking.groups.n_rows == self.watch.n_rows:
+        if self.watch is not None and np.array_equal(labels, self.watch.y):
             self.watch.note(values, TEST_METRIC.per_query(labels, ranking, n_jobs=n_jobs))
         return values
 
@@ -150,7 +150,7 @@ def _recorded(
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Fit for all rounds, and return the values of the validation queries and of the test part after each."""
     watched = test if valid is None else both(valid, test)
-    watch = Watch(len(watched), 0 if valid is None else len(valid.groups))
+    watch = Watch(watched, 0 if valid is None else len(valid.groups))
     metric = Recorded(k=getattr(ranker.metric, "k", None), watch=watch)
     settings = {**ranker.get_params(deep=False), "metric": metric, "patience": None, "n_jobs": 1}
     if "random_state" in settings:

@@ -133,6 +133,7 @@ RULES: dict[str, Callable[[int | None], Rule]] = {
     "last": lambda _: last,
 }
 HINDSIGHT = "best in hindsight"
+REPORTED = ("best", "middle", "middle, refit", "last, refit")  # the columns of the summary
 
 
 def _means(values: Values) -> NDArray[np.float64]:
@@ -180,6 +181,8 @@ def main() -> None:
                     group.setdefault(rule, []).append((value, kept))
     for name, by_collection in tables.items():
         _show(name, by_collection)
+    for collection in next(iter(tables.values())):
+        _summarise(collection, {name: found[collection] for name, found in tables.items()})
 
 
 def _show(ranker: str, by_collection: dict[str, dict[str, list[tuple[float, int]]]]) -> None:
@@ -189,6 +192,15 @@ def _show(ranker: str, by_collection: dict[str, dict[str, list[tuple[float, int]
     for rule in rules:
         cells: list[Any] = [np.mean(found[rule], axis=0) for found in by_collection.values()]
         print(f"{rule:<26}" + "".join(f"{f'{value:.4f} ({rounds:.0f})':>18}" for value, rounds in cells))
+
+
+def _summarise(collection: str, by_ranker: dict[str, dict[str, list[tuple[float, int]]]]) -> None:
+    """Print a table for the documentation: one row per ranker, and their mean."""
+    means = {name: [np.mean(found[rule], axis=0)[0] for rule in REPORTED] for name, found in by_ranker.items()}
+    means["mean"] = list(np.mean(list(means.values()), axis=0))
+    print(f"\n| {collection} | " + " | ".join(REPORTED) + " |\n|---|" + "---|" * len(REPORTED))
+    for name, values in means.items():
+        print(f"| {name} | " + " | ".join(f"{value:.4f}" for value in values) + " |")
 
 
 if __name__ == "__main__":
