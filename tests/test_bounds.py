@@ -121,6 +121,7 @@ def test_losses_are_summed_over_queries_that_have_both_labels():
         assert getattr(two, loss)(w) == pytest.approx(2 * getattr(one, loss)(w))
 
 
+@pytest.mark.slow
 def test_mistakes_are_told():
     losses_of = bounds.SurrogateBounds(bounds.simulate(1))
     with pytest.raises(InputError, match=r"SurrogateBounds takes documents with two labels, not 3\."):

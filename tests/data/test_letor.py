@@ -397,6 +397,7 @@ def test_a_line_that_does_not_end_is_refused_while_it_is_read(letor_file):
     assert refusal(path) == f"{path}, {expected}, found '0 qid:1 1:{'0' * 47}...'."
 
 
+@pytest.mark.slow
 def test_counts_are_not_read_while_another_thread_feeds():
     parser, block = new_parser(n_threads=1), np.frombuffer(many_lines(2_000) * 40, dtype=np.uint8)
     refused = []
@@ -439,6 +440,7 @@ def test_files_that_cannot_be_read(letor_file, tmp_path):
             read_letor(letor_file(empty))
 
 
+@pytest.mark.slow
 def test_compressed_files(letor_file):
     text = many_lines(3_000)
     whole = gzip.compress(text)

@@ -56,6 +56,7 @@ def test_a_vector_path_that_the_processor_lacks_is_refused(path):
         _native.count_above(np.zeros(3, dtype=np.float32), path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_documents", [1, 2, 15, 16, 17, 399, 400, 401, 25_000])
 @pytest.mark.parametrize("n_values", [3, 10**9])
 @pytest.mark.parametrize("with_tie_break", [False, True])

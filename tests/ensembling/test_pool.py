@@ -112,6 +112,7 @@ def test_the_model_depends_neither_on_threads_nor_on_the_order_in_which_fits_end
     assert found.standings() == expected.standings()
 
 
+@pytest.mark.slow
 def test_members_join_in_order_whichever_is_fitted_first():
     pool, seen = Pool(), []
     pool.fill(candidates((0.3, 0.0)), n_jobs=5, on_joined=lambda: seen.append(len(pool)))

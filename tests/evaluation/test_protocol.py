@@ -106,6 +106,7 @@ def test_ctrl_c_ends_all_folds_not_one(folder, monkeypatch):
     assert len(fits) == 1
 
 
+@pytest.mark.slow
 def test_a_ranker_may_be_given_by_name(folder):
     by_name = cross_validate("rank-boost", folder)
     assert by_name.per_query("map").tolist() == cross_validate(RankBoost(), folder).per_query("map").tolist()

@@ -62,6 +62,7 @@ def test_the_first_of_equals_is_best():
     assert best_of(trials) is trials[1]
 
 
+@pytest.mark.slow
 def test_the_validation_part_chooses_setting_and_round(folder):
     """The rule again, step by step."""
     result = cross_validate(RANKER, folder, metrics=["ndcg@5"], tune="validation", grid=GRID)
@@ -166,6 +167,7 @@ def test_every_fit_is_counted(folder, tune):
     assert len(seen) == 2 * count_fits(RANKER, tune=tune, grid=GRID)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tune", TUNES)
 def test_plain_json(folder, tune):
     plain = json.loads(json.dumps(cross_validate(RANKER, folder, tune=tune, grid=GRID).to_dict(), allow_nan=False))

@@ -425,6 +425,7 @@ for path in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
 def test_small_files_need_little_memory(tmp_path):
     deep = json.dumps(header_of(feature_node(), about={"a": "deep"})).replace('"deep"', "[" * 900 + "]" * 900)

@@ -30,6 +30,7 @@ def members_of(model):
     return [(one.n_rounds, len(one.calibration.members)) for one in model.members]
 
 
+@pytest.mark.slow
 def test_the_pool_holds_every_learner_split_and_number_of_rounds():
     ranker = CalibratedAdaBoost(**SMALL, exponents=(0.0,), kept_weight=1.0).fit(*judged(), validation=judged(2))
     assert members_of(ranker.model_) == [(5, 2), (20, 2)] * 4

@@ -80,6 +80,7 @@ def test_it_learns_and_scores_are_expected_labels(classes, trees):
     assert ranker.score(*TEST) > best + 0.02
 
 
+@pytest.mark.slow
 @every_kind
 @all_trees
 def test_probabilities_fit_the_training_labels(classes, trees):

@@ -93,6 +93,7 @@ def test_moves_come_in_the_order_of_the_slow_twin(documents):
     assert list(_moves(labels, scores)) == slow.moves(labels.tolist(), scores.tolist())
 
 
+@pytest.mark.slow
 def test_memory_grows_with_the_documents_not_with_their_pairs():
     n = 4000
     labels = np.repeat([1.0, 0.0], n // 2)
