@@ -167,10 +167,9 @@ Kernel linear_by_query(const Sizes& n, Vector<float> gains, Vector<double> disco
     return
         [gains, discounts, query_factors](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {
             const std::size_t n_rows = loss.scores.size();
-            linear_by_query_lambdas(loss, view(gains).subspan(part.row, n_rows),
-                                    view(discounts).subspan(part.row, n_rows),
-                                    view(query_factors).subspan(part.query, loss.queries.size() - 1), n_threads,
-                                    lambdas);
+            linear_by_query_lambdas(
+                loss, view(gains).subspan(part.row, n_rows), view(discounts).subspan(part.row, n_rows),
+                view(query_factors).subspan(part.query, loss.queries.size() - 1), n_threads, lambdas);
         };
 }
 

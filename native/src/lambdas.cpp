@@ -50,8 +50,7 @@ class QueryLinearDeltas : public LinearDeltas {
         : LinearDeltas(gains, query_factors), queries_(queries), discounts_(discounts) {}
 
     double prepare(const QueryPairs& pairs) {
-        const Doubles own =
-            discounts_.subspan(static_cast<std::size_t>(queries_[pairs.query()]), pairs.size());
+        const Doubles own = discounts_.subspan(static_cast<std::size_t>(queries_[pairs.query()]), pairs.size());
         ranked_discounts_.resize(own.size());
         std::transform(own.begin(), own.end(), ranked_discounts_.data(),
                        [](double discount) { return static_cast<float>(discount); });
