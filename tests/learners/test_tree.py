@@ -568,7 +568,7 @@ def test_gains_summed_over_classes_are_those_of_each(path, sums, l2, min_hessian
         for k in range(n_classes):
             left = int(gradient[k, split]), int(hessian[k, split])
             for side, (g, h) in enumerate((left, (5 - left[0], 12 - left[1]))):
-                g, h = g * steps[0][k], h * steps[1][k]
+                g, h = float(g * steps[0][k]), float(h * steps[1][k])  # which may overflow without a warning
                 gains[side] += g * g / (h + l2) if h + l2 > 0 else 0.0
                 hessians[side] += h
         allowed = min(hessians) > 0 and min(hessians) >= min_hessian
