@@ -58,6 +58,8 @@ Output<double> copied(const Vector<double>& values, std::size_t n, const char* s
     return copy;
 }
 
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 52;
+
 nb::object train(Vector<std::int64_t> widths, Vector<double> parameters, Vector<double> mean,
                  Vector<double> mean_square, std::int64_t n_steps, double learning_rate, Matrix<float> values,
                  Vector<std::int64_t> offsets, Vector<std::int64_t> queries, std::optional<Vector<double>> weights,
@@ -69,8 +71,8 @@ nb::object train(Vector<std::int64_t> widths, Vector<double> parameters, Vector<
     if (weights)
         data.weights = checked_finite(*weights, values.shape(0), "weights must be a finite number for every row");
     const Rows steps = checked_rows(queries, offsets.size() - 1);
-    require(n_steps >= 0 && std::isfinite(learning_rate),
-            "n_steps must not be negative, and learning_rate must be finite");
+    require(n_steps >= 0 && n_steps <= kMostSteps, "n_steps must be from 0 to 2^52");
+    require(std::isfinite(learning_rate), "learning_rate must be finite");
     const std::size_t n = parameters.size();
     Output<double> moved = copied(parameters, n, "");
     Output<double> new_mean = copied(mean, n, "mean must be a number for every parameter");

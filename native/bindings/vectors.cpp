@@ -2,6 +2,7 @@
 #include "rankwright/vectors.hpp"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "checks.hpp"
@@ -81,6 +82,9 @@ auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Vecto
     const std::size_t n_rows = codes.shape(0), n_columns = codes.shape(1), n_values = values.shape(1);
     require(values.shape(0) == n_rows, "there must be one row of values per row of codes");
     for (std::uint32_t row : view(rows)) require(row < n_rows, "a row is out of range");
+    const auto most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(rows.size() + 1);
+    for (std::int64_t value : std::span(values.data(), values.size()))
+        require(-most <= value && value <= most, "sums of values must fit in 64 bits");
     WideRows numbers;
     numbers.resize(n_rows, n_values);
     for (std::size_t row = 0; row < n_rows; ++row)

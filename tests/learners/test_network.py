@@ -148,7 +148,8 @@ def test_an_error_of_a_python_loss_passes_through():
         ({"queries": np.array([3])}, "out of range"),
         ({"queries": np.array([-1])}, "out of range"),
         ({"weights": np.ones(3)}, "weights must be a finite number for every row"),
-        ({"n_steps": -1}, "n_steps must not be negative"),
+        ({"n_steps": -1}, r"n_steps must be from 0 to 2\^52"),
+        ({"n_steps": 2**63 - 1}, r"n_steps must be from 0 to 2\^52"),
         ({"pull": lambda _query, _scores: np.zeros(1)}, "the pull must be a number for every document"),
     ],
 )

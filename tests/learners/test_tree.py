@@ -591,6 +591,12 @@ def test_sums_of_several_integers_are_those_of_each(path, n_values, n_columns):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_sums_of_rows_that_exceed_64_bits_are_refused():
+    codes, rows = np.zeros((2, 1), dtype=np.uint8), np.arange(2, dtype=np.uint32)
+    with pytest.raises(ValueError, match="sums of values must fit in 64 bits"):
+        _native.wide_sums(codes, np.full((2, 1), 2**62), rows, 0)
+
+
 def test_sums_whose_right_side_exceeds_64_bits_are_refused():
     left = np.array([-(2**63), 5])
     with pytest.raises(ValueError, match="a right side exceeds 64 bits"):
