@@ -50,6 +50,7 @@ def test_codes_come_back(column):
     assert [None if code < 0 else category.values[code] for code in codes] == column
 
 
+@pytest.mark.filterwarnings("ignore:The model was not trained on these values")
 @examples(100)
 @given(texts, texts)
 def test_encoded_documents_are_recoded_as_their_text_would_be(column, other):

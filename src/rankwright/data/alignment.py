@@ -90,7 +90,9 @@ class _RawTable:
         return self._columns[name].numbers()
 
     def codes(self, category: Category) -> NDArray[np.int64]:
-        return category.codes(self._columns[category.name].texts())
+        texts = self._columns[category.name].texts()
+        _warn_of_new_values(category, {text for text in texts if text is not None})
+        return category.codes(texts)
 
 
 class _EncodedTable:
@@ -115,7 +117,9 @@ class _EncodedTable:
                 "name it in categorical when you read the data."
             )
         own = self._categories[category.name]
-        return own.recoded(own.decoded(self._X[:, [self._place[name] for name in own.columns]]), category)
+        codes = own.decoded(self._X[:, [self._place[name] for name in own.columns]])
+        _warn_of_new_values(category, {own.values[code] for code in np.unique(codes[codes >= 0])})
+        return own.recoded(codes, category)
 
 
 def _by_name(model: HasFeatures, names: tuple[str, ...], table: _Table) -> Floats:
@@ -128,6 +132,13 @@ def _by_name(model: HasFeatures, names: tuple[str, ...], table: _Table) -> Float
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused later
         X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
     return np.ascontiguousarray(X)
+
+
+def _warn_of_new_values(category: Category, values: set[str]) -> None:
+    new = sorted(values.difference(category.values))
+    if new:
+        known = f"The model was not trained on these values of {category.name!r}"
+        warnings.warn(f"{known}, which count as missing: {listed(new)}.", stacklevel=2)
 
 
 def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
