@@ -1,8 +1,8 @@
 """A pool of scorers that any ranker can join: candidates are fitted, judged, and become members.
 
-A `Candidate` is anything that can be fitted: a ranker, or a base learner that gives many members. A `Judge` values
-scores by a metric. A `Member` is a fitted scorer with its scores of the judge's documents and their value. A mixer
-(`ensembling/mixtures.py`) turns members into one scorer.
+A `Candidate` is anything that can be fitted: a ranker, once or on every fold, or a base learner that gives many
+members. A `Judge` values scores by a metric. A `Member` is a fitted scorer with its scores of the judge's
+documents and their value. A mixer (`ensembling/mixtures.py`) turns members into one scorer.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from functools import partial
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.errors import InputError
 from rankwright.models.fitted import checked_scorers
 from rankwright.threads import resolve_threads
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from rankwright.models import Scorer
     from rankwright.training import QueryLabels, TrainingSet
     from rankwright.training.workers import OnRound
+
+    Fit = Callable[[int, OnRound], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,23 +93,35 @@ class Member:
 
 
 M = TypeVar("M", bound=Member)
+Joining = TypeVar("Joining")  # what candidates give: members, or what members are made from
 
 
-class Candidate(NamedTuple, Generic[M]):
-    """A fit that gives members of a pool.
+@dataclass(frozen=True, eq=False)
+class Candidate(Generic[Joining]):
+    """One or several independent fits that together give members of a pool.
 
     Parameters
     ----------
     name
         Names the candidate in messages.
-    fit
-        Called with a number of threads and with `on_round`, which a long fit must call from time to time: it
-        raises an exception when the fit is no longer needed. Returns the members; they must not depend on the
-        number of threads.
+    fits
+        Each is called with a number of threads and with `on_round`, which a long fit must call from time to time:
+        it raises an exception when the fit is no longer needed. Results must not depend on the number of threads.
+    members
+        Makes the members from the results of all fits.
+    cost
+        The expected processor time of all fits, in any unit that the candidates of a pool share.
     """
 
     name: str
-    fit: Callable[[int, OnRound], Iterable[M]]
+    fits: Sequence[Fit]
+    members: Callable[[Sequence[Any]], Iterable[Joining]]
+    cost: float = 1.0
+
+    @classmethod
+    def single(cls, name: str, fit: Callable[[int, OnRound], Iterable[Joining]]) -> Candidate[Joining]:
+        """Return the candidate of one fit, which returns the members."""
+        return cls(name, [fit], lambda results: results[0])
 
 
 def ranker_candidate(
@@ -123,45 +140,55 @@ def ranker_candidate(
     named = name or type(ranker).__name__
 
     def fit(n_threads: int, on_round: OnRound) -> list[Member]:
-        fitted = ranker.unfitted().set_params(n_jobs=n_threads).fit(train, on_round=on_round)
-        if fitted.history_.interrupted:
-            raise KeyboardInterrupt
-        scorer = scale(*checked_scorers([fitted]))
+        scorer = scale(fitted_scorer(ranker, train, n_threads, on_round))
         return [Member(name=named, scorer=scorer) if judge is None else Member.judged(named, scorer, judge)]
 
-    return Candidate(named, fit)
+    return Candidate.single(named, fit)
 
 
-class Pool(Generic[M]):
+def fitted_scorer(
+    ranker: Any, train: RankingData | TrainingSet, n_threads: int, on_round: OnRound, **options: Any
+) -> Scorer:
+    """Fit a copy of a ranker through all its rounds and return its scorer; `options` are those of `fit`."""
+    fitted = ranker.unfitted().set_params(n_jobs=n_threads).fit(train, on_round=on_round, **options)
+    if fitted.history_.interrupted:
+        raise KeyboardInterrupt
+    return checked_scorers([fitted])[0]
+
+
+class Pool(Generic[Joining]):
     """Members in the order of their candidates.
 
-    After `fill`, `failures` holds name and error of every candidate that was left out, and `interrupted` says
-    whether Ctrl-C ended it.
+    After `fill`, `failures` holds name and error of every candidate that could not be fitted, `passed_over` name
+    and reason of every one that there was no time for, and `interrupted` says whether Ctrl-C ended it.
     """
 
-    def __init__(self, members: Iterable[M] = ()) -> None:
-        self.members: list[M] = list(members)
+    def __init__(self, members: Iterable[Joining] = ()) -> None:
+        self.members: list[Joining] = list(members)
         self.failures: list[tuple[str, Exception]] = []
+        self.passed_over: list[tuple[str, str]] = []
         self.interrupted = False
 
     def __len__(self) -> int:
         return len(self.members)
 
-    def __iter__(self) -> Iterator[M]:
+    def __iter__(self) -> Iterator[Joining]:
         return iter(self.members)
 
     def fill(
         self,
-        candidates: Sequence[Candidate[M]],
+        candidates: Sequence[Candidate[Joining]],
         *,
         n_jobs: int | None = None,
+        time_limit: float | None = None,
         on_joined: Callable[[], None] = lambda: None,
+        on_fit: Callable[[str], None] = lambda _name: None,
         skip_failures: bool = False,
     ) -> None:
-        """Fit all candidates, several at once, and add their members in the order of the candidates.
+        """Run the fits of all candidates, several at once, and add their members in the order of the candidates.
 
-        The pool depends neither on the number of threads nor on the order in which the fits end. Ctrl-C ends the
-        fill and keeps the members so far; it is raised again if there are none.
+        Without a time limit the pool depends neither on the number of threads nor on the order in which the fits
+        end. Ctrl-C ends the fill and keeps the members so far; it is raised again if there are none.
 
         Parameters
         ----------
@@ -169,22 +196,36 @@ class Pool(Generic[M]):
             The candidates.
         n_jobs
             Number of threads, shared among the fits; None for all that this process may use.
+        time_limit
+            Seconds after which fits end. A candidate that would need more than the time left, by its cost and
+            the time that others took, is passed over.
         on_joined
             Called after the members of each candidate have joined.
+        on_fit
+            Called after each fit, in order, with the name of its candidate.
         skip_failures
             Whether a candidate that cannot be fitted is left out with a warning; by default the fill fails.
         """
         n_threads = resolve_threads(n_jobs)
-        threads_per_fit = max(1, n_threads // max(1, len(candidates)))
+        limit = TimeLimit(time_limit, n_threads)
+        tasks = [(candidate, fit) for candidate in candidates for fit in candidate.fits]
+        threads_per_fit = max(1, n_threads // max(1, len(tasks)))
 
-        def fit(candidate: Candidate[M], on_round: OnRound) -> list[M]:
-            return list(candidate.fit(threads_per_fit, on_round))
+        def run(task: tuple[Candidate[Joining], Fit], on_round: OnRound) -> Any:
+            candidate, fit = task
+            if any(name == candidate.name for name, _ in self.failures):
+                return None
+            limit.admit(candidate)
+            started = monotonic()
+            result = fit(threads_per_fit, limit.ending(on_round))
+            limit.note(candidate, monotonic() - started)
+            return result
 
         try:
-            with one_thread_for_libraries(), fits_at_once(fit, candidates, workers=n_threads) as running:
-                for candidate, fitted in zip(candidates, running, strict=True):
-                    self._join(candidate.name, fitted, skip_failures)
-                    on_joined()
+            with one_thread_for_libraries(), fits_at_once(run, tasks, workers=n_threads) as running:
+                futures = iter(running)
+                fits_of = [[next(futures) for _ in candidate.fits] for candidate in candidates]
+                self._join_all(candidates, fits_of, skip_failures, on_joined, on_fit)
         except KeyboardInterrupt:
             if not self.members:
                 raise
@@ -193,19 +234,54 @@ class Pool(Generic[M]):
             reasons = "; ".join(f"{name}: {error}" for name, error in self.failures)
             raise InputError(f"No candidate of the pool could be fitted. {reasons}")
 
-    def _join(self, name: str, fitted: Future[list[M]], skip_failures: bool) -> None:
+    def _join_all(
+        self,
+        candidates: Sequence[Candidate[Joining]],
+        fits_of: Sequence[Sequence[Future[Any]]],
+        skip_failures: bool,
+        on_joined: Callable[[], None],
+        on_fit: Callable[[str], None],
+    ) -> None:
+        """Let candidates join in their order; at Ctrl-C those whose fits have all ended still join."""
+        waiting = list(zip(candidates, fits_of, strict=True))
         try:
-            joined: list[M] = result_of(fitted)
-            self.members += joined
+            while waiting:
+                candidate, fits = waiting[0]
+                error = next(_failures(fits, partial(on_fit, candidate.name)), None)
+                waiting.pop(0)
+                if error is None:
+                    self.members += candidate.members([fit.result() for fit in fits])
+                else:
+                    self._leave_out(candidate.name, error, skip_failures)
+                on_joined()
+        except KeyboardInterrupt:
+            for candidate, fits in waiting:
+                if all(fit.done() and not fit.cancelled() and fit.exception() is None for fit in fits):
+                    self.members += candidate.members([fit.result() for fit in fits])
+            raise
+
+    def _leave_out(self, name: str, error: Exception, skip_failures: bool) -> None:
+        if isinstance(error, NoTimeError):
+            self.passed_over.append((name, str(error)))
+        elif skip_failures:
+            self.failures.append((name, error))
+            warnings.warn(f"{name} is left out of the pool: {error}", stacklevel=4)
+        elif isinstance(error, InputError):
+            raise InputError(f"{name}: {error}") from error
+        else:
+            error.add_note(f"This happened while {name} was fitted for a pool.")
+            raise error
+
+
+def _failures(fits: Sequence[Future[Any]], on_fit: Callable[[], None]) -> Iterator[Exception]:
+    """Wait for the fits in order, and yield the errors of those that failed."""
+    for fit in fits:
+        try:
+            result_of(fit)
         except Exception as error:
-            if skip_failures:
-                self.failures.append((name, error))
-                warnings.warn(f"{name} is left out of the pool: {error}", stacklevel=4)
-            elif isinstance(error, InputError):
-                raise InputError(f"{name}: {error}") from error
-            else:
-                error.add_note(f"This happened while {name} was fitted for a pool.")
-                raise
+            yield error
+        else:
+            on_fit()
 
 
 @contextmanager

@@ -212,7 +212,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
                 return []
             return list(level.members(learner, classifier, self._rounds_of(classifier)))
 
-        return Candidate(learner.name, fit)
+        return Candidate.single(learner.name, fit)
 
     def _boost(
         self, learner: BaseLearner, classes: LabelClasses, on_round: Callable[[Round], None] | None = None

@@ -6,11 +6,12 @@ Text means the same in Python as after `--set` on the command line: `value` and 
 from __future__ import annotations
 
 import json
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -291,6 +292,45 @@ class Value(Check):
     def _converted(self, given: Any) -> Any:
         other_form = isinstance(given, Mapping) or callable(given)
         return self.reader(given) if other_form and not isinstance(given, self.kind) else given
+
+
+@dataclass(frozen=True)
+class Duration(Check):
+    """A time in seconds; spelled as a number with or without a unit: 90, 90s, 10m, 1.5h."""
+
+    UNITS: ClassVar[dict[str, float]] = {"s": 1.0, "m": 60.0, "h": 3600.0}
+
+    @property
+    def range(self) -> str:
+        return "a positive number of seconds, or text such as '10m'"
+
+    @property
+    def text_range(self) -> str:
+        return "a time such as 90s, 10m or 1h"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, NUMBER) and not isinstance(value, bool) and 0 < float(value) < inf
+
+    def read(self, text: str) -> Any:
+        bare = text.strip().lower()
+        unit = self.UNITS.get(bare[-1:])
+        seconds = _number(float, bare if unit is None else bare[:-1])
+        return seconds * (unit or 1.0) if isinstance(seconds, float) else text
+
+
+@dataclass(frozen=True)
+class PathText(Check):
+    """The path of a file or folder."""
+
+    @property
+    def range(self) -> str:
+        return "a path"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str | os.PathLike) and bool(os.fspath(value))
+
+    def read(self, text: str) -> Any:
+        return text
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""AutoRanker: the best mixture of rankers that the judged queries allow, and what it will be worth."""

@@ -1,0 +1,143 @@
+"""What each microsecond of scoring buys: mixtures from the whole one down to the cheapest member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.auto.mixing import mix
+from rankwright.errors import InputError
+from rankwright.metrics.base import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.mixing import Mix
+    from rankwright.auto.plan import HeldOut
+    from rankwright.data import RankingData
+    from rankwright.metrics import Metric
+    from rankwright.models import Scorer
+
+SAMPLE = 5_000  # documents that scoring is timed on, or one query if that has more
+REPEATS = 7
+MARGIN = 0.9  # of the budget: the same model may be slower the next time
+
+
+class Priced(NamedTuple):
+    """A mixture, the microseconds that it takes per document on one thread, and its value out of fold."""
+
+    mix: Mix
+    microseconds: float
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Times scorers on a sample of documents."""
+
+    sample: RankingData
+    _entries: dict[tuple[str, int], float] = field(default_factory=dict)
+
+    @classmethod
+    def on(cls, data: RankingData) -> Prices:
+        """Time on the first queries of the data."""
+        n_queries = int(np.searchsorted(data.groups.offsets[1:], SAMPLE)) + 1
+        return cls(data.take_queries(np.arange(min(n_queries, len(data.groups)))))
+
+    def of(self, scorer: Scorer) -> float:
+        """Return the microseconds per document on one thread: the fastest of several runs."""
+        seconds = []
+        for _ in range(REPEATS):
+            started = perf_counter()
+            scorer.predict(self.sample, n_jobs=1)
+            seconds.append(perf_counter() - started)
+        return min(seconds) / len(self.sample) * 1e6
+
+    def of_entry(self, entry: JudgedEntry, place: int) -> float:
+        """Return the microseconds of one entry alone, with the number of rounds at this place."""
+        key = entry.name, entry.rounds[place]
+        if key not in self._entries:
+            self._entries[key] = self.of(entry.cut(place))
+        return self._entries[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Market:
+    """Values and times mixtures of the judged entries.
+
+    Parameters
+    ----------
+    held_out, metric
+        What mixtures are valued by.
+    prices
+        Times their scorers.
+    n_threads
+        Number of threads that mixtures are valued with.
+    single
+        Whether a mixture is the best entry alone.
+    """
+
+    held_out: HeldOut
+    metric: Metric
+    prices: Prices
+    n_threads: int
+    single: bool = False
+
+    def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
+        """Return the mixture of these entries with its time and its value."""
+        return self._priced(mix(entries, single=self.single))
+
+    def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
+        """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
+
+        That is one entry, or half of the rounds of one.
+        """
+        current = self._mixed(entries)
+        while True:
+            yield self._priced(current)
+            smaller = [self._mixed(some) for some in _smaller(current)]
+            if not smaller:
+                return
+            value, cost = self._value(current), self._cost(current)
+            current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
+
+    def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
+        """Return the first of these mixtures that scores a document in so many microseconds."""
+        for one in self.cheaper_and_cheaper(entries):
+            if one.microseconds <= MARGIN * microseconds:
+                return one
+        raise InputError(
+            f"No member scores a document in {microseconds:g} microseconds: {one.mix.entries[0].name} takes "
+            f"{one.microseconds:.2g}; max_microseconds={one.microseconds / MARGIN * 1.1:.2g} would do."
+        )
+
+    def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
+        """Return the mixture of these entries without those that it leaves out."""
+        chosen = mix(entries, single=self.single)
+        return chosen if len(chosen.kept) == len(entries) else mix([entries[one] for one in chosen.kept])
+
+    def _priced(self, chosen: Mix) -> Priced:
+        return Priced(chosen, self.prices.of(chosen.scorer()), self._value(chosen))
+
+    def _value(self, chosen: Mix) -> float:
+        return mean_over_queries(self.held_out.values(self.metric, chosen.scores, self.n_threads))
+
+    def _cost(self, chosen: Mix) -> float:
+        """Return the sum of the entries' microseconds; a mixture may take less, because entries share columns."""
+        return sum(map(self.prices.of_entry, chosen.entries, chosen.places))
+
+
+def _smaller(chosen: Mix) -> Iterator[list[JudgedEntry]]:
+    """Yield the entries without one of them, and with at most half of the rounds of one of them."""
+    entries = list(chosen.entries)
+    for this, (one, place) in enumerate(zip(entries, chosen.places, strict=True)):
+        others = entries[:this], entries[this + 1 :]
+        if len(entries) > 1:
+            yield [*others[0], *others[1]]
+        half = [at for at, rounds in enumerate(one.rounds) if rounds <= one.rounds[place] / 2]
+        if half and one.rounds[place]:
+            yield [*others[0], one.up_to(half[-1]), *others[1]]

@@ -1,0 +1,183 @@
+"""Entries of a portfolio, and what their fits give: scores of the judging documents, and a scorer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.data.query_features import standardised
+from rankwright.ensembling import Candidate, Member, within_query
+from rankwright.ensembling.pool import fitted_scorer
+from rankwright.metrics.base import mean_over_queries
+from rankwright.training.choice import middle_round
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.auto.plan import HeldOut, Part, Plan
+    from rankwright.auto.work import Work
+    from rankwright.metrics import Metric
+    from rankwright.models import Scorer
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.training import TrainingSet
+    from rankwright.training.workers import OnRound
+
+ROUNDS = (5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
+"""The numbers of rounds that are compared, up to the ranker's own."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A ranker of the portfolio.
+
+    Parameters
+    ----------
+    name
+        Its name in standings.
+    ranker
+        The ranker with its settings, not fitted.
+    cost
+        Seconds of a fit, relative to those of the other entries.
+    """
+
+    name: str
+    ranker: Ranker
+    cost: float = 1.0
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """The numbers of rounds to compare; none if the ranker has no rounds."""
+        most = self.ranker.get_params(deep=False).get("rounds")
+        return () if most is None else (*(one for one in ROUNDS if one < most), most)
+
+
+class JudgedScores(NamedTuple):
+    """The scores of a part's judging documents, one row per number of rounds, and the seconds of the fit.
+
+    There is a single row if the scorer cannot be cut to fewer rounds.
+    """
+
+    scores: Doubles
+    seconds: float
+
+
+class FinalFit(NamedTuple):
+    """The scorer that was fitted on all queries, and the seconds of the fit."""
+
+    scorer: Scorer
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedEntry:
+    """An entry after all its fits; the number of its rounds is not chosen yet.
+
+    Parameters
+    ----------
+    entry
+        The entry.
+    scorer
+        Fitted on all queries, with all rounds.
+    rounds
+        The numbers of rounds that it can be cut to; `(0,)` if it cannot be cut.
+    scores
+        For each of them, the scores of all judging documents, standardised within the query.
+    values
+        For each of them, the metric of every judgement.
+    held_out
+        The judgements.
+    seconds
+        Seconds of all its fits, each on one thread.
+    """
+
+    entry: Entry
+    scorer: Scorer
+    rounds: tuple[int, ...]
+    scores: Sequence[Doubles]
+    values: Sequence[Doubles]
+    held_out: HeldOut
+    seconds: float
+
+    @property
+    def name(self) -> str:
+        """The name of the entry."""
+        return self.entry.name
+
+    @cached_property
+    def curve(self) -> list[float]:
+        """The mean of the metric for each number of rounds."""
+        return [mean_over_queries(values) for values in self.values]
+
+    def best_place(self, judgements: NDArray[np.bool_] | None = None) -> int:
+        """Return the place among `rounds` of the number of rounds that these judgements choose."""
+        if len(self.rounds) == 1:
+            return 0
+        values = [self.held_out.by_query(one, judgements) for one in self.values]
+        return max(0, middle_round([mean_over_queries(one) for one in values], values).best_round - 1)
+
+    def up_to(self, place: int) -> JudgedEntry:
+        """Return the entry without the numbers of rounds after this place."""
+        end = place + 1
+        return replace(self, rounds=self.rounds[:end], scores=self.scores[:end], values=self.values[:end])
+
+    def member(self, place: int) -> Member:
+        """Return the entry with the number of rounds at this place as a member of a mixture."""
+        scorer = within_query(self.cut(place))
+        return Member(name=self.name, scorer=scorer, scores=self.scores[place], value=self.curve[place])
+
+    def cut(self, place: int) -> Scorer:
+        """Return the scorer with the number of rounds at this place."""
+        n_rounds = self.rounds[place]
+        return self.scorer if not 0 < n_rounds < self.scorer.n_rounds else self.scorer.first(n_rounds)
+
+
+def candidate_of(
+    entry: Entry, plan: Plan, metric: Metric, weights: Doubles | None, work: Work
+) -> Candidate[JudgedEntry]:
+    """Return the candidate that fits an entry on every part and on the whole data."""
+
+    def on_part(part: Part) -> Callable[[int, OnRound], JudgedScores]:
+        def fit(n_threads: int, on_round: OnRound) -> JudgedScores:
+            started = monotonic()
+            own = None if weights is None else weights[part.rows]
+            scorer = fitted_scorer(entry.ranker, part.train, n_threads, on_round, sample_weight=own)
+            return JudgedScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
+
+        return fit
+
+    def on_all(n_threads: int, on_round: OnRound) -> FinalFit:
+        started = monotonic()
+        scorer = fitted_scorer(entry.ranker, plan.whole, n_threads, on_round, sample_weight=weights)
+        return FinalFit(scorer, monotonic() - started)
+
+    def members(results: Sequence[Any]) -> list[JudgedEntry]:
+        return [_judged(entry, results[:-1], results[-1], plan.held_out, metric)]
+
+    fits = [work.scores(entry, number, on_part(part)) for number, part in enumerate(plan.parts)]
+    return Candidate(entry.name, [*fits, work.scorer(entry, on_all)], members, cost=entry.cost)
+
+
+def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:
+    """Return the scores of the judging documents, one row per number of rounds that the scorer can be cut to."""
+    rounds = entry.rounds if scorer.n_rounds else ()
+    cut = [scorer.first(one) if one < scorer.n_rounds else scorer for one in rounds] or [scorer]
+    return np.array([one.predict(judges.data, n_jobs=n_threads) for one in cut])
+
+
+def _judged(
+    entry: Entry, parts: Sequence[JudgedScores], final: FinalFit, held_out: HeldOut, metric: Metric
+) -> JudgedEntry:
+    rows = np.concatenate([one.scores for one in parts], axis=1)
+    scores = [standardised(row, held_out.labels.groups) for row in rows]
+    values = [held_out.values(metric, row, 1) for row in rows]
+    seconds = sum(one.seconds for one in parts) + final.seconds
+    return JudgedEntry(
+        entry, final.scorer, entry.rounds if len(rows) > 1 else (0,), scores, values, held_out, seconds
+    )

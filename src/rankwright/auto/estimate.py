@@ -1,0 +1,173 @@
+"""What a mixture will be worth on new queries: its out-of-fold value, corrected for everything that was chosen.
+
+Rounds and weights for the queries of a part are chosen by the other queries alone, so no query judges a choice
+that it took part in. The same holds for the best single member and the best single feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.auto.mixing import mix
+from rankwright.evaluation.comparison import compare
+from rankwright.metrics.base import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.plan import HeldOut, Plan
+    from rankwright.metrics import Metric
+
+LEVEL = 0.95  # of the interval
+CHOOSING_FOLDS = 5  # of the judging queries, if a single part judges
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What a simpler choice would give on the same queries, and how far the mixture is ahead of it.
+
+    `name` is the choice by all queries; the value is that of the same choice made without the judging queries.
+    """
+
+    name: str
+    value: float
+    ahead: float
+    p_value: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The expected mean of the metric on new queries, with its interval, and what simpler choices would give."""
+
+    metric: str
+    value: float
+    interval: tuple[float, float]
+    queries: int
+    best_member: Rival
+    best_feature: Rival | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the estimate as plain JSON."""
+        rivals = {"best_member": self.best_member, "best_feature": self.best_feature}
+        return {
+            "metric": self.metric,
+            "value": self.value,
+            "interval": list(self.interval),
+            "queries": self.queries,
+            **{name: None if one is None else vars(one) for name, one in rivals.items()},
+        }
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
+
+
+def estimate(
+    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, n_threads: int, *, single: bool = False
+) -> Estimate:
+    """Return the estimate for the mixture of these entries, or for the best one if `single`."""
+    held_out = plan.held_out
+
+    def mixture(choosing: NDArray[np.bool_]) -> Doubles:
+        return held_out.values(metric, mix(entries, choosing, single=single).scores, n_threads)
+
+    own = held_out.by_query(crossed(held_out, mixture))
+    return Estimate(
+        str(metric),
+        mean_over_queries(own),
+        interval_of(own),
+        int((~np.isnan(own)).sum()),
+        _best_member(entries, held_out, own),
+        _best_feature(plan, metric, own, n_threads),
+    )
+
+
+def crossed(held_out: HeldOut, values: Callable[[NDArray[np.bool_]], Doubles]) -> Doubles:
+    """Return the value of every judgement; `values` gives those of the choice that some judgements make."""
+    found = np.full(len(held_out.query), np.nan)
+    for judging, choosing in _turns(held_out):
+        found[judging] = values(choosing)[judging]
+    return found
+
+
+def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
+    """Yield the judgements of each part, and those of all other queries; a single part is divided."""
+    if held_out.part.max():
+        parts = held_out.part
+    else:
+        parts = np.random.default_rng(0).permutation(len(held_out.query)) % min(
+            CHOOSING_FOLDS, len(held_out.query)
+        )
+    for part in range(int(parts.max()) + 1):
+        judging = parts == part
+        yield judging, ~np.isin(held_out.query, held_out.query[judging])
+
+
+def interval_of(values: Doubles) -> tuple[float, float]:
+    """Return Student's confidence interval of the mean; without an error to estimate it, NaN."""
+    from scipy.stats import t
+
+    kept = values[~np.isnan(values)]
+    if len(kept) < 2:
+        return np.nan, np.nan
+    reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * kept.std(ddof=1) / np.sqrt(len(kept))
+    return float(kept.mean() - reach), float(kept.mean() + reach)
+
+
+def _best_member(entries: Sequence[JudgedEntry], held_out: HeldOut, mixture: Doubles) -> Rival:
+    def best(choosing: NDArray[np.bool_] | None) -> tuple[str, Doubles]:
+        places = [one.best_place(choosing) for one in entries]
+        values = [one.values[place] for one, place in zip(entries, places, strict=True)]
+        means = [mean_over_queries(one if choosing is None else one[choosing]) for one in values]
+        winner = int(np.nanargmax(means)) if not np.isnan(means).all() else 0
+        return entries[winner].name, values[winner]
+
+    return _rival(best(None)[0], held_out.by_query(crossed(held_out, lambda chosen: best(chosen)[1])), mixture)
+
+
+def _best_feature(plan: Plan, metric: Metric, mixture: Doubles, n_threads: int) -> Rival | None:
+    """Return the best single feature, with its better direction; None if all features are constant."""
+    data, held_out = plan.whole.data, plan.held_out
+    rows = _rows(plan)
+    names, values = [], []
+    for feature in range(data.n_features):
+        column = data.X[rows, feature].astype(np.float64)
+        if np.nanmin(column, initial=np.inf) == np.nanmax(column, initial=-np.inf):
+            continue
+        name = f"feature {feature + 1}" if data.feature_names is None else data.feature_names[feature]
+        for sign, order in ((1.0, "descending"), (-1.0, "ascending")):
+            # A missing value ranks below all others, in either direction.
+            scores = np.nan_to_num(sign * column, nan=float(np.nanmin(sign * column)) - 1.0)
+            names.append(name if sign > 0 else f"{name}, {order}")
+            values.append(held_out.values(metric, scores, n_threads))
+    if not values:
+        return None
+    table = np.array(values)
+
+    def best(choosing: NDArray[np.bool_]) -> int:
+        means = [mean_over_queries(one[choosing]) for one in table]
+        return 0 if np.isnan(means).all() else int(np.nanargmax(means))
+
+    everyone = np.ones(table.shape[1], dtype=bool)
+    found = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
+    return _rival(names[best(everyone)], found, mixture)
+
+
+def _rows(plan: Plan) -> NDArray[np.int64]:
+    """Return the row in the whole data of every judging document."""
+    groups = plan.whole.data.groups
+    return np.concatenate([np.arange(groups.offsets[q], groups.offsets[q + 1]) for q in plan.held_out.query])
+
+
+def _rival(name: str, values: Doubles, mixture: Doubles) -> Rival:
+    if np.isnan(mixture - values).all():
+        return Rival(name, np.nan, np.nan, np.nan)
+    found = compare(mixture, values)
+    return Rival(name, mean_over_queries(values), found.difference, found.p_value)

@@ -1,0 +1,154 @@
+"""Runs the fits of a portfolio, several at once, and tells how its members stand as they go."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.auto.entries import candidate_of
+from rankwright.auto.mixing import mix
+from rankwright.auto.standings import Progress, standings_of
+from rankwright.data.counted import counted
+from rankwright.ensembling import Pool
+from rankwright.ensembling.pool import fitted_scorer
+from rankwright.errors import InputError
+from rankwright.metrics.base import mean_over_queries
+from rankwright.training import History, Round
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankwright.auto.entries import Entry, JudgedEntry
+    from rankwright.auto.mixing import Mix
+    from rankwright.auto.plan import Plan
+    from rankwright.auto.work import Work
+    from rankwright.metrics import Metric
+    from rankwright.training import FitTask
+
+    Watch = Callable[[Progress], None]
+
+PILOT_QUERIES = 20
+
+
+class Judging:
+    """The fits of a portfolio.
+
+    Parameters
+    ----------
+    plan
+        The parts that judge.
+    metric
+        Judges members and mixtures.
+    task
+        The checked input of the fit: weights of documents, threads.
+    time_limit
+        Seconds for all fits; None for no limit.
+    single
+        Whether the mixture is the best entry alone.
+    """
+
+    def __init__(
+        self, plan: Plan, metric: Metric, task: FitTask, time_limit: float | None, *, single: bool
+    ) -> None:
+        self._plan, self._metric, self._task = plan, metric, task
+        self._time_limit, self._single = time_limit, single
+        self.pool: Pool[JudgedEntry] = Pool()
+        self._rounds: list[Round] = []
+        self._n_entries = 0
+
+    @property
+    def history(self) -> History:
+        """The value of the mixture after each member; the last one is kept."""
+        reason = f"all {counted(len(self.pool), 'member')}"
+        n_rounds = len(self._rounds)
+        return History(tuple(self._rounds), n_rounds, self.pool.interrupted, converging=True, reason=reason)
+
+    def run(self, entries: Sequence[Entry], work: Work, watch: Watch | None) -> None:
+        """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
+        weights = self._task.weights
+        candidates = [candidate_of(one, self._plan, self._metric, weights, work) for one in entries]
+        report = _Report(watch, sum(len(one.fits) for one in candidates), self._time_limit)
+
+        def joined() -> None:
+            if len(self.pool) > len(self._rounds):  # not an entry that was left out
+                chosen, value = self._mixed()
+                self._rounds.append(Round(len(self.pool), 1.0, None, value))
+                if self._task.on_round is not None:
+                    self._task.on_round(self._rounds[-1])
+                report.joined(chosen, value)
+
+        self.pool.fill(
+            candidates,
+            n_jobs=self._task.n_threads,
+            time_limit=self._time_limit,
+            on_joined=joined,
+            on_fit=report.fitted,
+            skip_failures=True,
+        )
+        self._tell(entries)
+
+    def _mixed(self) -> tuple[Mix, float]:
+        chosen = mix(self.pool.members, single=self._single)
+        values = self._plan.held_out.values(self._metric, chosen.scores, self._task.n_threads)
+        return chosen, mean_over_queries(values)
+
+    def _tell(self, entries: Sequence[Entry]) -> None:
+        """Say what is missing; refuse a time limit that was too short for any member."""
+        if not len(self.pool):
+            needed = self._seconds_needed(entries[0])
+            raise InputError(
+                f"time_limit={self._time_limit:g} seconds is too short for a single member: {entries[0].name} "
+                f"takes about {needed:.2g}."
+            )
+        for name, reason in self.pool.passed_over:
+            warnings.warn(f"{name} is passed over: {reason}.", stacklevel=5)
+        if self.pool.interrupted:
+            members = f"{len(self.pool)} of {counted(len(entries), 'member')}"
+            warnings.warn(f"Interrupted; the model is the mixture of {members}.", stacklevel=5)
+
+    def _seconds_needed(self, entry: Entry) -> float:
+        """Return about how long the fits of an entry take, from one fit on a few queries."""
+        whole = self._plan.whole
+        queries = np.arange(len(whole.data.groups))[:: max(1, len(whole.data.groups) // PILOT_QUERIES)]
+        pilot, started = whole.take_queries(queries), monotonic()
+        fitted_scorer(entry.ranker, pilot, 1, lambda _: None)
+        seconds = (monotonic() - started) * len(whole) / len(pilot)
+        n_fits = len(self._plan.parts) + 1
+        return 1.5 * seconds * n_fits / min(n_fits, self._task.n_threads)
+
+
+class _Report:
+    """Calls `watch` after each fit."""
+
+    def __init__(self, watch: Watch | None, total: int, time_limit: float | None) -> None:
+        self._watch, self._started = watch, monotonic()
+        self._total, self._time_limit = total, time_limit
+        self._fits, self._ended = 0, Counter[str]()
+        self._chosen: Mix | None = None
+        self._value: float | None = None
+
+    def fitted(self, name: str) -> None:
+        """Count a fit of this entry."""
+        self._fits += 1
+        self._ended[name] += 1
+        self._call()
+
+    def joined(self, chosen: Mix, value: float) -> None:
+        """Take the mixture of the members so far, and its value."""
+        self._chosen, self._value = chosen, value
+        for one in chosen.entries:
+            del self._ended[one.name]
+        self._call()
+
+    def _call(self) -> None:
+        if self._watch is None:
+            return
+        seconds = monotonic() - self._started
+        left = None if self._time_limit is None else max(0.0, self._time_limit - seconds)
+        standings = () if self._chosen is None else standings_of(self._chosen)
+        ended = dict(self._ended)
+        self._watch(Progress(standings, self._value, self._fits, self._total, ended, seconds, left))

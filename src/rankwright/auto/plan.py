@@ -1,0 +1,128 @@
+"""Which queries judge which fits: folds for a few judged queries, one held-out part for very many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.data.counted import counted
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
+from rankwright.data.splitting import deal_folds
+from rankwright.errors import InputError
+from rankwright.training import QueryLabels, TrainingSet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.metrics import Metric
+
+HELD_OUT_FRACTION = 0.2
+FOLDS = 5
+MANY_QUERIES, MANY_DOCUMENTS = 3_000, 200_000
+"""From so many queries or documents on, one held-out part judges: folds would cost more than they tell."""
+
+
+class Part(NamedTuple):
+    """Queries to learn from, with their rows in the whole data, and the other queries, which judge."""
+
+    train: TrainingSet
+    rows: NDArray[np.int64]
+    judges: TrainingSet
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The judging documents of all parts, one part after the other; with repeats a query judges several times.
+
+    Parameters
+    ----------
+    labels
+        Labels and query groups. Each time that a query judges is a group of its own, a judgement.
+    query, part
+        For each judgement, the number of its query in the whole data, and the number of its part.
+    """
+
+    labels: QueryLabels
+    query: NDArray[np.int64]
+    part: NDArray[np.int64]
+
+    def values(self, metric: Metric, scores: Doubles, n_threads: int) -> Doubles:
+        """Return the metric of every judgement."""
+        ranking = Ranking.of(scores, self.labels.groups, n_jobs=n_threads)
+        return metric.per_query(self.labels.y, ranking, n_jobs=n_threads)
+
+    def by_query(self, values: Doubles, judgements: NDArray[np.bool_] | None = None) -> Doubles:
+        """Return one value per judging query, the mean over its judgements; None for all judgements."""
+        query = self.query if judgements is None else self.query[judgements]
+        _, place = np.unique(query, return_inverse=True)
+        return np.asarray(
+            np.bincount(place, values if judgements is None else values[judgements]) / np.bincount(place)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The parts that members are judged on, and the whole data that they are then fitted on.
+
+    The whole data are in canonical order, so that neither the order of the rows nor the names of the queries
+    matter.
+    """
+
+    whole: TrainingSet
+    parts: tuple[Part, ...]
+    held_out: HeldOut
+    folds: int
+    repeats: int
+
+    @classmethod
+    def of(cls, whole: TrainingSet, random_state: int) -> Plan:
+        """Divide the queries of data in canonical order."""
+        n_queries = len(whole.data.groups)
+        if n_queries < 2:
+            raise InputError("AutoRanker needs at least 2 judged queries: some to learn from and others to judge.")
+        folds, repeats = division_for(n_queries, len(whole))
+        judging = _judging(n_queries, folds, repeats, np.random.default_rng(random_state))
+        return cls(whole, tuple(_part(whole, one) for one in judging), _held_out(whole, judging), folds, repeats)
+
+    def __str__(self) -> str:
+        queries = counted(len(np.unique(self.held_out.query)), "query")
+        if self.folds == 1:
+            return f"judged by {queries} held out"
+        repeated = f", {self.repeats} times" if self.repeats > 1 else ""
+        return f"judged out of fold by {queries} in {self.folds} folds{repeated}"
+
+
+def division_for(n_queries: int, n_documents: int) -> tuple[int, int]:
+    """Return the number of folds and of repeats; a single fold is a held-out part."""
+    if n_queries >= MANY_QUERIES or (n_documents >= MANY_DOCUMENTS and n_queries >= 10 * FOLDS):
+        return 1, 1
+    return min(FOLDS, n_queries), 3 if n_queries < 150 else 2 if n_queries < 500 else 1
+
+
+def _judging(n_queries: int, folds: int, repeats: int, random: np.random.Generator) -> list[NDArray[np.bool_]]:
+    """Return, for every part, whether each query judges."""
+    if folds == 1:
+        return [random.permutation(n_queries) < round(HELD_OUT_FRACTION * n_queries)]
+    dealt = [deal_folds(np.arange(n_queries), folds, random) for _ in range(repeats)]
+    return [fold_of_query == fold for fold_of_query in dealt for fold in range(folds)]
+
+
+def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> Part:
+    rows = np.flatnonzero(~judging[whole.data.groups.query_of_row])
+    return Part(whole.take_queries(~judging), rows, whole.take_queries(judging))
+
+
+def _held_out(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> HeldOut:
+    groups = whole.data.groups
+    queries = [np.flatnonzero(one) for one in judging]
+    y = np.concatenate([whole.data.y[one[groups.query_of_row]] for one in judging])
+    query = np.concatenate(queries)
+    part = np.repeat(np.arange(len(judging)), [len(one) for one in queries])
+    # In canonical order the documents of a query are adjacent.
+    return HeldOut(QueryLabels(y, QueryGroups.of_sizes(groups.sizes[query])), query, part)

@@ -1,0 +1,62 @@
+"""The rankers that AutoRanker tries, in order: each adds most to the mixture of those before it.
+
+`benchmarks/portfolio.py` makes the order and measures the costs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from rankwright.auto.entries import Entry
+from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
+from rankwright.rankers.lambdamart import LambdaMART
+from rankwright.rankers.lambdarank import LambdaRank
+from rankwright.rankers.listnet import ListNet
+from rankwright.rankers.mart import MART
+from rankwright.rankers.mcrank import McRank
+from rankwright.rankers.rankboost import RankBoost
+from rankwright.rankers.ranksvm import RankSVM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.auto.plan import Plan
+    from rankwright.rankers.ranker import Ranker
+
+COLUMNS = ("zscore", "rank")
+
+PORTFOLIO = (
+    Entry("LambdaMART, columns", LambdaMART(rounds=400, query_features=COLUMNS), 1.2),
+    Entry("RankSVM", RankSVM(), 0.2),
+    Entry("MART, columns", MART(rounds=400, query_features=COLUMNS), 0.9),
+    Entry("ListNet", ListNet(), 0.8),
+    Entry("McRank, columns", McRank(rounds=200, query_features=COLUMNS), 0.9),
+    Entry("CalibratedAdaBoost", CalibratedAdaBoost(splits=5), 5.0),
+    Entry("LambdaRank", LambdaRank(), 0.9),
+    Entry("LambdaMART", LambdaMART(rounds=400, random_state=1), 0.8),
+)
+
+INTERPRETABLE = (
+    Entry("RankSVM", RankSVM(), 0.2),
+    Entry("ListNet", ListNet(), 0.8),
+    Entry("AdaRank", AdaRank(), 0.1),
+    Entry("RankBoost", RankBoost(rounds=100), 0.3),
+)
+"""Weighted sums of features, and of thresholds on single features in one direction each."""
+
+
+def portfolio_for(plan: Plan) -> Sequence[Entry]:
+    """Return the portfolio for data of this size."""
+    del plan
+    return PORTFOLIO
+
+
+def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:
+    """Yield rankers with the names of their classes; equal names are numbered."""
+    names = [type(one).__name__ for one in rankers]
+    seen = Counter[str]()
+    for name, one in zip(names, rankers, strict=True):
+        seen[name] += 1
+        yield name if names.count(name) == 1 else f"{name} {seen[name]}", one

@@ -1,0 +1,190 @@
+"""AutoRanker: a mixture of many rankers, judged out of fold, with an honest estimate of its value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from rankwright.auto.budget import Market, Prices
+from rankwright.auto.entries import Entry
+from rankwright.auto.estimate import Estimate, estimate
+from rankwright.auto.judging import Judging
+from rankwright.auto.plan import Plan
+from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
+from rankwright.auto.run import Run
+from rankwright.auto.work import Work
+from rankwright.data.splitting import concat
+from rankwright.errors import InputError
+from rankwright.metrics import NDCG
+from rankwright.rankers.catalogue import read_ranker
+from rankwright.rankers.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
+from rankwright.rankers.families import RandomParameters
+from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
+from rankwright.rankers.ranker import Ranker
+from rankwright.training import FitTask, History, TrainingSet
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.standings import MemberStanding, Progress
+    from rankwright.ensembling import Pool
+    from rankwright.models import Scorer
+
+ANY_RANKER = Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm")
+
+
+class AutoRanker(RandomParameters, Ranker):
+    """A mixture of many rankers, each judged on queries that it has not learned from.
+
+    Every ranker of a portfolio is fitted on parts of the queries and judged by the others, out of fold; these
+    choose its number of rounds and its weight in the mixture. The rankers are then fitted on all queries.
+    Validation data are judged queries like the others.
+    """
+
+    name: ClassVar[str] = "auto"
+
+    metric: MetricParameter = parameter(
+        meaning="Metric by which members and mixtures are judged, and which members optimise if they can.",
+        default=NDCG(k=10),
+        kw_only=False,
+    )
+    time_limit: Spelled[float | None, float | str | None] = parameter(
+        Duration(optional=True),
+        "Time for all fits, in seconds or as text such as '10m': a ranker that would take longer than the time "
+        "left is passed over. None: no limit.",
+        default=None,
+    )
+    max_microseconds: float | None = parameter(
+        Real(above=0.0, optional=True),
+        "Longest time to score one document on one thread of this machine, in microseconds. Members are left out, "
+        "or cut to fewer rounds, until the model is as fast. None: no limit.",
+        default=None,
+    )
+    interpretable: bool = parameter(
+        Flag(),
+        "Whether the model is the best single member of a portfolio of simple models: weighted sums of features, "
+        "or of thresholds on them.",
+        default=False,
+    )
+    companions: Sequence[str] = parameter(
+        ListOf(OneOf(("lightgbm", "xgboost", "catboost")), distinct=True),
+        "Other libraries whose rankers join the portfolio; they must be installed.",
+        default=(),
+    )
+    portfolio: Spelled[Sequence[Ranker] | None, Sequence[Ranker | str | Mapping[str, Any]] | str | None] = (
+        parameter(
+            ListOf(
+                ANY_RANKER, least=1, optional=True, text="names separated by commas, such as ranksvm,lambdamart"
+            ),
+            "The rankers to mix. None: the built-in portfolio.",
+            default=None,
+        )
+    )
+    work: str | os.PathLike[str] | None = parameter(
+        PathText(optional=True),
+        "Folder that keeps every finished fit: a run that was killed goes on from there. None: keep nothing.",
+        default=None,
+    )
+    standings_: tuple[MemberStanding, ...] = fitted("The members, by weight and then by value.")
+    estimate_: Estimate = fitted("The value to expect on new queries, with its interval.")
+    run_: Run = fitted("All that is known of the fits: judged members, failures, members passed over.")
+    _watch: Callable[[Progress], None] | None = fitted("")
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        qid: ArrayLike | None = None,
+        *,
+        on_progress: Callable[[Progress], None] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Learn from judged documents; takes what every ranker's `fit` takes, except `start`.
+
+        `on_progress` is called with the state of the run after each fit.
+        """
+        self._watch = on_progress
+        try:
+            return super().fit(X, y, qid, **options)
+        finally:
+            self._watch = None
+
+    def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
+        """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
+        del refit
+        task = _all_queries(task)
+        return (task, *self._fit(task))
+
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
+        if not np.ptp(task.train.data.y):
+            raise InputError("There is nothing to learn: all documents have the same label.")
+        plan = Plan.of(task.train, self.random_state)
+        judging = Judging(plan, self.metric, task, self.time_limit, single=self.interpretable)
+        judging.run(self._entries(plan), Work(self.work, plan, self._settings()), self._watch)
+        self.run_ = self._mixed(judging.pool, plan, task.n_threads)
+        kept = self.run_.kept.mix
+        self.standings_ = self.run_.standings()
+        self.estimate_ = estimate(kept.entries, plan, self.metric, task.n_threads, single=self.interpretable)
+        return kept.scorer(), judging.history
+
+    def _entries(self, plan: Plan) -> list[Entry]:
+        """Return the portfolio for these data, each ranker with the metric to optimise."""
+        if self.portfolio is not None:
+            return [Entry(name, one) for name, one in named(self.portfolio)]
+        entries = INTERPRETABLE if self.interpretable else portfolio_for(plan)
+        return [replace(one, ranker=one.ranker.unfitted().set_params(metric=self.metric)) for one in entries]
+
+    def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
+        prices = Prices.on(plan.whole.data)
+        market = Market(plan.held_out, self.metric, prices, n_threads, single=self.interpretable)
+        whole = market.priced(pool.members)
+        kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
+        failures = {name: str(error) for name, error in pool.failures}
+        return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
+
+    def _settings(self) -> dict[str, Any]:
+        """Return what fits depend on besides the data and their own settings."""
+        return {"metric": str(self.metric), "random_state": self.random_state}
+
+    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
+        about = super()._about(task, history)
+        about["parameters"] = {name: one for name, one in about["parameters"].items() if name != "work"}
+        # Without times: the same data and seed give the same file.
+        members = [
+            {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
+            for one in self.standings_
+        ]
+        facts: dict[str, Any] = {
+            "judged": str(self.run_.plan),
+            "estimate": self.estimate_.to_dict(),
+            "members": members,
+        }
+        return about | {name: _without_nan(one) for name, one in facts.items()}
+
+
+def _all_queries(task: FitTask) -> FitTask:
+    """Return the task of learning from training and validation documents, in canonical order."""
+    train, weights = task.train, task.row_weights
+    if task.validation is not None:
+        if weights is not None:
+            raise InputError("AutoRanker takes weights only without validation data, which would have none.")
+        train = TrainingSet(concat(train.data, task.validation.data, shared_queries="separate"))
+    rows = train.canonical_rows
+    ordered = TrainingSet(train.data.take(rows))
+    return replace(task, train=ordered, validation=None, row_weights=None if weights is None else weights[rows])
+
+
+def _without_nan(value: Any) -> Any:
+    """Return plain JSON with NaN replaced by None."""
+    if isinstance(value, dict):
+        return {name: _without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,0 +1,137 @@
+"""Finished fits kept in a folder, so that a run that was killed goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.auto.entries import FinalFit, JudgedScores
+from rankwright.data.files import write_whole
+from rankwright.errors import InputError
+from rankwright.models.store import load, save
+from rankwright.version import __version__
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+    from rankwright.auto.entries import Entry
+    from rankwright.auto.plan import Plan
+    from rankwright.training.workers import OnRound
+
+MANIFEST = "work.json"
+
+
+class Work:
+    """Keeps the result of every fit in a folder; without a folder nothing is kept.
+
+    Every file is written completely or not at all, so a run may be killed at any time. A file that cannot be read
+    is fitted again.
+
+    Parameters
+    ----------
+    folder
+        The folder, made if it does not exist; None to keep nothing.
+    plan
+        The data and their parts; a folder that holds fits of others is refused.
+    settings
+        What else the fits depend on.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None, plan: Plan, settings: dict[str, Any]) -> None:
+        self._folder = None if folder is None else Path(folder)
+        if self._folder is not None:
+            _claim(self._folder, {"rankwright": __version__, "data": _fingerprint(plan), **settings})
+
+    def scores(
+        self, entry: Entry, part: int, fit: Callable[[int, OnRound], JudgedScores]
+    ) -> Callable[[int, OnRound], JudgedScores]:
+        """Return the fit on a part, which reads its result from the folder or writes it there."""
+        path = self._path(entry, f"part-{part + 1}.npz")
+        return fit if path is None else _kept(path, fit, _read_scores, _write_scores)
+
+    def scorer(self, entry: Entry, fit: Callable[[int, OnRound], FinalFit]) -> Callable[[int, OnRound], FinalFit]:
+        """Return the fit on all queries, which reads its result from the folder or writes it there."""
+        path = self._path(entry, "all.rw")
+        return fit if path is None else _kept(path, fit, _read_scorer, _write_scorer)
+
+    def _path(self, entry: Entry, name: str) -> Path | None:
+        """Return the file of a fit; the folder of an entry is named after it and the hash of its settings."""
+        if self._folder is None:
+            return None
+        settings = hashlib.sha256(repr(entry.ranker).encode()).hexdigest()[:12]
+        return self._folder / f"{re.sub(r'[^a-z0-9]+', '-', entry.name.lower()).strip('-')}-{settings}" / name
+
+
+def _kept(path: Path, fit: Any, read: Callable[[Path], Any], write: Callable[[Path, Any], None]) -> Any:
+    def read_or_fit(n_threads: int, on_round: OnRound) -> Any:
+        if path.exists():
+            try:
+                return read(path)
+            except (InputError, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+                warnings.warn(f"{path} cannot be read and is fitted again: {error}", stacklevel=2)
+        result = fit(n_threads, on_round)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, result)
+        return result
+
+    return read_or_fit
+
+
+def _read_scores(path: Path) -> JudgedScores:
+    with np.load(path, allow_pickle=False) as kept:
+        return JudgedScores(kept["scores"], float(kept["seconds"]))
+
+
+def _write_scores(path: Path, result: JudgedScores) -> None:
+    with write_whole(path) as file:
+        np.savez(file, scores=result.scores, seconds=result.seconds)
+
+
+def _read_scorer(path: Path) -> FinalFit:
+    scorer = load(path)
+    seconds = scorer.about.get("seconds")
+    return FinalFit(scorer, float(seconds) if isinstance(seconds, int | float) else 0.0)
+
+
+def _write_scorer(path: Path, result: FinalFit) -> None:
+    save(result.scorer.described(about={**result.scorer.about, "seconds": result.seconds}), path)
+
+
+def _claim(folder: Path, wanted: dict[str, Any]) -> None:
+    """Write the folder's manifest, or refuse the folder if it has another one."""
+    manifest = folder / MANIFEST
+    wanted = json.loads(json.dumps(wanted))
+    if not manifest.exists():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"The work folder {folder} must be new, empty, or that of an earlier run.")
+        folder.mkdir(parents=True, exist_ok=True)
+        with write_whole(manifest) as file:
+            file.write(json.dumps(wanted, indent=2).encode())
+        return
+    try:
+        found = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found != wanted:
+        different = [name for name in wanted if not isinstance(found, dict) or found.get(name) != wanted[name]]
+        raise InputError(
+            f"The work folder {folder} is that of a run with other {' and '.join(different)}: "
+            "choose another folder, or delete this one."
+        )
+
+
+def _fingerprint(plan: Plan) -> str:
+    """Return a hash of the judged documents, their order apart."""
+    data, digest = plan.whole.data, hashlib.sha256()
+    for array in (data.X, data.y, data.groups.sizes):
+        digest.update(np.ascontiguousarray(array).data)
+    digest.update(repr((data.feature_names, data.categories, plan.folds, plan.repeats)).encode())
+    return digest.hexdigest()

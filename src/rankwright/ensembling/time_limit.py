@@ -1,0 +1,81 @@
+"""The time that a pool may take, and which candidates still fit into it."""
+
+from __future__ import annotations
+
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rankwright.ensembling.pool import Candidate
+    from rankwright.training.workers import OnRound
+
+
+class NoTimeError(Exception):
+    """There is no time for a fit."""
+
+
+class TimeLimit:
+    """Passes over candidates that would need more than the time left, and ends fits when it is over.
+
+    How long a candidate takes is known from its cost and from the seconds per cost of the fits before it. Threads
+    may share a limit.
+
+    Parameters
+    ----------
+    seconds
+        The time for all fits; None for no limit.
+    n_threads
+        Number of fits that run at once.
+    """
+
+    def __init__(self, seconds: float | None, n_threads: int) -> None:
+        self._seconds, self._n_threads = seconds, n_threads
+        self._end = None if seconds is None else monotonic() + seconds
+        self._lock = Lock()
+        self._spent, self._cost = 0.0, 0.0  # seconds of the fits that have ended, and their cost
+        self._reasons: dict[str, str | None] = {}  # why each candidate is passed over; None if it is not
+
+    def admit(self, candidate: Candidate[Any]) -> None:
+        """Raise `NoTimeError` if a candidate's fit should not begin."""
+        if self._end is None:
+            return
+        with self._lock:
+            left = self._end - monotonic()
+            if candidate.name not in self._reasons:
+                self._reasons[candidate.name] = self._reason(candidate.cost, left)
+            reason = self._reasons[candidate.name]
+            if reason is None and left <= 0:
+                reason = self._reasons[candidate.name] = self._ended
+        if reason is not None:
+            raise NoTimeError(reason)
+
+    def note(self, candidate: Candidate[Any], seconds: float) -> None:
+        """Record the seconds of one of a candidate's fits."""
+        with self._lock:
+            self._spent += seconds
+            self._cost += candidate.cost / len(candidate.fits)
+
+    def ending(self, on_round: OnRound) -> OnRound:
+        """Return `on_round` that also ends the fit when the time is over."""
+        if self._end is None:
+            return on_round
+        end = self._end
+
+        def checked(this: Any) -> None:
+            on_round(this)
+            if monotonic() > end:
+                raise NoTimeError(self._ended)
+
+        return checked
+
+    @property
+    def _ended(self) -> str:
+        return f"the time limit of {self._seconds:.3g} s ended before its fits did"
+
+    def _reason(self, cost: float, left: float) -> str | None:
+        """Return why a candidate of this cost does not fit into the seconds left; None if it does."""
+        if left <= 0:
+            return f"no time was left of {self._seconds:.3g} s"
+        needed = cost * self._spent / self._cost / self._n_threads if self._cost else 0.0
+        return None if needed <= left else f"it would take about {needed:.3g} s, and {left:.3g} s were left"
