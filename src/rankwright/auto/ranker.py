@@ -11,6 +11,7 @@ from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
+from rankwright.auto.mixing import best_alone, plausible_weights
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
 from rankwright.auto.run import Run
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.mixing import Weigh
     from rankwright.auto.standings import MemberStanding, Progress
     from rankwright.ensembling import Pool
     from rankwright.models import Scorer
@@ -126,13 +128,17 @@ class AutoRanker(RandomParameters, Ranker):
         if not np.ptp(task.train.data.y):
             raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
-        judging = Judging(plan, self.metric, task, self.time_limit, single=self.interpretable)
+        judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         judging.run(self._entries(plan), Work(self.work, plan, self._settings()), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
-        self.estimate_ = estimate(kept.entries, plan, self.metric, task.n_threads, single=self.interpretable)
+        self.estimate_ = estimate(kept.entries, self._weigh, plan, self.metric, task.n_threads)
         return kept.scorer(), judging.history
+
+    @property
+    def _weigh(self) -> Weigh:
+        return best_alone if self.interpretable else plausible_weights
 
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
@@ -143,7 +149,7 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
-        market = Market(plan.held_out, self.metric, prices, n_threads, single=self.interpretable)
+        market = Market(plan.held_out, self.metric, prices, n_threads, self._weigh)
         whole = market.priced(pool.members)
         kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
         failures = {name: str(error) for name, error in pool.failures}
