@@ -10,6 +10,7 @@ from rankwright.ensembling.mixtures import mix_standardised
 from rankwright.errors import InputError
 from rankwright.models import FeatureScorer, LinearScorer, StandardisedScorer
 from rankwright.models.format import decode, encode
+from reference.query_features import standardised as in_python
 
 SCORES = st.sampled_from([-1.5, 0.0, 0.1, 7.0]) | st.floats(-1e200, 1e200)
 
@@ -45,6 +46,23 @@ def test_equals_the_slow_twin_or_is_nearer_the_truth(data):
             np.testing.assert_allclose(found[rows], slow(scores, qid)[rows], atol=1e-6)
         elif np.ptp(own) == 0:
             assert not found[rows].any()
+
+
+@given(scored_queries())
+def test_equals_the_same_sums_in_python(data):
+    scores, qid = data
+    found = standardised(scores, QueryGroups.of(qid))
+    np.testing.assert_array_equal(found, in_python(scores, qid))
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 128, 129, 300, 1000])
+def test_equals_the_same_sums_in_python_for_any_size(size):
+    rng = np.random.default_rng(size)
+    qid = rng.permutation(np.repeat([1, 2, 3], size))
+    scores = rng.normal(size=len(qid))
+    found = [standardised(scores, QueryGroups.of(qid), n_threads) for n_threads in (1, 3)]
+    assert found[0].tobytes() == found[1].tobytes()
+    np.testing.assert_array_equal(found[0], in_python(scores, qid.tolist()))
 
 
 @given(scored_queries(), st.data())

@@ -34,7 +34,7 @@ class StandardisedScorer(WrappingScorer):
         return True
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        return standardised(self.inner._score(X, groups, n_threads), groups)
+        return standardised(self.inner._score(X, groups, n_threads), groups, n_threads)
 
     def state(self) -> State:
         """Return the inner scorer."""
