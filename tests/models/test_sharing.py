@@ -3,11 +3,13 @@
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
+from rankwright.data.categories import Category
 from rankwright.data.query_features import QueryFeature
 from rankwright.ensembling import Member, mix_standardised, uniform_mixture, within_query
 from rankwright.errors import InputError
@@ -140,8 +142,7 @@ def test_what_shares_nothing_stays_as_it_is():
     plain = Combination(parts, [2.0, 3.0])
     shared = share_columns(plain)
     assert shared.weights.tolist() == [2.0, 3.0]
-    assert [one.kind for one in shared.members] == ["feature", "query_features"]
-    assert shared.members[1].inner is parts[1].inner
+    assert shared.members == plain.members
 
 
 def test_names_facts_and_rounds_stay():
@@ -156,6 +157,16 @@ def test_names_facts_and_rounds_stay():
         first = shared.first(n_rounds)
         assert first.n_rounds == n_rounds
         assert first.predict(X, QID).tobytes() == plain.first(n_rounds).predict(X, QID).tobytes()
+
+
+def test_categories_stay():
+    category = Category("colour", ("red", "blue"), one_hot=True)
+    names = {"feature_names": ("colour=red", "colour=blue"), "categories": (category,)}
+    shared = mix_standardised([one.described(**names) for one in typical()])
+    frame = pd.DataFrame({"colour": ["blue", "red", "red", "blue"]})
+    encoded = np.array([[0, 1], [1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    assert shared.categories == (category,)
+    assert decode(encode(shared), "a file").predict(frame, QID).tolist() == shared.predict(encoded, QID).tolist()
 
 
 def test_members_of_other_names_are_refused():

@@ -13,8 +13,6 @@ from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.standardised import StandardisedScorer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from rankwright.data.query_features import QueryFeature
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class _Columns(NamedTuple):
-    """What a scorer of columns within the query is given."""
+    """What a scorer is given: columns made within the query, and the features themselves if `raw`."""
 
-    made: tuple[QueryFeature, ...]
-    raw: bool
+    made: tuple[QueryFeature, ...] = ()
+    raw: bool = True
 
     @property
     def kinds(self) -> tuple[QueryFeature | None, ...]:
@@ -34,51 +32,52 @@ class _Columns(NamedTuple):
 
 
 class _Share(NamedTuple):
-    """A member of the combination: a scorer of columns within the query or, if they are None, of the features."""
+    """A member with its weight, the columns that it scores and the scorer of these columns."""
 
-    columns: _Columns | None
-    scorer: Scorer
+    member: Scorer
     weight: float
+    columns: _Columns
+    scorer: Scorer
 
 
 def share_columns(mixture: Combination) -> Combination:
     """Return the same weighted sum with members that score columns within the query grouped by their columns.
 
-    Each group makes its columns once. The order of addition changes with the grouping, and the scores by rounding.
+    Each group makes its columns once. Grouping changes the order of addition, so scores may differ by rounding.
     """
     shares = [_share(*one) for one in zip(mixture.members, mixture.weights.tolist(), strict=True)]
-    wide = [share.columns for share in shares if share.columns is not None]
-    groups: dict[object, list[_Share]] = {}
-    for place, share in enumerate(_widened(one, wide) for one in shares):
-        groups.setdefault(place if share.columns is None else share.columns, []).append(share)
+    columns = [share.columns for share in shares]
+    groups: dict[_Columns | int, list[_Share]] = {}
+    for place, share in enumerate(_widened(one, columns) for one in shares):
+        groups.setdefault(share.columns if share.columns.made else place, []).append(share)
     grouped = [_joined(group) for group in groups.values()]
-    weights = np.array([weight for _, weight in grouped])
-    return replace(mixture, members=tuple(scorer for scorer, _ in grouped), weights=weights)
+    members, weights = zip(*grouped, strict=True)
+    return replace(mixture, members=members, weights=np.array(weights))
 
 
 def _share(member: Scorer, weight: float) -> _Share:
     match member:
         case QueryFeatureScorer():
-            return _Share(_Columns(member.columns, member.raw), member.inner, weight)
-        case StandardisedScorer(
-            inner=QueryFeatureScorer() as wide
-        ):  # scores are standardised after columns are made
-            return _Share(_Columns(wide.columns, wide.raw), StandardisedScorer(wide.inner), weight)
-    return _Share(None, member, weight)
+            return _Share(member, weight, _Columns(member.columns, member.raw), member.inner)
+        case StandardisedScorer(inner=QueryFeatureScorer() as wide):
+            # Standardising takes scores only, so it may as well be done by the scorer of the columns.
+            return _Share(member, weight, _Columns(wide.columns, wide.raw), StandardisedScorer(wide.inner))
+    return _Share(member, weight, _Columns(), member)
 
 
-def _widened(share: _Share, others: Iterable[_Columns]) -> _Share:
+def _widened(share: _Share, columns: list[_Columns]) -> _Share:
     """Return a linear scorer of some of another member's columns as a scorer of all of them."""
-    if share.columns is None:
-        return share
     own = share.columns.kinds
-    wider = (one for one in others if set(one.kinds) > set(own))
+    wider = (one for one in columns if set(one.kinds) > set(own))
     target = max(wider, key=lambda one: len(one.kinds), default=None)
+    if target is None or not share.columns.made:
+        return share
     match share.scorer:
-        case LinearScorer() as linear if target is not None:
-            return _Share(target, _spread(linear, own, target.kinds), share.weight)
-        case StandardisedScorer(inner=LinearScorer() as linear) if target is not None:
-            return _Share(target, StandardisedScorer(_spread(linear, own, target.kinds)), share.weight)
+        case LinearScorer() as linear:
+            return share._replace(columns=target, scorer=_spread(linear, own, target.kinds))
+        case StandardisedScorer(inner=LinearScorer() as linear):
+            scorer = StandardisedScorer(_spread(linear, own, target.kinds))
+            return share._replace(columns=target, scorer=scorer)
     return share
 
 
@@ -97,10 +96,7 @@ def _spread(
 
 def _joined(group: list[_Share]) -> tuple[Scorer, float]:
     """Return one scorer of the features for members with the same columns, and its weight."""
-    columns, scorer, weight = group[0]
-    if columns is None:
-        return scorer, weight
     if len(group) == 1:
-        return QueryFeatureScorer(scorer, columns.made, columns.raw), weight
-    scorers, weights = tuple(one.scorer for one in group), np.array([one.weight for one in group])
-    return QueryFeatureScorer(Combination(scorers, weights), columns.made, columns.raw), 1.0
+        return group[0].member, group[0].weight
+    inner = Combination(tuple(one.scorer for one in group), np.array([one.weight for one in group]))
+    return QueryFeatureScorer(inner, *group[0].columns), 1.0
