@@ -72,7 +72,7 @@ class Collection(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The entries of a collection after their fits, and their scores of the fresh documents by number of rounds."""
+    """The entries of a collection after their fits."""
 
     collection: Collection
     plan: Plan

@@ -59,7 +59,7 @@ def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.boo
 
 def best_alone(values: Doubles) -> Doubles:
     """Give the best entry all the weight; `values` as in `plausible_weights`."""
-    return np.eye(len(values))[np.argmax(plausible_weights(values))]
+    return np.asarray(np.eye(len(values))[np.argmax(plausible_weights(values))])
 
 
 def plausible_weights(values: Doubles) -> Doubles:
