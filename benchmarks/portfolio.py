@@ -21,13 +21,13 @@ import numpy as np
 import rankwright as rw
 from benchmarks.collection import web_search
 from benchmarks.curves import FUNCTIONS, both
-from rankwright.auto import mixing
 from rankwright.auto.entries import Entry, candidate_of
 from rankwright.auto.estimate import crossed
+from rankwright.auto.mixing import mix
 from rankwright.auto.plan import Plan
 from rankwright.auto.work import Work
 from rankwright.ensembling import Pool
-from rankwright.ensembling.weights import exponential_weights, uniform_weights
+from rankwright.ensembling.weights import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.metrics import NDCG
 from rankwright.metrics.base import mean_over_queries
 from rankwright.training import TrainingSet
@@ -157,27 +157,27 @@ def _seconds(place: Judged, name: str) -> float:
 def _value(place: Judged, names: Sequence[str]) -> float:
     """Return the out-of-fold value of the mixture of these entries, chosen without the judging queries."""
     entries = [one for one in place.entries if one.name in names]
-    return _crossed(place, entries, mixing.plausible_weights)
+    return _crossed(place, entries, plausible_weights)
 
 
 def _crossed(place: Judged, entries: Sequence[JudgedEntry], weights: Weigh) -> float:
     held_out = place.plan.held_out
 
     def values(choosing: NDArray[np.bool_]) -> NDArray[np.float64]:
-        chosen = mixing.mix(entries, weights, choosing)
+        chosen = mix(entries, weights, choosing)
         return held_out.values(METRIC, chosen.scores, 2)
 
     return mean_over_queries(held_out.by_query(crossed(held_out, values)))
 
 
 WEIGHTS: dict[str, Weigh] = {
-    "best alone": mixing.best_alone,
+    "best alone": best_alone,
     "uniform": lambda values: uniform_weights(len(values)),
     **{
         f"exponential, c = {c}": partial(lambda values, c: exponential_weights(values.mean(axis=1), c), c=c)
         for c in (20, 50, 100)
     },
-    "plausible": mixing.plausible_weights,
+    "plausible": plausible_weights,
 }
 
 
@@ -196,7 +196,7 @@ def _fresh(place: Judged, weights: Weigh) -> float:
     """Return the value on fresh queries of the mixture that all judgements choose."""
     fresh = place.collection.fresh
     assert fresh is not None
-    chosen = mixing.mix(place.entries, weights)
+    chosen = mix(place.entries, weights)
     return METRIC(fresh.y, chosen.scorer().predict(fresh), fresh.qid)
 
 

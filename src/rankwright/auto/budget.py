@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.auto.mixing import mix, plausible_weights
+from rankwright.auto.mixing import mix
+from rankwright.ensembling.weights import plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
 

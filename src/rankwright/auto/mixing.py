@@ -55,31 +55,3 @@ def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.boo
     chosen = zip(entries, places, strict=True)
     values = np.array([one.held_out.by_query(one.values[place], judgements) for one, place in chosen])
     return Mix(tuple(entries), places, prune_weights(weigh(values), KEPT_WEIGHT))
-
-
-def best_alone(values: Doubles) -> Doubles:
-    """Give the best entry all the weight; `values` as in `plausible_weights`."""
-    return np.asarray(np.eye(len(values))[np.argmax(plausible_weights(values))])
-
-
-def plausible_weights(values: Doubles) -> Doubles:
-    """Return weights proportional to exp(-t^2 / 2), where t is how far an entry is behind the best, in errors.
-
-    t is the mean difference from the best entry, query by query, divided by its standard error. Entries that the
-    queries cannot tell from the best weigh nearly the same; the more queries there are, the less the others weigh.
-
-    Parameters
-    ----------
-    values
-        One row per entry and one column per query; NaN for a query that is left out.
-    """
-    known = values[:, ~np.isnan(values).any(axis=0)]
-    if not known.shape[1]:
-        return np.full(len(values), 1.0 / len(values))
-    differences = known[np.argmax(known.mean(axis=1))] - known
-    errors = (
-        differences.std(axis=1, ddof=1) / np.sqrt(known.shape[1]) if known.shape[1] > 1 else np.ones(len(known))
-    )
-    behind = np.divide(differences.mean(axis=1), errors, out=np.zeros(len(known)), where=errors > 0)
-    weights = np.exp(-(behind**2) / 2)
-    return np.asarray(weights / weights.sum())

@@ -11,12 +11,12 @@ from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
-from rankwright.auto.mixing import best_alone, plausible_weights
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
+from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import read_ranker
