@@ -35,9 +35,9 @@ END = "end of trees"
 def scorer_from_lightgbm(text: str) -> TreeEnsemble:
     """Return LightGBM's model, as `Booster.model_to_string()` or a model file has it, as a scorer of raw scores.
 
-    The scores are those of `Booster.predict(X, raw_score=True)` for 32-bit features; those of a random forest are
-    the mean over its trees, as `Booster.predict(X)` gives it. Models with several classes, categorical splits or
-    linear trees are refused.
+    The scores are those of `Booster.predict(X, raw_score=True)` for 32-bit features, except that a random forest
+    gives the mean over its trees, not the sum. Models with several classes, categorical splits or linear trees are
+    refused.
     """
     with reading("LightGBM"):
         header, blocks = _sections(text)
