@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 16  # of symmetric trees
 MOST_SPLITS = 2**16  # of other trees
-MISSING_LEFT = {"AsIs": 1, "AsFalse": 1, "AsTrue": 0}  # a missing value is not above a border, or above all
+TREATMENTS = ("AsIs", "AsFalse", "AsTrue")  # of a missing value, which is above no border but with the last
 NOT_NUMBERS = ("categorical_features", "text_features", "embedding_features")
 
 
@@ -84,11 +84,11 @@ class Columns:
         return Splits(feature, nearest_float32(border).astype(np.float64), self.missing_left[feature])
 
 
-def _missing_left(feature: Mapping[str, Any]) -> int:
-    treatment = member("nan_value_treatment", feature)
-    if not isinstance(treatment, str) or treatment not in MISSING_LEFT:
-        raise InputError(f"nan_value_treatment is {shown(treatment)}, which is not known.")
-    return MISSING_LEFT[treatment]
+def _missing_left(feature: Mapping[str, Any]) -> bool:
+    treatment, trained_with = member("nan_value_treatment", feature), member("has_nans", feature)
+    if treatment not in TREATMENTS or not isinstance(trained_with, bool):
+        raise InputError(f"has_nans {shown(trained_with)} with {shown(treatment)} is not known.")
+    return treatment != "AsTrue" or not trained_with  # without missing values in training, it is not looked at
 
 
 def scorer_from_catboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
