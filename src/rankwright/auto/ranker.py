@@ -143,13 +143,13 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            return [
-                *(Entry(name, one) for name, one in named(self.portfolio)),
-                *companion_entries(self.companions),
+            own = [Entry(name, one) for name, one in named(self.portfolio)]
+        else:
+            own = [
+                one.optimising(self.metric)
+                for one in (INTERPRETABLE if self.interpretable else portfolio_for(plan))
             ]
-        entries = INTERPRETABLE if self.interpretable else portfolio_for(plan)
-        entries = [*entries, *companion_entries(self.companions)]
-        return [replace(one, ranker=one.ranker.unfitted().set_params(metric=self.metric)) for one in entries]
+        return [*own, *(one.optimising(self.metric) for one in companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
