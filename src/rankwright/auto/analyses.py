@@ -195,6 +195,22 @@ def gains_and_losses(mixture: Doubles, member: Doubles, most: int) -> tuple[list
     return gains[:most], losses[:most]
 
 
+def mixture_members(priced: Priced) -> list[str]:
+    """Return the names of the members that have a weight, each with its number of rounds if it has any."""
+    chosen = priced.mix
+    kept = [(chosen.entries[one], chosen.places[one]) for one in chosen.kept]
+    return [f"{one.name} ({one.rounds[place]})" if one.rounds[place] else one.name for one, place in kept]
+
+
+def priced_mixtures(run: Run) -> list[Priced]:
+    """Return the mixtures of the frontier; the model is among them, with the time that was measured for it."""
+    own = mixture_members(run.kept)
+    found = [run.kept if mixture_members(one) == own else one for one in run.frontier]
+    if any(one is run.kept for one in found):
+        return found
+    return sorted([*found, run.kept], key=lambda one: -one.microseconds)  # other times gave other mixtures
+
+
 def offers(frontier: Sequence[Priced]) -> list[Offer]:
     """Return what round budgets buy, from the smallest that buys a mixture to the first that buys the whole one.
 

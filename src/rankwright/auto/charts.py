@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.auto.analyses import mixture_members, priced_mixtures
 from rankwright.chart import Chart
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def _curve(member: JudgedMember) -> list[tuple[float, float]]:
 
 def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> str:
     """Return the values of mixtures and of single members by the microseconds that they take per document."""
-    mixtures = _mixtures(run)
+    known = [one for one in priced_mixtures(run) if np.isfinite(one.value)]
+    mixtures = sorted(known, key=lambda one: one.microseconds)
     alone = [
         (number, one.standing.microseconds, one)
         for number, one in enumerate(members, start=1)
@@ -88,25 +90,9 @@ def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> str:
     return chart.drawn(marks)
 
 
-def _mixtures(run: Run) -> list[Priced]:
-    """Return the mixtures of the frontier by their costs; the model is among them with the cost measured for it."""
-    own = mixture_members(run.kept)
-    others = [one for one in run.frontier if mixture_members(one) != own]
-    known = [one for one in (run.kept, *others) if np.isfinite(one.value)]
-    return sorted(known, key=lambda one: one.microseconds)
-
-
 def _title(priced: Priced) -> str:
     members = ", ".join(mixture_members(priced))
     return f"{priced.value:.4f} at {priced.microseconds:.2g} µs: {members}"
-
-
-def mixture_members(priced: Priced) -> list[str]:
-    """Return the names of the members that have a weight, with their numbers of rounds."""
-    chosen = priced.mix
-    rounds = [chosen.entries[one].rounds[chosen.places[one]] for one in chosen.kept]
-    names = [chosen.entries[one].name for one in chosen.kept]
-    return [f"{name} ({number})" if number else name for name, number in zip(names, rounds, strict=True)]
 
 
 def _padded(reach: tuple[float, float]) -> tuple[float, float]:

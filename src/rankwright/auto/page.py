@@ -13,12 +13,14 @@ from rankwright.auto.analyses import (
     judged_members,
     judged_queries,
     likeness,
+    mixture_members,
     offers,
+    priced_mixtures,
     slices_of,
     strength,
 )
 from rankwright.auto.charts import STYLE as CHART_STYLE
-from rankwright.auto.charts import frontier_chart, learning_curves, mixture_members
+from rankwright.auto.charts import frontier_chart, learning_curves
 from rankwright.auto.estimate import LEVEL
 from rankwright.data.counted import counted
 from rankwright.evaluation.html import note, shown, shown_p_value, table, write_html
@@ -40,8 +42,9 @@ STYLE = """
 .weight { display: inline-block; width: 6rem; text-align: left; vertical-align: middle; }
 .weight span { display: block; height: .7rem; background: rgb(var(--blue)); }
 .curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 1rem; }
-figure { margin: 0; } figcaption { overflow-wrap: anywhere; }
-.wide { overflow-x: auto; } .texts th:last-child, .texts td:last-child { text-align: left; }
+figure { margin: 0; max-width: 260px; } figcaption { overflow-wrap: anywhere; }
+.wide { overflow-x: auto; } .wide th:first-child { min-width: 8rem; }
+.texts th:last-child, .texts td:last-child { text-align: left; }
 .tiles td { padding: 1px; } .tiles th { padding: .2rem .4rem; }
 .tiles th:first-child, .tiles td:first-child { padding: .2rem 1rem .2rem 0; }
 .tile { display: block; padding: .15rem .35rem; }
@@ -249,7 +252,7 @@ def _frontier(run: Run, members: Sequence[JudgedMember]) -> str:
         "chosen by the same queries; the estimate at the top is corrected for that. Table: what max_microseconds "
         "buys."
     )
-    head = ("budget, µs", "takes, µs", escape(str(run.market.metric)), "members (rounds)")
+    head = ("budget (µs)", "takes", escape(str(run.market.metric)), "members (rounds)")
     rows = [
         (
             f"{one.budget:g}",
@@ -257,7 +260,7 @@ def _frontier(run: Run, members: Sequence[JudgedMember]) -> str:
             shown(one.priced.value),
             escape(", ".join(mixture_members(one.priced))),
         )
-        for one in offers(run.frontier)
+        for one in offers(priced_mixtures(run))
     ]
     chart = frontier_chart(run, members)
     return f"<h2>What each microsecond buys</h2>{chart}{note(legend)}{_wide(table(head, rows), 'texts')}"
