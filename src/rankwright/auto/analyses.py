@@ -145,10 +145,10 @@ def _mean_ranks(scores: Doubles, groups: QueryGroups) -> Doubles:
     """Return the rank of each document within its query, the mean rank where scores are equal."""
     ranking = Ranking.of(scores, groups, n_jobs=1)
     order, ranks = ranking.order, np.empty(len(scores))
-    differs = np.diff(scores[order], prepend=np.nan) != 0
-    differs[groups.offsets[:-1]] = True
-    run = np.cumsum(differs) - 1  # of equal scores, best first
-    ranks[order] = (np.bincount(run, ranking.ranks()[order]) / np.bincount(run))[run]
+    first = np.append(True, scores[order[1:]] != scores[order[:-1]])  # of the documents with equal scores
+    first[groups.offsets[:-1]] = True
+    tie = np.cumsum(first) - 1
+    ranks[order] = (np.bincount(tie, ranking.ranks()[order]) / np.bincount(tie))[tie]
     return ranks
 
 
