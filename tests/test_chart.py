@@ -67,3 +67,14 @@ def test_round_numbers(low, high, expected):
 def test_a_short_logarithmic_axis_has_ticks():
     picture = ET.fromstring(Chart((2.1, 4.9), (0.0, 1.0), "x", "y", x_log=True).drawn([]))
     assert {"3", "4"} <= {one.text for one in picture.iter("text")}
+
+
+def test_names_of_near_points_do_not_overlap():
+    chart = Chart((0.0, 1.0), (0.0, 1.0), "x", "y")
+    picture = ET.fromstring(
+        f"<svg>{chart.names('a', [(0.5, 0.5, '<1>'), (0.505, 0.5, '2'), (0.9, 0.5, '3')])}</svg>"
+    )
+    first, second, third = picture.iter("text")
+    assert first.text == "<1>"
+    assert float(second.get("y")) - float(first.get("y")) >= 12
+    assert third.get("y") == first.get("y")

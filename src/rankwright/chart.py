@@ -69,10 +69,17 @@ class Chart:
         place = f'cx="{self._x(x):.1f}" cy="{self._y(y):.1f}" r="{radius:g}"'
         return f'<circle class="{kind}" {place}><title>{escape(title)}</title></circle>'
 
-    def name(self, kind: str, x: float, y: float, text: str) -> str:
-        """Return a text above a point."""
-        place = f'x="{self._x(x):.1f}" y="{self._y(y) - 8:.1f}"'
-        return f'<text class="{kind}" {place} text-anchor="middle">{escape(text)}</text>'
+    def names(self, kind: str, points: Sequence[tuple[float, float, str]]) -> str:
+        """Return the names of points: above each point, or below it where another name would be too near."""
+        placed: list[tuple[float, float]] = []
+        for x, y, _ in points:
+            across, above = self._x(x), self._y(y) - 8
+            crowded = any(abs(across - one) < 16 and abs(above - other) < 12 for one, other in placed)
+            placed.append((across, above + 24 if crowded else above))
+        return "".join(
+            f'<text class="{kind}" x="{across:.1f}" y="{down:.1f}" text-anchor="middle">{escape(name)}</text>'
+            for (across, down), (*_, name) in zip(placed, points, strict=True)
+        )
 
     def _x(self, value: float) -> float:
         low, high = map(log10, self.x_range) if self.x_log else self.x_range

@@ -130,7 +130,7 @@ def test_greatest_gains_and_losses(pairs, most):
 
 
 def test_offers_are_what_round_budgets_buy():
-    frontier = [Priced(None, *one) for one in ((7.0, 0.5), (9.0, 0.6), (3.0, 0.4), (0.04, 0.1))]
+    frontier = [Priced(None, *one) for one in ((7.0, 0.5), (9.0, 0.6), (4.8, 0.4), (1.9, 0.3), (0.04, 0.1))]
     expected = []
     for budget in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0):
         bought = next(one for one in frontier if one.microseconds <= MARGIN * budget)

@@ -33,15 +33,8 @@ def learning_curves(members: Sequence[JudgedMember], metric: str) -> list[tuple[
         return []
     rounds = [number for one in with_rounds for number in one.entry.rounds]
     values = [value for one in with_rounds for value in one.entry.curve]
-    chart = Chart(
-        _reach(rounds),
-        _reach(values),
-        "rounds",
-        metric,
-        x_log=min(rounds) > 0,
-        width=SMALL[0],
-        height=SMALL[1],
-    )
+    width, height = SMALL
+    chart = Chart(_reach(rounds), _reach(values), "rounds", metric, x_log=True, width=width, height=height)
     return [(one, _learning_curve(chart, one, with_rounds)) for one in with_rounds]
 
 
@@ -83,11 +76,11 @@ def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> str:
     marks = [chart.line("mixtures", [(one.microseconds, one.value) for one in mixtures])]
     marks += [chart.point("mixed", one.microseconds, one.value, _title(one), 3) for one in mixtures]
     marks.append(chart.point("model", run.kept.microseconds, run.kept.value, f"the model: {_title(run.kept)}", 6))
-    for number, cost, one in alone:
+    for _, cost, one in alone:
         title = f"{one.standing.name}: {one.standing.value:.4f} at {cost:.2g} µs"
         marks.append(chart.point("alone", cost, one.standing.value, title))
-        marks.append(chart.name("named", cost, one.standing.value, str(number)))
-    return chart.drawn(marks)
+    names = [(cost, one.standing.value, str(number)) for number, cost, one in alone]
+    return chart.drawn([*marks, chart.names("named", names)])
 
 
 def _title(priced: Priced) -> str:

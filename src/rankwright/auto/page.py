@@ -43,16 +43,16 @@ STYLE = """
 .weight span { display: block; height: .7rem; background: rgb(var(--blue)); }
 .curves { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 1rem; }
 figure { margin: 0; max-width: 260px; } figcaption { overflow-wrap: anywhere; }
-.wide { overflow-x: auto; } .wide th:first-child { min-width: 8rem; }
-.texts th:last-child, .texts td:last-child { text-align: left; }
-.tiles td { padding: 1px; } .tiles th { padding: .2rem .4rem; }
-.tiles th:first-child, .tiles td:first-child { padding: .2rem 1rem .2rem 0; }
-.tile { display: block; padding: .15rem .35rem; }
+.wide { overflow-x: auto; } .wide th:first-child { min-width: 10rem; }
+.texts td:nth-child(2) { white-space: nowrap; } .texts th:last-child, .texts td:last-child { text-align: left; }
+.tiles td { padding: 1px; } .tiles th { padding: .2rem; }
+.tiles th:first-child, .tiles td:first-child { padding: .2rem .4rem .2rem 0; }
+.tile { display: block; padding: .15rem .2rem; }
 """
 SIGNED = "+z.4f"  # without a sign where nothing is left after rounding
 MOST_QUERIES = 5  # of the greatest gains, and of the greatest losses
-DARKEST = 0.55  # opacity of a tile; text on it must be readable in light and dark
-SURE = 4.0  # standard errors that give the darkest tile
+STRONGEST = 0.55  # opacity of a tile; text on it must be readable in light and dark
+SURE = 4.0  # standard errors that give the strongest tile
 UNLIKE = 0.5  # correlation without a shade, if no two members have a lower one
 
 
@@ -152,7 +152,7 @@ def _left_out(run: Run) -> str:
         for kind, some in (("failed", run.failures), ("passed over", run.passed_over))
         for name, reason in some.items()
     ]
-    return _wide(table(("no member", "", "reason"), rows), "texts") if rows else ""
+    return _wide(table(("not a member", "", "reason"), rows), "texts") if rows else ""
 
 
 def _learning_curves(members: Sequence[JudgedMember], metric: str) -> str:
@@ -194,8 +194,8 @@ def _strengths(members: Sequence[JudgedMember], queries: JudgedQueries) -> str:
     meaning = (
         "Quarters of the queries by their documents, their relevant documents, and the mean value of all members; "
         "for each, the value of the mixture, and how far each member (by its number above) is "
-        '<b class="better">ahead</b> of the mixture or <b class="worse">behind</b> it. The darker, the '
-        f"surer: the darkest are {SURE:g} standard errors from 0; below 2 it may well be chance."
+        '<b class="better">ahead</b> of the mixture or <b class="worse">behind</b> it, in thousandths. The '
+        f"stronger the colour, the surer: strongest are {SURE:g} standard errors from 0, below 2 may be chance."
     )
     return f"<h2>Which queries each member is good at</h2>{_tiles(head, rows)}{note(meaning)}"
 
@@ -208,7 +208,7 @@ def _strength_row(some: Slice, members: Sequence[JudgedMember], mixture: Doubles
 
 def _strength_tile(found: Difference) -> str:
     sure = abs(found.mean) / found.error / SURE if found.error > 0 else 0.0
-    return _tile(shown(found.mean, "+z.3f"), sure, "blue" if found.mean > 0 else "orange")
+    return _tile(shown(1000 * found.mean, "+z.0f"), sure, "blue" if found.mean > 0 else "orange")
 
 
 def _slice_name(some: Slice) -> str:
@@ -279,8 +279,8 @@ def _numbers(members: Sequence[JudgedMember]) -> list[str]:
 
 
 def _tile(text: str, share: float = 0.0, colour: str = "blue") -> str:
-    """Return a text on a ground that is the darker the nearer `share` is to 1."""
-    opacity = DARKEST * min(1.0, max(0.0, share)) if np.isfinite(share) else 0.0
+    """Return a text on a ground whose colour is the stronger the nearer `share` is to 1."""
+    opacity = STRONGEST * min(1.0, max(0.0, share)) if np.isfinite(share) else 0.0
     return f'<span class="tile" style="background: rgb(var(--{colour}) / {opacity:.2f})">{text}</span>'
 
 
@@ -289,5 +289,5 @@ def _tiles(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _wide(html: str, kind: str = "numbers") -> str:
-    """Return a table that can be scrolled where it is wider than the page; in one of texts, the last column is."""
+    """Return a table that can be scrolled where it is wider than the page; the last column may have texts."""
     return f'<div class="wide {kind}">{html}</div>'
