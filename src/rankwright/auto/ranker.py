@@ -117,6 +117,16 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write an HTML page about the fitted mixture: its estimate, its members, and what each microsecond buys.
+
+        Mixtures of all costs are timed for it, which takes a moment.
+        """
+        from rankwright.auto.page import write_auto_page
+
+        self._fitted()
+        write_auto_page(self, path)
+
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
