@@ -39,7 +39,7 @@ PORTFOLIO = (
     Entry("McRank, columns", McRank(rounds=200, query_features=COLUMNS), 3.8),
     Entry("RankNet", RankNet(), 1.5),
 )
-"""For up to a few thousand queries. Next in the order would be CalibratedAdaBoost, which costs as much as all others."""
+"""For up to a few thousand queries. CalibratedAdaBoost would be next, at the cost of all these together."""
 
 LARGE = (
     Entry("LambdaMART", LambdaMART(), 1.0),
