@@ -3,12 +3,14 @@
 import numpy as np
 
 import rankwright as rw
-from rankwright.auto.entries import Entry, candidate_of
+from rankwright.auto.entries import Entry, JudgedEntry, candidate_of
 from rankwright.auto.plan import Plan
 from rankwright.auto.work import Work
 from rankwright.data import RankingData
+from rankwright.data.query_features import standardised
 from rankwright.ensembling import Pool
 from rankwright.metrics import NDCG
+from rankwright.models import FeatureScorer
 from rankwright.training import TrainingSet
 
 METRIC = NDCG(k=10)
@@ -52,3 +54,12 @@ def judge(entries, plan, *, weights=None, metric=METRIC, n_jobs=1):
     nowhere = Work(None, plan, {})
     pool.fill([candidate_of(one, plan, metric, weights, nowhere) for one in entries], n_jobs=n_jobs)
     return pool.members
+
+
+def made_entry(name, plan, *values, rounds=(0,), scorer=None):
+    """An entry as if it had been judged: one row of values by judgement for each number of rounds."""
+    rng = np.random.default_rng(len(name))
+    groups = plan.held_out.labels.groups
+    scores = [standardised(rng.normal(size=groups.n_rows), groups) for _ in rounds]
+    scorer = FeatureScorer(0, n_features=4, missing=0.0) if scorer is None else scorer
+    return JudgedEntry(Entry(name, rw.RankSVM()), scorer, rounds, scores, values, plan.held_out, 1.0)

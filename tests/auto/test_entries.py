@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from auto.examples import METRIC, judge, judged, plan_of, rankers
-from reference import auto as slow
 
 import rankwright as rw
+from auto.examples import METRIC, judge, judged, plan_of, rankers
 from rankwright.auto.entries import Entry
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.format import encode
 from rankwright.training.choice import middle_round
+from reference import auto as slow
 
 PLAN = plan_of(judged())
 

@@ -1,11 +1,10 @@
 import numpy as np
 import pytest
-from auto.examples import METRIC, canonical, judged, plan_of, shuffled
 from hypothesis import given
 from hypothesis import strategies as st
-from properties import examples
-from reference import auto as slow
 
+from auto.examples import METRIC, canonical, judged, plan_of, shuffled
+from properties import examples
 from rankwright.auto import plan as module
 from rankwright.auto.plan import HeldOut, Plan, division_for
 from rankwright.data import RankingData
@@ -13,6 +12,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.training import QueryLabels, TrainingSet
+from reference import auto as slow
 
 
 def contents(data):

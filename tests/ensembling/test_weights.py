@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from properties import examples
-from reference import auto as slow
 
+from properties import examples
 from rankwright.ensembling.weights import best_alone, plausible_weights, prune_weights, weighted_sum
+from reference import auto as slow
 
 # Eighths add and subtract exactly, so that equal differences are equal.
 EIGHTHS = st.integers(0, 8).map(lambda number: number / 8)

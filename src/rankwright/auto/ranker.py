@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
-from rankwright.auto.estimate import Estimate, estimate
+from rankwright.auto.estimate import Estimate, estimate, without_nan
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
@@ -167,12 +167,11 @@ class AutoRanker(RandomParameters, Ranker):
             {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
             for one in self.standings_
         ]
-        facts: dict[str, Any] = {
+        return about | {
             "judged": str(self.run_.plan),
             "estimate": self.estimate_.to_dict(),
-            "members": members,
+            "members": without_nan(members),
         }
-        return about | {name: _without_nan(one) for name, one in facts.items()}
 
 
 def _all_queries(task: FitTask) -> FitTask:
@@ -185,12 +184,3 @@ def _all_queries(task: FitTask) -> FitTask:
     rows = train.canonical_rows
     ordered = TrainingSet(train.data.take(rows))
     return replace(task, train=ordered, validation=None, row_weights=None if weights is None else weights[rows])
-
-
-def _without_nan(value: Any) -> Any:
-    """Return plain JSON with NaN replaced by None."""
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
