@@ -2,9 +2,9 @@ import re
 
 import numpy as np
 import pytest
-from auto.examples import METRIC, judged, plan_of, rankers, shuffled
 
 import rankwright as rw
+from auto.examples import METRIC, judged, plan_of, rankers, shuffled
 from rankwright.auto import entries as fitting
 from rankwright.auto import judging as module
 from rankwright.auto.mixing import mix
@@ -76,18 +76,18 @@ def test_a_member_that_fails_is_named_and_the_rest_goes_on(fitted):
 
 
 class FailsOnce(rw.RankSVM):
-    """Fails on the part whose first document is the given one."""
+    """Fails on the given documents."""
 
-    unlucky = 0.0
+    unlucky = b""
 
     def fit(self, X, *args, **options):
-        if X.data.X[0, 0] == self.unlucky:
+        if X.data.X.tobytes() == self.unlucky:
             raise ZeroDivisionError("a fit of bad luck")
         return super().fit(X, *args, **options)
 
 
 def test_a_member_that_fails_on_one_part_is_left_out(monkeypatch):
-    monkeypatch.setattr(FailsOnce, "unlucky", plan_of(DATA).parts[7].train.data.X[0, 0])
+    monkeypatch.setattr(FailsOnce, "unlucky", plan_of(DATA).parts[7].train.data.X.tobytes())
     with pytest.warns(UserWarning, match=r"^FailsOnce is left out of the pool: a fit of bad luck"):
         found = auto([FailsOnce(), rw.RankSVM()]).fit(DATA)
     assert [one.name for one in found.standings_] == ["RankSVM"]
@@ -252,7 +252,7 @@ def test_progress_tells_how_far_the_members_under_way_are():
 
 @pytest.mark.filterwarnings("ignore:.*left out of the pool")
 def test_progress_forgets_a_member_that_failed(monkeypatch):
-    monkeypatch.setattr(FailsOnce, "unlucky", plan_of(DATA).parts[7].train.data.X[0, 0])
+    monkeypatch.setattr(FailsOnce, "unlucky", plan_of(DATA).parts[7].train.data.X.tobytes())
     seen = []
     auto([FailsOnce(), rw.RankSVM()]).fit(DATA, on_progress=seen.append)
     assert [one.ended for one in seen[6:9]] == [{"FailsOnce": 7}, {"RankSVM": 1}, {"RankSVM": 2}]
