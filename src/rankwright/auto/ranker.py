@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -129,7 +130,7 @@ class AutoRanker(RandomParameters, Ranker):
             raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
-        judging.run(self._entries(plan), Work(self.work, plan, self._settings()), self._watch)
+        judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
@@ -155,9 +156,10 @@ class AutoRanker(RandomParameters, Ranker):
         failures = {name: str(error) for name, error in pool.failures}
         return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, task: FitTask) -> dict[str, Any]:
         """Return what fits depend on besides the data and their own settings."""
-        return {"metric": str(self.metric), "random_state": self.random_state}
+        weights = None if task.row_weights is None else hashlib.sha256(task.row_weights.data).hexdigest()
+        return {"metric": str(self.metric), "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
