@@ -56,7 +56,7 @@ class Work:
     ) -> Callable[[int, OnRound], JudgedScores]:
         """Return the fit on a part, which reads its result from the folder or writes it there."""
         path = self._path(entry, f"part-{part + 1}.npz")
-        read = partial(_read_scores, {1, len(entry.rounds)}, len(self._plan.parts[part].judges))
+        read = partial(_read_scores, {1, len(entry.rounds) or 1}, len(self._plan.parts[part].judges))
         return fit if path is None else _kept(path, fit, read, _write_scores)
 
     def scorer(self, entry: Entry, fit: Callable[[int, OnRound], FinalFit]) -> Callable[[int, OnRound], FinalFit]:
