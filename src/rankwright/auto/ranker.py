@@ -13,7 +13,7 @@ from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate, without_nan
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
-from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
+from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, named, portfolio_for
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
@@ -144,8 +144,12 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            return [Entry(name, one) for name, one in named(self.portfolio)]
+            return [
+                *(Entry(name, one) for name, one in named(self.portfolio)),
+                *companion_entries(self.companions),
+            ]
         entries = INTERPRETABLE if self.interpretable else portfolio_for(plan)
+        entries = [*entries, *companion_entries(self.companions)]
         return [replace(one, ranker=one.ranker.unfitted().set_params(metric=self.metric)) for one in entries]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
