@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
@@ -36,8 +34,10 @@ if TYPE_CHECKING:
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Weigh
     from rankwright.auto.standings import MemberStanding, Progress
+    from rankwright.data import RankingData
     from rankwright.ensembling import Pool
     from rankwright.models import Scorer
+    from rankwright.training import Round
 
 ANY_RANKER = Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm")
 
@@ -105,8 +105,15 @@ class AutoRanker(RandomParameters, Ranker):
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         *,
+        validation: RankingData | TrainingSet | Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        start: Any = None,
+        validation_start: ArrayLike | None = None,
+        refit: bool = False,
+        on_round: Callable[[Round], None] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-        **options: Any,
+        **unknown: Never,
     ) -> Self:
         """Learn from judged documents; takes what every ranker's `fit` takes, except `start`.
 
@@ -114,9 +121,25 @@ class AutoRanker(RandomParameters, Ranker):
         """
         self._watch = on_progress
         try:
-            return super().fit(X, y, qid, **options)
+            return super().fit(
+                X,
+                y,
+                qid,
+                validation=validation,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                start=start,
+                validation_start=validation_start,
+                refit=refit,
+                on_round=on_round,
+                **unknown,
+            )
         finally:
             self._watch = None
+
+    def _check_together(self) -> None:
+        if self.interpretable and len(self.companions):
+            raise InputError("interpretable=True takes no companions: their models are many trees.")
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
@@ -126,8 +149,6 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
-        if not np.ptp(task.train.data.y):
-            raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
