@@ -99,9 +99,8 @@ def _generated() -> Iterator[Collection]:
                 truth.sample(n_queries, seed=10 * place + 1, n_documents=20, noise=noise),
                 truth.sample(TEST_QUERIES, seed=10 * place + 2, n_documents=20),
             )
-    for n_queries in (50, 150):
-        yield Collection(f"web-{n_queries}", *_web(n_queries))
-    yield Collection("web-100-binary", *(_binary(one) for one in _web(100)))
+    yield Collection("web-50", *_web(50))
+    yield Collection("web-60-binary", *(_binary(one) for one in _web(60)))
 
 
 def _web(n_queries: int) -> tuple[RankingData, RankingData]:
