@@ -171,6 +171,100 @@ def test_members_fitted_out_of_fold_can_join():
     assert NDCG(k=10)(TEST.y, mixture.scorer().predict(TEST), TEST.qid) > 0.7
 
 
+# Candidates of several fits
+
+
+def several(name, results, delays=()):
+    """A candidate of one fit per result; fits take so many seconds."""
+
+    def fit(result, seconds):
+        def run(n_threads, on_round):
+            time.sleep(seconds)
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        return run
+
+    delays = delays or [0.0] * len(results)
+    fits = [fit(*one) for one in zip(results, delays, strict=True)]
+    return Candidate(name, fits, lambda found: [f"{name}: {found}"])
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+def test_members_are_made_from_the_results_of_all_fits_in_order(n_threads):
+    pool, events = Pool(), []
+    pool.fill(
+        [several("one", [1, 2, 3], [0.06, 0.02, 0.0]), several("two", [4]), several("three", [5, 6], [0.03, 0.0])],
+        n_jobs=n_threads,
+        on_fit=events.append,
+        on_joined=lambda: events.append(len(pool)),
+    )
+    assert list(pool) == ["one: [1, 2, 3]", "two: [4]", "three: [5, 6]"]
+    assert events == ["one", "one", "one", 1, "two", 2, "three", "three", 3]
+
+
+def test_threads_are_shared_among_the_fits():
+    seen = []
+
+    def fit(n_threads, on_round):
+        seen.append(n_threads)
+
+    for n_jobs, n_fits in ((5, 2), (2, 5)):
+        Pool().fill([Candidate("one", [fit] * n_fits, lambda _: [])], n_jobs=n_jobs)
+    assert seen == [2, 2, 1, 1, 1, 1, 1]
+
+
+def test_a_fit_that_fails_ends_the_other_fits_of_its_candidate():
+    begun = []
+
+    def fit(number, error=None):
+        def run(n_threads, on_round):
+            begun.append(number)
+            if error is not None:
+                raise error
+
+        return run
+
+    broken = Candidate("broken", [fit(1), fit(2, InputError("no")), *map(fit, range(3, 40))], lambda _: ["never"])
+    pool = Pool()
+    with pytest.warns(UserWarning, match="broken is left out of the pool: no"):
+        pool.fill([broken, several("fine", [1])], n_jobs=1, skip_failures=True)
+    assert begun == [1, 2]
+    assert list(pool) == ["fine: [1]"]
+    assert [name for name, _ in pool.failures] == ["broken"]
+
+
+def test_a_candidate_with_the_name_of_one_that_failed_before_is_fitted():
+    pool = Pool()
+    with pytest.warns(UserWarning, match="one is left out"):
+        pool.fill([several("one", [InputError("no")]), several("two", [2])], n_jobs=1, skip_failures=True)
+    pool.fill([several("one", [1])], n_jobs=1, skip_failures=True)
+    assert list(pool) == ["two: [2]", "one: [1]"]
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_error_in_on_fit_reaches_the_caller(n_threads):
+    def on_fit(name):
+        raise ZeroDivisionError(name)
+
+    with pytest.raises(ZeroDivisionError, match="one"):
+        Pool().fill([several("one", [1, 2]), several("two", [3])], n_jobs=n_threads, on_fit=on_fit)
+
+
+def test_ctrl_c_between_the_last_fit_and_its_candidate_keeps_the_candidate():
+    pool, seen = Pool(), []
+
+    def on_fit(name):
+        seen.append(name)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    pool.fill([several("one", [1, 2, 3]), several("two", [4], [0.3])], n_jobs=1, on_fit=on_fit)
+    assert pool.interrupted
+    assert list(pool) == ["one: [1, 2, 3]"]
+
+
 # Failures
 
 

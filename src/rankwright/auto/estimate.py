@@ -55,15 +55,18 @@ class Estimate:
     best_feature: Rival | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain JSON."""
+        """Return the estimate as plain JSON; null for what no query tells."""
         rivals = {"best_member": self.best_member, "best_feature": self.best_feature}
-        return {
-            "metric": self.metric,
-            "value": self.value,
-            "interval": list(self.interval),
-            "queries": self.queries,
-            **{name: None if one is None else vars(one) for name, one in rivals.items()},
-        }
+        facts: dict[str, Any] = without_nan(
+            {
+                "metric": self.metric,
+                "value": self.value,
+                "interval": self.interval,
+                "queries": self.queries,
+                **{name: None if one is None else vars(one) for name, one in rivals.items()},
+            }
+        )
+        return facts
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -138,12 +141,12 @@ def _best_feature(plan: Plan, metric: Metric, mixture: Doubles, n_threads: int) 
     names, values = [], []
     for feature in range(data.n_features):
         column = data.X[rows, feature].astype(np.float64)
-        if np.nanmin(column, initial=np.inf) == np.nanmax(column, initial=-np.inf):
-            continue
+        if not np.nanmin(column, initial=np.inf) < np.nanmax(column, initial=-np.inf):
+            continue  # constant, or missing everywhere
         name = f"feature {feature + 1}" if data.feature_names is None else data.feature_names[feature]
         for sign, order in ((1.0, "descending"), (-1.0, "ascending")):
             # A missing value ranks below all others, in either direction.
-            scores = np.nan_to_num(sign * column, nan=float(np.nanmin(sign * column)) - 1.0)
+            scores = np.nan_to_num(sign * column, nan=np.nextafter(np.nanmin(sign * column), -np.inf))
             names.append(name if sign > 0 else f"{name}, {order}")
             values.append(held_out.values(metric, scores, n_threads))
     if not values:
@@ -170,3 +173,12 @@ def _rival(name: str, values: Doubles, mixture: Doubles) -> Rival:
         return Rival(name, np.nan, np.nan, np.nan)
     found = compare(mixture, values)
     return Rival(name, mean_over_queries(values), found.difference, found.p_value)
+
+
+def without_nan(value: Any) -> Any:
+    """Return plain JSON with None in place of NaN, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

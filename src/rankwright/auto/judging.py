@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from rankwright.metrics.base import mean_over_queries
 from rankwright.training import History, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankwright.auto.entries import Entry, JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
@@ -72,9 +71,7 @@ class Judging:
         report = _Report(watch, sum(len(one.fits) for one in candidates), self._time_limit)
 
         def joined() -> None:
-            if len(self.pool) > len(self._rounds):  # not an entry that was left out
-                chosen, value = self._mixed()
-                self._rounds.append(Round(len(self.pool), 1.0, None, value))
+            for chosen, value in self._new_rounds():
                 if self._task.on_round is not None:
                     self._task.on_round(self._rounds[-1])
                 report.joined(chosen, value)
@@ -87,12 +84,18 @@ class Judging:
             on_fit=report.fitted,
             skip_failures=True,
         )
+        for _ in self._new_rounds():  # of members whose fits had ended at Ctrl-C
+            pass
         self._tell(entries)
 
-    def _mixed(self) -> tuple[Mix, float]:
-        chosen = mix(self.pool.members, self._weigh)
-        values = self._plan.held_out.values(self._metric, chosen.scores, self._task.n_threads)
-        return chosen, mean_over_queries(values)
+    def _new_rounds(self) -> Iterator[tuple[Mix, float]]:
+        """Record a round for each member that has joined since the last, and yield its mixture and value."""
+        while len(self._rounds) < len(self.pool):
+            number = len(self._rounds) + 1
+            chosen = mix(self.pool.members[:number], self._weigh)
+            values = self._plan.held_out.values(self._metric, chosen.scores, self._task.n_threads)
+            self._rounds.append(Round(number, 1.0, None, mean_over_queries(values)))
+            yield chosen, mean_over_queries(values)
 
     def _tell(self, entries: Sequence[Entry]) -> None:
         """Say what is missing; refuse a time limit that was too short for any member."""
@@ -111,8 +114,9 @@ class Judging:
     def _seconds_needed(self, entry: Entry) -> float:
         """Return about how long the fits of an entry take, from one fit on a few queries."""
         whole = self._plan.whole
-        queries = np.arange(len(whole.data.groups))[:: max(1, len(whole.data.groups) // PILOT_QUERIES)]
-        pilot, started = whole.take_queries(queries), monotonic()
+        queries = np.flatnonzero(whole.labels.varied)  # from others there is nothing to learn
+        pilot = whole.take_queries(queries[:: max(1, len(queries) // PILOT_QUERIES)])
+        started = monotonic()
         fitted_scorer(entry.ranker, pilot, 1, lambda _: None)
         seconds = (monotonic() - started) * len(whole) / len(pilot)
         n_fits = len(self._plan.parts) + 1
@@ -125,21 +129,20 @@ class _Report:
     def __init__(self, watch: Watch | None, total: int, time_limit: float | None) -> None:
         self._watch, self._started = watch, monotonic()
         self._total, self._time_limit = total, time_limit
-        self._fits, self._ended = 0, Counter[str]()
+        self._fits = 0
+        self._ended: dict[str, int] = {}
         self._chosen: Mix | None = None
         self._value: float | None = None
 
     def fitted(self, name: str) -> None:
-        """Count a fit of this entry."""
+        """Count a fit of this entry; fits are told in order, so no other entry is under way."""
         self._fits += 1
-        self._ended[name] += 1
+        self._ended = {name: self._ended.get(name, 0) + 1}
         self._call()
 
     def joined(self, chosen: Mix, value: float) -> None:
         """Take the mixture of the members so far, and its value."""
-        self._chosen, self._value = chosen, value
-        for one in chosen.entries:
-            del self._ended[one.name]
+        self._chosen, self._value, self._ended = chosen, value, {}
         self._call()
 
     def _call(self) -> None:
@@ -148,5 +151,4 @@ class _Report:
         seconds = monotonic() - self._started
         left = None if self._time_limit is None else max(0.0, self._time_limit - seconds)
         standings = () if self._chosen is None else standings_of(self._chosen)
-        ended = dict(self._ended)
-        self._watch(Progress(standings, self._value, self._fits, self._total, ended, seconds, left))
+        self._watch(Progress(standings, self._value, self._fits, self._total, self._ended, seconds, left))

@@ -86,6 +86,8 @@ class Plan:
         n_queries = len(whole.data.groups)
         if n_queries < 2:
             raise InputError("AutoRanker needs at least 2 judged queries: some to learn from and others to judge.")
+        if whole.labels.varied.sum() < 2:  # then the part that it judges in has nothing to learn from
+            raise InputError("AutoRanker needs at least 2 queries whose labels differ.")
         folds, usual = division_for(n_queries, len(whole))
         repeats = usual if repeats is None else repeats
         judging = _judging(n_queries, folds, repeats, np.random.default_rng(random_state))

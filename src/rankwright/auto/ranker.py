@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
-from rankwright.auto.estimate import Estimate, estimate
+from rankwright.auto.estimate import Estimate, estimate, without_nan
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, named, portfolio_for
@@ -35,8 +34,10 @@ if TYPE_CHECKING:
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Weigh
     from rankwright.auto.standings import MemberStanding, Progress
+    from rankwright.data import RankingData
     from rankwright.ensembling import Pool
     from rankwright.models import Scorer
+    from rankwright.training import Round
 
 ANY_RANKER = Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm")
 
@@ -104,8 +105,15 @@ class AutoRanker(RandomParameters, Ranker):
         y: ArrayLike | None = None,
         qid: ArrayLike | None = None,
         *,
+        validation: RankingData | TrainingSet | Sequence[Any] | None = None,
+        sample_weight: ArrayLike | None = None,
+        query_weight: ArrayLike | None = None,
+        start: Any = None,
+        validation_start: ArrayLike | None = None,
+        refit: bool = False,
+        on_round: Callable[[Round], None] | None = None,
         on_progress: Callable[[Progress], None] | None = None,
-        **options: Any,
+        **unknown: Never,
     ) -> Self:
         """Learn from judged documents; takes what every ranker's `fit` takes, except `start`.
 
@@ -113,7 +121,19 @@ class AutoRanker(RandomParameters, Ranker):
         """
         self._watch = on_progress
         try:
-            return super().fit(X, y, qid, **options)
+            return super().fit(
+                X,
+                y,
+                qid,
+                validation=validation,
+                sample_weight=sample_weight,
+                query_weight=query_weight,
+                start=start,
+                validation_start=validation_start,
+                refit=refit,
+                on_round=on_round,
+                **unknown,
+            )
         finally:
             self._watch = None
 
@@ -127,6 +147,10 @@ class AutoRanker(RandomParameters, Ranker):
         self._fitted()
         write_auto_page(self, path)
 
+    def _check_together(self) -> None:
+        if self.interpretable and len(self.companions):
+            raise InputError("interpretable=True takes no companions: their models are many trees.")
+
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
@@ -135,11 +159,9 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
-        if not np.ptp(task.train.data.y):
-            raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
-        judging.run(self._entries(plan), Work(self.work, plan, self._settings()), self._watch)
+        judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
@@ -169,9 +191,10 @@ class AutoRanker(RandomParameters, Ranker):
         failures = {name: str(error) for name, error in pool.failures}
         return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, task: FitTask) -> dict[str, Any]:
         """Return what fits depend on besides the data and their own settings."""
-        return {"metric": str(self.metric), "random_state": self.random_state}
+        weights = None if task.row_weights is None else hashlib.sha256(task.row_weights.data).hexdigest()
+        return {"metric": str(self.metric), "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
@@ -181,12 +204,11 @@ class AutoRanker(RandomParameters, Ranker):
             {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
             for one in self.standings_
         ]
-        facts: dict[str, Any] = {
+        return about | {
             "judged": str(self.run_.plan),
             "estimate": self.estimate_.to_dict(),
-            "members": members,
+            "members": without_nan(members),
         }
-        return about | {name: _without_nan(one) for name, one in facts.items()}
 
 
 def _all_queries(task: FitTask) -> FitTask:
@@ -199,12 +221,3 @@ def _all_queries(task: FitTask) -> FitTask:
     rows = train.canonical_rows
     ordered = TrainingSet(train.data.take(rows))
     return replace(task, train=ordered, validation=None, row_weights=None if weights is None else weights[rows])
-
-
-def _without_nan(value: Any) -> Any:
-    """Return plain JSON with NaN replaced by None."""
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

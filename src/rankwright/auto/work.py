@@ -6,13 +6,14 @@ import hashlib
 import json
 import re
 import warnings
-import zipfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.auto.entries import FinalFit, JudgedScores
+from rankwright.data.alignment import require_same_number
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.models.store import load, save
@@ -20,7 +21,7 @@ from rankwright.version import __version__
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from rankwright.auto.entries import Entry
     from rankwright.auto.plan import Plan
@@ -46,7 +47,7 @@ class Work:
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, plan: Plan, settings: dict[str, Any]) -> None:
-        self._folder = None if folder is None else Path(folder)
+        self._folder, self._plan = None if folder is None else Path(folder), plan
         if self._folder is not None:
             _claim(self._folder, {"rankwright": __version__, "data": _fingerprint(plan), **settings})
 
@@ -55,12 +56,13 @@ class Work:
     ) -> Callable[[int, OnRound], JudgedScores]:
         """Return the fit on a part, which reads its result from the folder or writes it there."""
         path = self._path(entry, f"part-{part + 1}.npz")
-        return fit if path is None else _kept(path, fit, _read_scores, _write_scores)
+        read = partial(_read_scores, {1, len(entry.rounds) or 1}, len(self._plan.parts[part].judges))
+        return fit if path is None else _kept(path, fit, read, _write_scores)
 
     def scorer(self, entry: Entry, fit: Callable[[int, OnRound], FinalFit]) -> Callable[[int, OnRound], FinalFit]:
         """Return the fit on all queries, which reads its result from the folder or writes it there."""
         path = self._path(entry, "all.rw")
-        return fit if path is None else _kept(path, fit, _read_scorer, _write_scorer)
+        return fit if path is None else _kept(path, fit, partial(_read_scorer, self._plan), _write_scorer)
 
     def _path(self, entry: Entry, name: str) -> Path | None:
         """Return the file of a fit; the folder of an entry is named after it and the hash of its settings."""
@@ -75,7 +77,7 @@ def _kept(path: Path, fit: Any, read: Callable[[Path], Any], write: Callable[[Pa
         if path.exists():
             try:
                 return read(path)
-            except (InputError, OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            except Exception as error:  # a damaged archive may raise anything
                 warnings.warn(f"{path} cannot be read and is fitted again: {error}", stacklevel=2)
         result = fit(n_threads, on_round)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,9 +87,14 @@ def _kept(path: Path, fit: Any, read: Callable[[Path], Any], write: Callable[[Pa
     return read_or_fit
 
 
-def _read_scores(path: Path) -> JudgedScores:
-    with np.load(path, allow_pickle=False) as kept:
-        return JudgedScores(kept["scores"], float(kept["seconds"]))
+def _read_scores(n_rows: Container[int], n_documents: int, path: Path) -> JudgedScores:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+        scores, seconds = kept["scores"], float(kept["seconds"])
+    if scores.ndim != 2 or len(scores) not in n_rows or scores.shape[1] != n_documents:
+        raise InputError(f"its scores have the shape {scores.shape}")
+    if scores.dtype != np.float64 or not np.isfinite(scores).all():
+        raise InputError("its scores are not finite numbers")
+    return JudgedScores(scores, seconds)
 
 
 def _write_scores(path: Path, result: JudgedScores) -> None:
@@ -95,8 +102,9 @@ def _write_scores(path: Path, result: JudgedScores) -> None:
         np.savez(file, scores=result.scores, seconds=result.seconds)
 
 
-def _read_scorer(path: Path) -> FinalFit:
+def _read_scorer(plan: Plan, path: Path) -> FinalFit:
     scorer = load(path)
+    require_same_number(scorer.n_features, plan.whole.n_features)
     seconds = scorer.about.get("seconds")
     return FinalFit(scorer, float(seconds) if isinstance(seconds, int | float) else 0.0)
 
@@ -110,22 +118,37 @@ def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     manifest = folder / MANIFEST
     wanted = json.loads(json.dumps(wanted))
     if not manifest.exists():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"The work folder {folder} must be new, empty, or that of an earlier run.")
-        folder.mkdir(parents=True, exist_ok=True)
+        _require_empty(folder)
         with write_whole(manifest) as file:
             file.write(json.dumps(wanted, indent=2).encode())
         return
-    try:
-        found = json.loads(manifest.read_bytes())
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found != wanted:
-        different = [name for name in wanted if not isinstance(found, dict) or found.get(name) != wanted[name]]
+    found = _read_manifest(manifest)
+    different = [name for name in wanted | found if name not in found or found[name] != wanted.get(name)]
+    if different:
         raise InputError(
             f"The work folder {folder} is that of a run with other {' and '.join(different)}: "
             "choose another folder, or delete this one."
         )
+
+
+def _require_empty(folder: Path) -> None:
+    """Make the folder, or refuse it if it has other files than what a killed run may have left."""
+    if folder.exists() and (not folder.is_dir() or any(one.suffix != ".part" for one in folder.iterdir())):
+        raise InputError(f"The work folder {folder} must be new, empty, or that of an earlier run.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The work folder {folder} cannot be made: {error.strerror}.") from None
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"{path} cannot be read: choose another work folder, or delete this one.")
+    return found
 
 
 def _fingerprint(plan: Plan) -> str:

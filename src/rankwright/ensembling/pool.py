@@ -210,14 +210,19 @@ class Pool(Generic[Joining]):
         limit = TimeLimit(time_limit, n_threads)
         tasks = [(candidate, fit) for candidate in candidates for fit in candidate.fits]
         threads_per_fit = max(1, n_threads // max(1, len(tasks)))
+        failed: set[Candidate[Joining]] = set()
 
         def run(task: tuple[Candidate[Joining], Fit], on_round: OnRound) -> Any:
             candidate, fit = task
-            if any(name == candidate.name for name, _ in self.failures):
+            if candidate in failed:  # its error is known already
                 return None
             limit.admit(candidate)
             started = monotonic()
-            result = fit(threads_per_fit, limit.ending(on_round))
+            try:
+                result = fit(threads_per_fit, limit.ending(on_round))
+            except Exception:
+                failed.add(candidate)
+                raise
             limit.note(candidate, monotonic() - started)
             return result
 
@@ -231,7 +236,7 @@ class Pool(Generic[Joining]):
                 raise
             self.interrupted = True
         if self.failures and not self.members:
-            reasons = "; ".join(f"{name}: {error}" for name, error in self.failures)
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in [*self.failures, *self.passed_over])
             raise InputError(f"No candidate of the pool could be fitted. {reasons}")
 
     def _join_all(

@@ -54,6 +54,7 @@ def plausible_weights(values: Doubles) -> Doubles:
         differences.std(axis=1, ddof=1) / np.sqrt(known.shape[1]) if known.shape[1] > 1 else np.ones(len(known))
     )
     means = differences.mean(axis=1)
+    # A difference that is the same in every query has no error: it is certain, unless it is 0.
     behind = np.divide(means, errors, out=np.where(means > 0, np.inf, 0.0), where=errors > 0)
     weights = np.exp(-(behind**2) / 2)
     return np.asarray(weights / weights.sum())

@@ -1,0 +1,65 @@
+"""How AutoRanker judges and mixes, slowly: one query at a time."""
+
+from __future__ import annotations
+
+from math import exp, isnan, nan, sqrt
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def by_query(
+    query: Sequence[int], values: Sequence[float], judgements: Sequence[bool] | None = None
+) -> list[float]:
+    """The mean of every judging query's values, in the order of their numbers."""
+    chosen = range(len(query)) if judgements is None else [this for this, one in enumerate(judgements) if one]
+    numbers = sorted({query[this] for this in chosen})
+    return [_plain_mean([values[this] for this in chosen if query[this] == one]) for one in numbers]
+
+
+def plausible_weights(values: Sequence[Sequence[float]]) -> list[float]:
+    """exp(-t^2 / 2) for Student's t of each member's paired difference from the best, scaled to sum 1."""
+    columns = [column for column in zip(*values, strict=True) if not any(map(isnan, column))]
+    if not columns:
+        return [1 / len(values)] * len(values)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    best = max(rows, key=fmean)
+    weights = [_plausibility([ahead - own for ahead, own in zip(best, row, strict=True)]) for row in rows]
+    return [one / sum(weights) for one in weights]
+
+
+def _plausibility(differences: Sequence[float]) -> float:
+    mean = fmean(differences)
+    error = stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else 1.0
+    if error == 0.0:
+        return 1.0 if mean == 0.0 else 0.0
+    return exp(-((mean / error) ** 2) / 2)
+
+
+def interval(values: Sequence[float], quantile: float) -> tuple[float, float]:
+    """Student's interval of the mean, for the quantile of Student's distribution."""
+    known = [one for one in values if not isnan(one)]
+    if len(known) < 2:
+        return nan, nan
+    reach = quantile * stdev(known) / sqrt(len(known))
+    return fmean(known) - reach, fmean(known) + reach
+
+
+def z_scores(scores: NDArray[np.float64], queries: Sequence[object]) -> NDArray[np.float64]:
+    """The deviation of each score from its query's mean in (population) standard deviations."""
+    found = np.zeros(len(scores))
+    for one in set(queries):
+        rows = [row for row, query in enumerate(queries) if query == one]
+        own = scores[rows]
+        found[rows] = (own - own.mean()) / own.std() if own.std() > 0 else 0.0
+    return found
+
+
+def _plain_mean(values: Sequence[float]) -> float:
+    return nan if any(map(isnan, values)) else fmean(values)
