@@ -94,16 +94,21 @@ class Market:
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
 
-        That is one entry, or half of the rounds of one.
+        That is one entry, or half of the rounds of one. After the last come the entries that alone are cheaper.
         """
         current = self._mixed(entries)
         while True:
             yield self._priced(current)
             smaller = [self._mixed(some) for some in _smaller(current)]
             if not smaller:
-                return
+                break
             value, cost = self._value(current), self._cost(current)
             current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
+        lowest = self._cost(current)
+        for one in sorted((mix([one.up_to(0)]) for one in entries), key=self._value, reverse=True):
+            if self._cost(one) < lowest:
+                lowest = self._cost(one)
+                yield self._priced(one)
 
     def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
         """Return the first of these mixtures that scores a document in so many microseconds."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +18,7 @@ from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
-from rankwright.errors import InputError
+from rankwright.errors import InputError, MissingPackageError
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
@@ -127,12 +129,20 @@ class AutoRanker(RandomParameters, Ranker):
             raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
         judging = Judging(plan, self.metric, task, self.time_limit, single=self.interpretable)
-        judging.run(self._entries(plan), Work(self.work, plan, self._settings()), self._watch)
+        judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
         self.estimate_ = estimate(kept.entries, plan, self.metric, task.n_threads, single=self.interpretable)
         return kept.scorer(), judging.history
+
+    def _check_together(self) -> None:
+        if self.interpretable and (len(self.companions) or self.portfolio is not None):
+            other = "companions" if self.portfolio is None else "portfolio"
+            raise InputError(f"interpretable=True has a portfolio of its own, of simple models: give no {other}.")
+        for name in self.companions:
+            if find_spec(name) is None:
+                raise MissingPackageError(f"The companion {name} is not installed: pip install {name}.")
 
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
@@ -149,9 +159,10 @@ class AutoRanker(RandomParameters, Ranker):
         failures = {name: str(error) for name, error in pool.failures}
         return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, task: FitTask) -> dict[str, Any]:
         """Return what fits depend on besides the data and their own settings."""
-        return {"metric": str(self.metric), "random_state": self.random_state}
+        weights = None if task.weights is None else hashlib.sha256(task.weights.tobytes()).hexdigest()
+        return {"metric": str(self.metric), "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
