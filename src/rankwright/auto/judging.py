@@ -78,7 +78,7 @@ class Judging:
                 report.left_out([name for name, _ in (*self.pool.failures, *self.pool.passed_over)])
                 return
             chosen, value = self._mixed()
-            self._rounds.append(Round(len(self.pool), 1.0, None, value))
+            self._rounds.append(Round(len(self._rounds) + 1, 1.0, None, value))
             if self._task.on_round is not None:
                 self._task.on_round(self._rounds[-1])
             report.joined(chosen, value)
@@ -91,6 +91,8 @@ class Judging:
             on_fit=report.fitted,
             skip_failures=True,
         )
+        if len(self.pool) > len(self._rounds):  # some joined after Ctrl-C
+            joined()
         self._tell(entries)
 
     def _mixed(self) -> tuple[Mix, float]:
