@@ -202,7 +202,7 @@ def _fit_and_save(ranker: AutoRanker, judged: RankingData, model: Path) -> None:
         rw.save(ranker, model)
     except KeyboardInterrupt:
         again = "" if ranker.work is None else f"; the same command goes on with the fits in {ranker.work}"
-        problem(f"Interrupted before there was a mixture to keep: no model was written{again}.")
+        problem(f"Interrupted: no model was written{again}.")
         raise typer.Exit(INTERRUPTED) from None
 
 
