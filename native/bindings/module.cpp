@@ -13,6 +13,7 @@ void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_network_training(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
+void bind_query_features(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_network(m);
     rankwright::bindings::bind_network_training(m);
     rankwright::bindings::bind_pairs(m);
+    rankwright::bindings::bind_query_features(m);
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_scoring(m);

@@ -20,6 +20,26 @@ def sort_within_queries(
     tie_break: NDArray[np.float64] | None,
     n_threads: int,
 ) -> SortedQueries: ...
+
+class QueryColumn(enum.Enum):
+    zscore = ...
+    rank = ...
+    minmax = ...
+
+def query_columns(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    values: NDArray[np.float32],
+    kinds: Sequence[QueryColumn],
+    raw: bool,
+    n_threads: int,
+) -> NDArray[np.float32]: ...
+def standardise_scores(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    n_threads: int,
+) -> NDArray[np.float64]: ...
 def widest_path() -> int: ...
 def count_above(keys: NDArray[np.float32], path: int) -> NDArray[np.int32]: ...
 def discounted_gains(

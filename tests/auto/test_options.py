@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -20,8 +22,8 @@ def test_an_interpretable_model_comes_from_its_own_portfolio(other):
 
 
 def test_a_companion_that_is_not_installed(monkeypatch):
-    monkeypatch.setattr("rankwright.auto.ranker.find_spec", lambda _name: None)
-    with pytest.raises(MissingPackageError, match="The companion xgboost is not installed: pip install xgboost"):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    with pytest.raises(MissingPackageError, match=r"needs XGBoost: pip install 'rankwright\[xgboost\]'\."):
         AutoRanker(companions="xgboost", **SIMPLE).fit(JUDGED)
 
 

@@ -421,10 +421,10 @@ def test_interpretable_takes_no_companions(refuse, tmp_path):
     )
 
 
-def test_a_companion_that_is_not_installed(refuse, fold, tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.auto.ranker.find_spec", lambda _name: None)
-    words = auto(fold / "train.txt", tmp_path / "m.rw", "--companions", "xgboost")
-    assert refuse(*words) == "The companion xgboost is not installed: pip install xgboost."
+def test_a_companion_that_is_not_installed(refuse, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    words = auto("nowhere.txt", tmp_path / "m.rw", "--companions", "xgboost")
+    assert refuse(*words) == "XGBoostRanker needs XGBoost: pip install 'rankwright[xgboost]'."
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from rankwright import _native
 from rankwright.data import QueryGroups
 from rankwright.data.query_features import QueryFeature, checked_query_features, with_query_features
 from rankwright.errors import InputError
@@ -29,6 +30,12 @@ def of_column(kind, *values):
     return widened(np.array(values)[:, None], [1] * len(values), kind)[:, 1].tolist()
 
 
+def assert_same_bits(found, expected):
+    np.testing.assert_array_equal(found, expected)
+    known = ~np.isnan(expected)
+    np.testing.assert_array_equal(np.signbit(found)[known], np.signbit(expected)[known])
+
+
 @given(queries(), st.lists(st.sampled_from(KINDS), unique=True))
 def test_equals_the_slow_twin(data, kinds):
     X, qid = data
@@ -36,7 +43,22 @@ def test_equals_the_slow_twin(data, kinds):
     assert found.dtype == np.float32
     assert found.shape == (len(X), 2 * (1 + len(kinds)))
     np.testing.assert_array_equal(found[:, :2], X)
-    np.testing.assert_allclose(found, slow(X, qid, kinds), rtol=1e-5, atol=1e-6)
+    assert_same_bits(found, slow(X, qid, kinds))
+
+
+@pytest.mark.parametrize("n_features", [1, 7, 8, 9, 17])
+@pytest.mark.parametrize("sizes", [[1, 31, 32, 33], [255, 256, 257], [600]], ids=str)
+def test_equals_the_slow_twin_for_any_size(n_features, sizes):
+    """Up to 255 documents are compared with each other, more are sorted; features are taken by eight."""
+    rng = np.random.default_rng(n_features)
+    qid = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    X = rng.normal(size=(len(qid), n_features)).astype(np.float32)
+    X[:, ::2] = rng.integers(-2, 3, X[:, ::2].shape)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[:, :1] = np.where(rng.random((len(X), 1)) < 0.5, X[:, :1], -0.0)
+    found = [with_query_features(X, QueryGroups.of(qid), tuple(QueryFeature), n_threads=n) for n in (1, 3)]
+    assert found[0].tobytes() == found[1].tobytes()
+    assert_same_bits(found[0], slow(X, qid.tolist(), KINDS))
 
 
 @given(queries(), st.lists(st.sampled_from(KINDS), unique=True))
@@ -132,3 +154,29 @@ def test_names_become_kinds():
 def test_names_that_are_none_are_refused(names):
     with pytest.raises(InputError, match="query_features must be a list of zscore, rank, minmax, each"):
         checked_query_features(names)
+
+
+@pytest.mark.parametrize(
+    ("offsets", "rows", "sentence"),
+    [
+        ([0, 2], [0, 1, 2], "offsets must run from 0"),
+        ([0, 2, 1, 3], [0, 1, 2], "offsets must not decrease"),
+        ([0, 3], [0, 1], "every row once"),
+        ([0, 3], [0, 1, 1], "every row once"),
+        ([0, 3], [0, 1, 3], "out of range"),
+        ([0, 3], [0, -1, 2], "out of range"),
+    ],
+)
+def test_the_core_refuses_rows_that_are_no_queries(offsets, rows, sentence):
+    places = np.array(offsets), np.array(rows)
+    with pytest.raises(ValueError, match=sentence):
+        _native.query_columns(*places, np.zeros((3, 2), np.float32), [_native.QueryColumn.rank], True, 1)
+    with pytest.raises(ValueError, match=sentence):
+        _native.standardise_scores(*places, np.zeros(3), 1)
+
+
+def test_infinite_values_do_no_harm():
+    values = np.array([[np.inf], [-np.inf], [np.nan], [1.0]] * 100, dtype=np.float32)
+    for size in (4, 400):
+        groups = QueryGroups.of_sizes([size] * (len(values) // size))
+        assert with_query_features(values, groups, tuple(QueryFeature)).shape == (400, 4)

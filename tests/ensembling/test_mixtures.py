@@ -3,11 +3,11 @@ import pytest
 
 import rankwright as rw
 from rankwright.data import RankingData
-from rankwright.ensembling.mixtures import mix_exponentially
+from rankwright.ensembling.mixtures import mix_exponentially, within_query
 from rankwright.ensembling.weights import exponential_weights, prune_weights
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
-from rankwright.models import FeatureScorer
+from rankwright.models import Combination, FeatureScorer
 
 
 def judged(seed=1, n_queries=20):
@@ -94,3 +94,48 @@ def test_what_cannot_score_is_refused():
 def test_an_empty_pool_is_refused():
     with pytest.raises(InputError, match="at least one scorer"):
         mix_exponentially([], judged())
+
+
+@pytest.fixture(scope="module")
+def everything():
+    """A mixture of rankers of every kind that has contributions, trees with and without columns among them."""
+    columns = {"rounds": 5, "query_features": ("zscore", "rank")}
+    rankers = [
+        rw.LambdaMART(rounds=5),
+        rw.LambdaMART(**columns),
+        rw.MART(**columns),
+        rw.McRank(**columns),
+        rw.McRank(rounds=5, classes="ordinal"),
+        rw.RankSVM(),
+        rw.ListNet(rounds=3),
+        rw.AdaRank(rounds=5),
+        rw.RankBoost(rounds=5),
+        rw.MPBoost(rounds=5),
+        rw.CalibratedAdaBoost(leaves=(3,), rounds_tried=(3,), splits=2),
+    ]
+    return [one.fit(judged()) for one in rankers]
+
+
+def test_contributions_to_a_mixture_of_everything_sum_to_its_scores(everything):
+    test, mixture = judged(3), rw.mix_standardised(everything)
+    found = mixture.contributions(test)
+    np.testing.assert_allclose(found.sum(axis=1), mixture.predict(test), rtol=0, atol=1e-12)
+    assert np.abs(found[:, -1]).max() < 1e-12  # relative to the mean of the query
+    assert not found[:, 3].any()  # says nothing
+    spreads = found[:, :3].std(axis=0)
+    assert spreads[2] < 0.5 * min(spreads[:2])
+
+
+def test_a_mixture_of_everything_scores_as_its_members_and_survives_a_file(everything, tmp_path):
+    test, mixture = judged(3), rw.mix_standardised(everything)
+    plain = Combination(
+        tuple(within_query(one.model_) for one in everything), np.full(len(everything), 1 / len(everything))
+    )
+    np.testing.assert_allclose(mixture.predict(test), plain.predict(test), rtol=0, atol=1e-13)
+    rw.save(mixture, tmp_path / "mixture.rw")
+    loaded = rw.load(tmp_path / "mixture.rw")
+    assert loaded.predict(test).tobytes() == mixture.predict(test).tobytes()
+    assert loaded.contributions(test).tobytes() == mixture.contributions(test).tobytes()
+    cut = mixture.first(3)
+    assert cut.n_rounds == 3
+    np.testing.assert_allclose(cut.predict(test), plain.first(3).predict(test), rtol=0, atol=1e-13)

@@ -132,6 +132,7 @@ def test_wrong_values_are_refused(make, sentence):
         make()
 
 
-def test_contributions_are_refused_in_a_sentence():
-    with pytest.raises(InputError, match="cannot compute contributions"):
-        Calibrated(class_trees(), calibrations()).contributions(documents())
+def test_contributions_come_back_from_a_file():
+    scorer = Calibrated(class_trees(), calibrations())
+    again = decode(encode(scorer), "it")
+    assert again.contributions(documents()).tobytes() == scorer.contributions(documents()).tobytes()

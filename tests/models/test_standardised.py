@@ -8,8 +8,9 @@ from rankwright.data import QueryGroups
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.mixtures import mix_standardised
 from rankwright.errors import InputError
-from rankwright.models import FeatureScorer, LinearScorer, StandardisedScorer
+from rankwright.models import FeatureScorer, LinearScorer, NetworkScorer, StandardisedScorer
 from rankwright.models.format import decode, encode
+from reference.query_features import standardised as in_python
 
 SCORES = st.sampled_from([-1.5, 0.0, 0.1, 7.0]) | st.floats(-1e200, 1e200)
 
@@ -47,6 +48,23 @@ def test_equals_the_slow_twin_or_is_nearer_the_truth(data):
             assert not found[rows].any()
 
 
+@given(scored_queries())
+def test_equals_the_same_sums_in_python(data):
+    scores, qid = data
+    found = standardised(scores, QueryGroups.of(qid))
+    np.testing.assert_array_equal(found, in_python(scores, qid))
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 128, 129, 300, 1000])
+def test_equals_the_same_sums_in_python_for_any_size(size):
+    rng = np.random.default_rng(size)
+    qid = rng.permutation(np.repeat([1, 2, 3], size))
+    scores = rng.normal(size=len(qid))
+    found = [standardised(scores, QueryGroups.of(qid), n_threads) for n_threads in (1, 3)]
+    assert found[0].tobytes() == found[1].tobytes()
+    np.testing.assert_array_equal(found[0], in_python(scores, qid.tolist()))
+
+
 @given(scored_queries(), st.data())
 def test_ranks_as_the_scores_do_whatever_the_order_of_rows(data, draw):
     scores, qid = data
@@ -79,3 +97,35 @@ def test_scorers_of_any_scale_weigh_alike():
     assert mixture.feature_names == ("a", "b")
     with pytest.raises(InputError, match="at least one scorer"):
         mix_standardised([])
+
+
+@given(scored_queries(), st.data())
+def test_contributions_are_standardised_like_the_scores(data, draw):
+    values, qid = data
+    X = np.stack([np.sign(values) * np.log1p(np.abs(values)), np.arange(len(values)) % 3], axis=1)
+    X = X.astype(np.float32)
+    inner = LinearScorer([2.0, 1.0], [0.0, 0.0], intercept=5.0)
+    scorer = StandardisedScorer(inner)
+    found, scores = scorer.contributions(X, qid), inner.predict(X)
+    for rows in QueryGroups.of(qid):
+        if np.ptp(scores[rows]) > 1e-6:
+            own = inner.contributions(X)[rows]
+            np.testing.assert_allclose(found[rows], (own - own.mean(axis=0)) / scores[rows].std(), atol=1e-6)
+            np.testing.assert_allclose(found[rows].sum(axis=1), scorer.predict(X, qid)[rows], atol=1e-6)
+        elif np.ptp(scores[rows]) == 0:
+            assert not found[rows].any()
+    rows = draw.draw(st.permutations(range(len(qid))))
+    shuffled = scorer.contributions(X[rows], [qid[row] for row in rows])
+    np.testing.assert_array_equal(shuffled, found[rows])
+
+
+def test_contributions_by_hand():
+    scorer = StandardisedScorer(LinearScorer([10.0, 1.0], [0.0, 0.0], intercept=3.0))
+    X, qid = np.array([[1, 0], [2, 0], [3, 10], [4, 0], [7, 7]]), [1, 1, 2, 2, 3]
+    assert scorer.contributions(X, qid).tolist() == [[-1, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+
+
+def test_a_network_still_has_no_contributions():
+    network = NetworkScorer(np.array([2, 1, 1]), np.ones(5), np.zeros(2))
+    with pytest.raises(InputError, match="A scorer of kind 'network' cannot compute contributions of features"):
+        mix_standardised([network]).contributions(np.zeros((1, 2)), 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import mix
+from rankwright.ensembling.weights import plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Mix
+    from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.plan import HeldOut
     from rankwright.data import RankingData
     from rankwright.metrics import Metric
@@ -77,19 +78,19 @@ class Market:
         Times their scorers.
     n_threads
         Number of threads that mixtures are valued with.
-    single
-        Whether a mixture is the best entry alone.
+    weigh
+        Gives the weights of a mixture.
     """
 
     held_out: HeldOut
     metric: Metric
     prices: Prices
     n_threads: int
-    single: bool = False
+    weigh: Weigh = plausible_weights
 
     def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
         """Return the mixture of these entries with its time and its value."""
-        return self._priced(mix(entries, single=self.single))
+        return self._priced(mix(entries, self.weigh))
 
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
@@ -105,7 +106,7 @@ class Market:
             value, cost = self._value(current), self._cost(current)
             current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
         lowest = self._cost(current)
-        for one in sorted((mix([one.up_to(0)]) for one in entries), key=self._value, reverse=True):
+        for one in sorted((mix([one.up_to(0)], self.weigh) for one in entries), key=self._value, reverse=True):
             if self._cost(one) < lowest:
                 lowest = self._cost(one)
                 yield self._priced(one)
@@ -122,8 +123,10 @@ class Market:
 
     def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
         """Return the mixture of these entries without those that it leaves out."""
-        chosen = mix(entries, single=self.single)
-        return chosen if len(chosen.kept) == len(entries) else mix([entries[one] for one in chosen.kept])
+        chosen = mix(entries, self.weigh)
+        return (
+            chosen if len(chosen.kept) == len(entries) else mix([entries[one] for one in chosen.kept], self.weigh)
+        )
 
     def _priced(self, chosen: Mix) -> Priced:
         return Priced(chosen, self.prices.of(chosen.scorer()), self._value(chosen))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.mixing import Weigh
     from rankwright.auto.plan import HeldOut, Plan
     from rankwright.metrics import Metric
 
@@ -69,14 +70,12 @@ class Estimate:
         return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
 
 
-def estimate(
-    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, n_threads: int, *, single: bool = False
-) -> Estimate:
-    """Return the estimate for the mixture of these entries, or for the best one if `single`."""
+def estimate(entries: Sequence[JudgedEntry], weigh: Weigh, plan: Plan, metric: Metric, n_threads: int) -> Estimate:
+    """Return the estimate for the mixture of these entries."""
     held_out = plan.held_out
 
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
-        return held_out.values(metric, mix(entries, choosing, single=single).scores, n_threads)
+        return held_out.values(metric, mix(entries, weigh, choosing).scores, n_threads)
 
     own = held_out.by_query(crossed(held_out, mixture))
     return Estimate(

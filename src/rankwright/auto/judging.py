@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankwright.auto.entries import Entry, JudgedEntry
-    from rankwright.auto.mixing import Mix
+    from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.plan import Plan
     from rankwright.auto.work import Work
     from rankwright.metrics import Metric
@@ -47,15 +47,13 @@ class Judging:
         The checked input of the fit: weights of documents, threads.
     time_limit
         Seconds for all fits; None for no limit.
-    single
-        Whether the mixture is the best entry alone.
+    weigh
+        Gives the weights of the mixture.
     """
 
-    def __init__(
-        self, plan: Plan, metric: Metric, task: FitTask, time_limit: float | None, *, single: bool
-    ) -> None:
+    def __init__(self, plan: Plan, metric: Metric, task: FitTask, time_limit: float | None, weigh: Weigh) -> None:
         self._plan, self._metric, self._task = plan, metric, task
-        self._time_limit, self._single = time_limit, single
+        self._time_limit, self._weigh = time_limit, weigh
         self.pool: Pool[JudgedEntry] = Pool()
         self._rounds: list[Round] = []
         self._n_entries = 0
@@ -96,7 +94,7 @@ class Judging:
         self._tell(entries)
 
     def _mixed(self) -> tuple[Mix, float]:
-        chosen = mix(self.pool.members, single=self._single)
+        chosen = mix(self.pool.members, self._weigh)
         values = self._plan.held_out.values(self._metric, chosen.scores, self._task.n_threads)
         return chosen, mean_over_queries(values)
 

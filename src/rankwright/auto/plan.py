@@ -81,12 +81,13 @@ class Plan:
     repeats: int
 
     @classmethod
-    def of(cls, whole: TrainingSet, random_state: int) -> Plan:
-        """Divide the queries of data in canonical order."""
+    def of(cls, whole: TrainingSet, random_state: int, *, repeats: int | None = None) -> Plan:
+        """Divide the queries of data in canonical order; by default there are more repeats of fewer queries."""
         n_queries = len(whole.data.groups)
         if n_queries < 2:
             raise InputError("AutoRanker needs at least 2 judged queries: some to learn from and others to judge.")
-        folds, repeats = division_for(n_queries, len(whole))
+        folds, usual = division_for(n_queries, len(whole))
+        repeats = usual if repeats is None else repeats
         judging = _judging(n_queries, folds, repeats, np.random.default_rng(random_state))
         return cls(whole, tuple(_part(whole, one) for one in judging), _held_out(whole, judging), folds, repeats)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from rankwright.auto.entries import Entry
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
+from rankwright.rankers.companions import COMPANIONS
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
@@ -38,6 +39,13 @@ PORTFOLIO = (
     Entry("LambdaMART", LambdaMART(rounds=400, random_state=1), 0.8),
 )
 
+LARGE = (
+    Entry("LambdaMART", LambdaMART(), 1.0),
+    Entry("LambdaMART, seed 1", LambdaMART(random_state=1), 1.0),
+    Entry("MART", MART(), 0.8),
+)
+"""For very many queries: what a mixture of trees gains is small, and everything else is far behind."""
+
 INTERPRETABLE = (
     Entry("RankSVM", RankSVM(), 0.2),
     Entry("ListNet", ListNet(), 0.8),
@@ -49,8 +57,15 @@ INTERPRETABLE = (
 
 def portfolio_for(plan: Plan) -> Sequence[Entry]:
     """Return the portfolio for data of this size."""
-    del plan
-    return PORTFOLIO
+    return LARGE if plan.folds == 1 else PORTFOLIO
+
+
+def companion_entries(names: Sequence[str]) -> list[Entry]:
+    """Return the entries of other libraries, which must be installed."""
+    rankers = [COMPANIONS[name]() for name in names]
+    for one in rankers:
+        one.package()
+    return [Entry(one.library, one, 2.0) for one in rankers]
 
 
 def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,11 +13,12 @@ from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
-from rankwright.auto.portfolio import INTERPRETABLE, named, portfolio_for
+from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, named, portfolio_for
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
-from rankwright.errors import InputError, MissingPackageError
+from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.mixing import Weigh
     from rankwright.auto.standings import MemberStanding, Progress
     from rankwright.ensembling import Pool
     from rankwright.models import Scorer
@@ -128,32 +129,38 @@ class AutoRanker(RandomParameters, Ranker):
         if not np.ptp(task.train.data.y):
             raise InputError("There is nothing to learn: all documents have the same label.")
         plan = Plan.of(task.train, self.random_state)
-        judging = Judging(plan, self.metric, task, self.time_limit, single=self.interpretable)
+        judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
-        self.estimate_ = estimate(kept.entries, plan, self.metric, task.n_threads, single=self.interpretable)
+        self.estimate_ = estimate(kept.entries, self._weigh, plan, self.metric, task.n_threads)
         return kept.scorer(), judging.history
 
     def _check_together(self) -> None:
         if self.interpretable and (len(self.companions) or self.portfolio is not None):
             other = "companions" if self.portfolio is None else "portfolio"
             raise InputError(f"interpretable=True has a portfolio of its own, of simple models: give no {other}.")
-        for name in self.companions:
-            if find_spec(name) is None:
-                raise MissingPackageError(f"The companion {name} is not installed: pip install {name}.")
+        companion_entries(self.companions)  # refuses a library that is not installed, before any work
+
+    @property
+    def _weigh(self) -> Weigh:
+        return best_alone if self.interpretable else plausible_weights
 
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            return [Entry(name, one) for name, one in named(self.portfolio)]
+            return [
+                *(Entry(name, one) for name, one in named(self.portfolio)),
+                *companion_entries(self.companions),
+            ]
         entries = INTERPRETABLE if self.interpretable else portfolio_for(plan)
+        entries = [*entries, *companion_entries(self.companions)]
         return [replace(one, ranker=one.ranker.unfitted().set_params(metric=self.metric)) for one in entries]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
-        market = Market(plan.held_out, self.metric, prices, n_threads, single=self.interpretable)
+        market = Market(plan.held_out, self.metric, prices, n_threads, self._weigh)
         whole = market.priced(pool.members)
         kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
         failures = {name: str(error) for name, error in pool.failures}

@@ -17,7 +17,7 @@ from rankwright.ensembling.weights import (
 )
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, as_metric
-from rankwright.models import Combination, StandardisedScorer
+from rankwright.models import Combination, StandardisedScorer, share_columns
 from rankwright.models.fitted import checked_scorers
 
 if TYPE_CHECKING:
@@ -65,9 +65,10 @@ class Mixture(Generic[M]):
         return replace(self, weights=prune_weights(self.weights, kept_weight))
 
     def scorer(self) -> Combination:
-        """Return the members with non-zero weight as one scorer."""
+        """Return the members with non-zero weight as one scorer; those with the same columns share them."""
         kept = np.flatnonzero(self.weights)
-        return Combination(tuple(self.members[place].scorer for place in kept.tolist()), self.weights[kept])
+        scorers = tuple(self.members[place].scorer for place in kept.tolist())
+        return share_columns(Combination(scorers, self.weights[kept]))
 
     def standings(self) -> list[Standing]:
         """Return all members, by weight and then by value, highest first."""
@@ -159,4 +160,4 @@ def mix_exponentially(
 def mix_standardised(rankers: Sequence[Any]) -> Combination:
     """Return the mean of the scores of fitted rankers or scorers, standardised within each query."""
     scorers = [within_query(one) for one in checked_scorers(rankers)]
-    return Combination(tuple(scorers), uniform_weights(len(scorers)))
+    return share_columns(Combination(tuple(scorers), uniform_weights(len(scorers))))

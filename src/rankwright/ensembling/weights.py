@@ -35,6 +35,35 @@ def exponential_weights(values: ArrayLike, exponent: float) -> Doubles:
     return np.asarray(weights / weights.sum())
 
 
+def plausible_weights(values: Doubles) -> Doubles:
+    """Return weights proportional to exp(-t^2 / 2), where t is how far a member is behind the best.
+
+    t is the mean difference from the best member, query by query, divided by its standard error. Members that the
+    queries cannot tell from the best weigh nearly the same; the more queries there are, the less the others weigh.
+
+    Parameters
+    ----------
+    values
+        One row per member and one column per query; NaN for a query that is left out.
+    """
+    known = values[:, ~np.isnan(values).any(axis=0)]
+    if not known.shape[1]:
+        return np.full(len(values), 1.0 / len(values))
+    differences = known[np.argmax(known.mean(axis=1))] - known
+    errors = (
+        differences.std(axis=1, ddof=1) / np.sqrt(known.shape[1]) if known.shape[1] > 1 else np.ones(len(known))
+    )
+    means = differences.mean(axis=1)
+    behind = np.divide(means, errors, out=np.where(means > 0, np.inf, 0.0), where=errors > 0)
+    weights = np.exp(-(behind**2) / 2)
+    return np.asarray(weights / weights.sum())
+
+
+def best_alone(values: Doubles) -> Doubles:
+    """Give the best member all the weight; `values` as in `plausible_weights`."""
+    return np.asarray(np.eye(len(values))[np.argmax(plausible_weights(values))])
+
+
 def prune_weights(weights: Doubles, kept_weight: float = KEPT_WEIGHT) -> Doubles:
     """Return the weights with the smallest set to 0, while the rest keep at least `kept_weight` of the sum.
 

@@ -11,6 +11,7 @@ from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, RadialBasis, Rescaled
 from rankwright.models.residual import ResidualModel
 from rankwright.models.scorer import Scorer
+from rankwright.models.sharing import share_columns
 from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.store import load, save
 from rankwright.models.trees import TreeEnsemble
@@ -38,4 +39,5 @@ __all__ = [
     "TreeEnsemble",
     "load",
     "save",
+    "share_columns",
 ]

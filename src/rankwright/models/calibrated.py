@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.models.class_contributions import class_contributions
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibrated(Scorer):
-    """A calibration of the scores that trees give each class.
+    """A calibration of the scores that trees give each class; contributions are those of `class_contributions`.
 
     Parameters
     ----------
@@ -95,6 +96,16 @@ class Calibrated(Scorer):
     def _of_classes(self, X: Any, groups: QueryGroups, n_threads: int) -> Any:
         """Return the score of each class in double precision, one row per document."""
         return np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)
+
+    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        def calibrated(scores: Any) -> NDArray[np.float64]:
+            return self.calibration._score(np.ascontiguousarray(scores.T), groups, n_threads)
+
+        parts, scores = (
+            self.classes._contributions(X, groups, n_threads),
+            self.classes._scores(X, groups, n_threads),
+        )
+        return class_contributions(parts, scores, calibrated)
 
     def state(self) -> State:
         """Return the trees, their leaf values and the calibration."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.models.class_contributions import class_contributions
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
@@ -112,6 +113,10 @@ class ClassTrees:
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
         return np.stack([one._score(X, groups, n_threads) for one in self._by_class])
 
+    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
+        """Return the contributions to the score of each class: classes x documents x (features and base score)."""
+        return np.stack([one._contributions(X, groups, n_threads) for one in self._by_class])
+
     @cached_property
     def _by_class(self) -> tuple[TreeEnsemble, ...]:
         """The trees of each class with their leaf values; built on first use, never saved."""
@@ -165,6 +170,8 @@ class ClassLink(Enum):
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedRelevance(Scorer):
     """The expected relevance of a document by the class scores of trees (Li, Burges & Wu 2007).
+
+    Contributions are those of `class_contributions`.
 
     Parameters
     ----------
@@ -222,6 +229,13 @@ class ExpectedRelevance(Scorer):
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
+
+    def _contributions(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+        parts, scores = (
+            self.classes._contributions(X, groups, n_threads),
+            self.classes._scores(X, groups, n_threads),
+        )
+        return class_contributions(parts, scores, lambda mixed: self.link.relevance(mixed, self.levels))
 
     def state(self) -> State:
         """Return the trees, their leaf values, the levels and the link."""

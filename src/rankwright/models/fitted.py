@@ -105,7 +105,7 @@ def _arguments_of_predict(model: Any) -> Container[str]:
 def _features_for(model: Any, data: Documents) -> Any:
     """Return the features in the order of the model's names; as a frame with these names if there are any."""
     X, names = ordered_for(model, data), _names_of(model)
-    if names is None or _made_up(names):
+    if names is None or made_up(names):
         return X
     try:
         import pandas as pd
@@ -119,7 +119,7 @@ def ordered_for(model: Any, data: Documents) -> Any:
     names = _names_of(model)
     if names is None:
         return data.X
-    if data.feature_names is None or _made_up(names):
+    if data.feature_names is None or made_up(names):
         if len(names) != data.n_features:
             trained = counted(len(names), "feature")
             raise InputError(f"the model was trained on {trained}, the data have {data.n_features:,}.")
@@ -143,7 +143,7 @@ def _names_of(model: Any) -> list[str] | None:
     return None
 
 
-def _made_up(names: list[str]) -> bool:
+def made_up(names: list[str]) -> bool:
     """Return whether a library numbered the features itself, as for an array."""
     return any(names == [f"{stem}{place}" for place in range(len(names))] for stem in ("", "f", "Column_"))
 

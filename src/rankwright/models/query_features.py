@@ -70,19 +70,19 @@ class QueryFeatureScorer(WrappingScorer):
         return True
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        return self.inner._score(self._made(X, groups), groups, n_threads)
+        return self.inner._score(self._made(X, groups, n_threads), groups, n_threads)
 
     def _contributions(
         self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
     ) -> NDArray[np.float64]:
-        wide = self.inner._contributions(self._made(X, groups), groups, n_threads)
+        wide = self.inner._contributions(self._made(X, groups, n_threads), groups, n_threads)
         values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and the base score
         for start in range(0, wide.shape[1] - values.shape[1], self.n_features):
             values[:, :-1] += wide[:, start : start + self.n_features]
         return np.ascontiguousarray(values)
 
-    def _made(self, X: NDArray[np.float32], groups: QueryGroups) -> NDArray[np.float32]:
-        return with_query_features(X, groups, self.columns, raw=self.raw)
+    def _made(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float32]:
+        return with_query_features(X, groups, self.columns, raw=self.raw, n_threads=n_threads)
 
     @property
     def used_features(self) -> NDArray[np.int64]:

@@ -48,7 +48,7 @@ def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str,
     _require_range("feature", arrays["feature"], n_features - 1)
     _require_range("missing_left", arrays["missing_left"], 1)
     _require((arrays["cover"] >= 0).all(), "cover must not be negative.")
-    _require_trees(splits, arrays["left"], arrays["right"])
+    require_trees(splits, arrays["left"], arrays["right"])
     return arrays
 
 
@@ -75,7 +75,7 @@ def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     """Return the highest 32-bit floats that are not above: 32-bit values compare with them as with the numbers."""
     with np.errstate(over="ignore"):
         nearest = numbers.astype(np.float32)
-    down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+        down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
     _require(np.isfinite(down).all(), "threshold holds numbers too low for a 32-bit float.")
     down.flags.writeable = False
     return down
@@ -94,7 +94,7 @@ def _require_offsets(splits: NDArray[np.int64], n_splits: int) -> None:
     _require(splits[-1] == n_splits, f"splits must end with the number of splits, {n_splits}, not {splits[-1]}.")
 
 
-def _require_trees(splits: NDArray[np.int64], left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
+def require_trees(splits: NDArray[np.int64], left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
     """Refuse children that do not form binary trees.
 
     If every child comes after its parent, and every leaf and every split but the root is the child of exactly

@@ -1,0 +1,141 @@
+"""LightGBM's model text (versions v2 to v4) as a scorer.
+
+A split sends a document left if its value is at most the threshold, both 64-bit floats. Values from -1e-35 to
+1e-35 count as 0. Bits 2 and 3 of `decision_type` say which values go to the default side: none (a missing value is
+then 0), zeros and missing values, or missing values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.interop.foreign_trees import ForeignTree, ensemble
+from rankwright.interop.reading import integers, member, numbers, reading
+from rankwright.interop.zero_splits import with_side_of_zeros
+from rankwright.models.fitted import made_up
+from rankwright.models.state import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankwright.models.trees import TreeEnsemble
+
+VERSIONS = ("v2", "v3", "v4")
+CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2  # in decision_type
+ZEROS_MISSING, NAN_MISSING, N_MISSING_TYPES = 1, 2, 3
+END = "end of trees"
+
+
+def scorer_from_lightgbm(text: str) -> TreeEnsemble:
+    """Return LightGBM's model, as `Booster.model_to_string()` or a model file has it, as a scorer of raw scores.
+
+    The scores are those of `Booster.predict(X, raw_score=True)` for 32-bit features, except that a random forest
+    gives the mean over its trees, not the sum. Models with several classes, categorical splits or linear trees are
+    refused.
+    """
+    with reading("LightGBM"):
+        header, blocks = _sections(text)
+        _require_one_score(header)
+        trees = [_tree(block) for block in blocks]
+        _require_all_trees(header, len(trees))
+        n_features = int(_value(header, "max_feature_idx")) + 1
+        scale = 1.0 / max(1, len(trees)) if "average_output" in header else 1.0
+        model = ensemble(trees, n_features, scale=scale)
+        names = member("feature_names", header).split()
+        return model if made_up(names) else model.described(feature_names=names)
+
+
+def _sections(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the keys and values of the header and of each tree."""
+    if not isinstance(text, str):
+        raise InputError(f"it must be text, not {type(text).__name__}.")
+    lines = [line.strip() for line in text.splitlines()]
+    if END not in lines:
+        raise InputError(f"it has no line {END!r}.")
+    sections: list[dict[str, str]] = [{}]
+    for line in lines[: lines.index(END)]:
+        key, _, value = line.partition("=")
+        if key == "Tree":
+            sections.append({})
+        if key in sections[-1]:
+            raise InputError(f"{shown(key)} is given twice.")
+        if key:
+            sections[-1][key] = value
+    return sections[0], sections[1:]
+
+
+def _require_one_score(header: Mapping[str, str]) -> None:
+    version = member("version", header)
+    if version not in VERSIONS:
+        raise InputError(f"its version is {shown(version)}, and only {', '.join(VERSIONS)} are known.")
+    if _value(header, "num_tree_per_iteration") != 1:
+        raise InputError("it has several scores per document, one per class.")
+
+
+def _require_all_trees(header: Mapping[str, str], n_trees: int) -> None:
+    announced = len(header["tree_sizes"].split()) if "tree_sizes" in header else n_trees
+    if announced != n_trees:
+        raise InputError(f"it announces {announced} trees and has {n_trees}.")
+
+
+def _value(section: Mapping[str, str], key: str) -> int:
+    """Return the single integer of a key."""
+    found = integers(key, member(key, section).split())
+    if len(found) != 1:
+        raise InputError(f"{key} must be one integer.")
+    return int(found[0])
+
+
+def _tree(block: Mapping[str, str]) -> ForeignTree:
+    if block.get("is_linear", "0") != "0":
+        raise InputError("it has linear trees.")
+    n_leaves = _value(block, "num_leaves")
+    if n_leaves == 1:
+        return ForeignTree.leaf(_single(numbers("leaf_value", member("leaf_value", block).split())))
+    tree, decision = _as_written(block), integers("decision_type", member("decision_type", block).split())
+    if len(tree.leaf_value) != n_leaves or len(decision) != n_leaves - 1:
+        raise InputError(f"a tree of {n_leaves} leaves has {len(tree.leaf_value)} leaf values.")
+    return _decided(tree, decision)
+
+
+def _single(values: NDArray[np.float64]) -> float:
+    if len(values) != 1:
+        raise InputError(f"a tree of 1 leaf has {len(values)} leaf values.")
+    return float(values[0])
+
+
+def _as_written(block: Mapping[str, str]) -> ForeignTree:
+    """Return the tree with its thresholds as they are, and missing values to the right."""
+    whole: dict[str, NDArray[np.int64]] = {
+        ours: integers(theirs, member(theirs, block).split())
+        for ours, theirs in {"feature": "split_feature", "left": "left_child", "right": "right_child"}.items()
+    }
+    n_splits = len(whole["feature"])
+    gains, counts = (numbers(key, block.get(key, "").split()) for key in ("split_gain", "leaf_count"))
+    return ForeignTree(
+        **whole,
+        threshold=numbers("threshold", member("threshold", block).split()),
+        missing_left=np.zeros(n_splits, dtype=np.int64),
+        gain=gains if len(gains) else np.zeros(n_splits),  # neither is a part of a score, and old files lack them
+        leaf_value=numbers("leaf_value", member("leaf_value", block).split()),
+        cover=counts if len(counts) else np.zeros(n_splits + 1),
+    )
+
+
+def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> ForeignTree:
+    """Return the tree with the sides that zeros and missing values take."""
+    if (decision & CATEGORICAL).any():
+        raise InputError("it has categorical splits, which are sets of categories and no thresholds.")
+    missing_type = decision >> MISSING_SHIFT
+    if (decision < 0).any() or (missing_type >= N_MISSING_TYPES).any():
+        raise InputError("decision_type holds numbers that are not known.")
+    default_left = decision & DEFAULT_LEFT > 0
+    zeros_left = np.where(missing_type == ZEROS_MISSING, default_left, tree.threshold >= 0.0)
+    missing_left = np.where(missing_type == NAN_MISSING, default_left, zeros_left)
+    return with_side_of_zeros(replace(tree, missing_left=missing_left.astype(np.int64)), zeros_left)

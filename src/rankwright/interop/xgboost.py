@@ -1,0 +1,158 @@
+"""XGBoost's JSON model as a scorer.
+
+A split sends a document left if its value is below the threshold, both 32-bit floats; a missing value goes to the
+default side. A split's threshold and a leaf's value are both in `split_conditions`. Siblings may stand anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.interop.foreign_trees import ForeignTree, ensemble, highest_below, nearest_float32
+from rankwright.interop.reading import (
+    checked_list,
+    checked_object,
+    integers,
+    list_in,
+    member,
+    numbers,
+    object_in,
+    parsed_json,
+    reading,
+)
+from rankwright.models.fitted import made_up
+from rankwright.models.state import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankwright.models.trees import TreeEnsemble
+
+NO_CHILD = -1
+IDENTITY = (
+    *("rank:ndcg", "rank:pairwise", "rank:map", "reg:squarederror", "reg:squaredlogerror"),
+    *("reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror", "binary:hinge"),
+)
+LOGIT = ("binary:logistic", "reg:logistic")
+LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+
+
+def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
+    """Return XGBoost's model, as `Booster.save_raw("json")` or a JSON model file has it, as a scorer of margins.
+
+    The scores are those of `Booster.predict(data, output_margin=True)` with NaN as the missing value; XGBoost sums
+    them in 32 bits, which we do in 64. Linear boosters, models with several outputs and categorical splits are
+    refused.
+    """
+    with reading("XGBoost"):
+        learner = object_in(parsed_json(model), "learner")
+        shape = object_in(learner, "learner_model_param")
+        _require_one_score(shape)
+        booster, weights = _booster(object_in(learner, "gradient_booster"))
+        trees = [_tree(checked_object("a tree", one)) for one in list_in(object_in(booster, "model"), "trees")]
+        trees = trees if weights is None else _weighted(trees, weights)
+        bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
+        scorer = ensemble(trees, _number_of(shape, "num_feature"), bias=bias)
+        names = checked_list("feature_names", learner.get("feature_names", []))
+        return scorer if made_up(names) else scorer.described(feature_names=names)
+
+
+def _number_of(parameters: Mapping[str, Any], name: str) -> int:
+    return int(integers(name, [member(name, parameters)])[0])
+
+
+def _require_one_score(shape: Mapping[str, Any]) -> None:
+    outputs = [int(integers(name, [shape.get(name, 1)])[0]) for name in ("num_class", "num_target")]
+    if max(outputs) > 1:
+        raise InputError("it has several scores per document, one per class or target.")
+
+
+def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.float32] | None]:
+    """Return the trees' booster, and one weight per tree if they were dropped out (DART)."""
+    name = member("name", booster)
+    if name == "gbtree":
+        return booster, None
+    if name == "dart":
+        weights = numbers("weight_drop", list_in(booster, "weight_drop"))
+        return object_in(booster, "gbtree"), nearest_float32(weights)
+    raise InputError(f"its booster is {shown(name)}, and only gbtree and dart have trees.")
+
+
+def _weighted(trees: list[ForeignTree], weights: NDArray[np.float32]) -> list[ForeignTree]:
+    """Return the trees with their leaves multiplied in 32 bits, as XGBoost does."""
+    if len(weights) != len(trees):
+        raise InputError(f"weight_drop has {len(weights)} weights for {len(trees)} trees.")
+    with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+        values = [nearest_float32(one.leaf_value) * weight for one, weight in zip(trees, weights, strict=True)]
+    return [replace(tree, leaf_value=own.astype(np.float64)) for tree, own in zip(trees, values, strict=True)]
+
+
+def _base_score(shape: Mapping[str, Any]) -> float:
+    """Return the base score, a number as text, since version 3.1 in brackets."""
+    text = member("base_score", shape)
+    found = numbers("base_score", [text.strip("[]") if isinstance(text, str) else text])
+    return float(nearest_float32(found)[0])
+
+
+def _margin(base_score: float, objective: Any) -> float:
+    """Return the score from which the trees of this objective start."""
+    if objective in IDENTITY:
+        return base_score
+    if objective in LOGIT and 0.0 < base_score < 1.0:
+        return -log(1.0 / base_score - 1.0)
+    if objective in LOG and base_score > 0.0:
+        return log(base_score)
+    if objective in LOGIT + LOG:
+        raise InputError(f"its base_score is {base_score:g}, which the objective {objective} does not allow.")
+    raise InputError(f"its objective is {shown(objective)}, for which the scale of base_score is not known.")
+
+
+def _tree(tree: Mapping[str, Any]) -> ForeignTree:
+    if any(list_in(tree, "split_type")) if "split_type" in tree else False:
+        raise InputError("it has categorical splits, which are sets of categories and no thresholds.")
+    left, right, feature, default_left = (
+        integers(name, list_in(tree, name))
+        for name in ("left_children", "right_children", "split_indices", "default_left")
+    )
+    condition, gain, cover = (
+        numbers(name, list_in(tree, name)) for name in ("split_conditions", "loss_changes", "sum_hessian")
+    )
+    if len({len(one) for one in (left, right, feature, default_left, condition, gain, cover)}) > 1:
+        raise InputError("the arrays of a tree have different lengths.")
+    splits, leaves = _nodes(left, right)
+    number = np.zeros(len(left), dtype=np.int64)
+    number[splits], number[leaves] = np.arange(len(splits)), -1 - np.arange(len(leaves))
+    return ForeignTree(
+        feature=feature[splits],
+        threshold=highest_below(condition[splits]),
+        missing_left=default_left[splits],
+        left=number[left[splits]],
+        right=number[right[splits]],
+        gain=gain[splits],
+        leaf_value=nearest_float32(condition[leaves]).astype(np.float64),
+        cover=cover[leaves],
+    )
+
+
+def _nodes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the splits and the leaves that the root reaches, level by level; pruned nodes are not among them."""
+    if ((left == NO_CHILD) != (right == NO_CHILD)).any():
+        raise InputError("a split has a single child.")
+    level, seen = np.zeros(1, dtype=np.int64), np.zeros(len(left), dtype=bool)
+    splits, leaves = [level[:0]], [level[:0]]
+    while len(level):
+        if level.min() < 0 or level.max() >= len(left) or seen[level].any() or len(set(level)) < len(level):
+            raise InputError("its nodes do not form trees.")
+        seen[level] = True
+        is_leaf = left[level] == NO_CHILD
+        splits.append(level[~is_leaf])
+        leaves.append(level[is_leaf])
+        level = np.concatenate([left[splits[-1]], right[splits[-1]]])
+    return np.concatenate(splits), np.concatenate(leaves)
