@@ -506,7 +506,7 @@ def test_info_shows_estimate_and_members(run, mixture):
         rf"^estimate +metric +ndcg@10\n +value +{about['estimate']['value']:.6g}\n", out, re.MULTILINE
     )
     assert re.search(
-        r"^ +best_member +name RankSVM, value 0\.\d+, ahead -?[\d.e-]+, p_value [\d.]+$", out, re.MULTILINE
+        r"^ +best_member +name RankSVM; value 0\.\d+; ahead -?[\d.e-]+; p_value [\d.]+$", out, re.MULTILINE
     )
     head = re.search(r"^members +(name.*)\n +(RankSVM.*)\n +(AdaRank.*)$", out, re.MULTILINE)
     assert head[1].split() == ["name", "value", "weight", "rounds"]

@@ -162,7 +162,7 @@ def _spell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_spell(one)}" for name, one in value.items()) or "none"
+        return "; ".join(f"{name} {_spell(one)}" for name, one in value.items()) or "none"
     if isinstance(value, list):
         return ", ".join(map(_spell, value)) or "none"
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
