@@ -16,13 +16,19 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 16, 24, 40  # margins for the labels of the axes
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart with two axes: the range of values and the label of each."""
+    """A chart with two axes: the range of values and the label of each.
+
+    A logarithmic axis takes positive values only.
+    """
 
     x_range: tuple[float, float]
     y_range: tuple[float, float]
     x_label: str
     y_label: str
     x_whole: bool = True  # x has only integers
+    x_log: bool = False
+    width: int = WIDTH
+    height: int = HEIGHT
 
     def drawn(self, marks: Iterable[str]) -> str:
         """Return the chart (grid, marks, labels) for a page that defines its style."""
@@ -30,13 +36,13 @@ class Chart:
 
     def drawn_alone(self, marks: Iterable[str], style: str) -> str:
         """Return the chart as the text of an SVG file with its style."""
-        size = f' xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
+        size = f' xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}"'
         return self._picture(size, [f"<style>{style}</style>", *marks])
 
     def _picture(self, attributes: str, marks: Iterable[str]) -> str:
         label = f"{escape(self.y_label)} by {escape(self.x_label)}"
         return (
-            f'<svg{attributes} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
+            f'<svg{attributes} viewBox="0 0 {self.width} {self.height}" role="img" aria-label="{label}">'
             f"{self._grid()}{''.join(marks)}{self._labels()}</svg>"
         )
 
@@ -56,33 +62,59 @@ class Chart:
 
     def upright(self, kind: str, x: float) -> str:
         """Return a vertical line."""
-        return f'<path class="{kind}" d="M{self._x(x):.1f} {TOP}V{HEIGHT - BOTTOM}"/>'
+        return f'<path class="{kind}" d="M{self._x(x):.1f} {TOP}V{self.height - BOTTOM}"/>'
+
+    def point(self, kind: str, x: float, y: float, title: str, radius: float = 4.0) -> str:
+        """Return a disc with a title, which browsers show under the pointer."""
+        place = f'cx="{self._x(x):.1f}" cy="{self._y(y):.1f}" r="{radius:g}"'
+        return f'<circle class="{kind}" {place}><title>{escape(title)}</title></circle>'
+
+    def names(self, kind: str, points: Sequence[tuple[float, float, str]]) -> str:
+        """Return the names of points: above each point, or below it where another name would be too near."""
+        placed: list[tuple[float, float]] = []
+        for x, y, _ in points:
+            across, above = self._x(x), self._y(y) - 8
+            crowded = any(abs(across - one) < 16 and abs(above - other) < 12 for one, other in placed)
+            placed.append((across, above + 24 if crowded else above))
+        return "".join(
+            f'<text class="{kind}" x="{across:.1f}" y="{down:.1f}" text-anchor="middle">{escape(name)}</text>'
+            for (across, down), (*_, name) in zip(placed, points, strict=True)
+        )
 
     def _x(self, value: float) -> float:
-        low, high = self.x_range
-        return LEFT + (value - low) / ((high - low) or 1.0) * (WIDTH - LEFT - RIGHT)
+        low, high = map(log10, self.x_range) if self.x_log else self.x_range
+        value = log10(value) if self.x_log else value
+        return LEFT + (value - low) / ((high - low) or 1.0) * (self.width - LEFT - RIGHT)
 
     def _y(self, value: float) -> float:
         low, high = self.y_range
-        return HEIGHT - BOTTOM - (value - low) / ((high - low) or 1.0) * (HEIGHT - TOP - BOTTOM)
+        return self.height - BOTTOM - (value - low) / ((high - low) or 1.0) * (self.height - TOP - BOTTOM)
 
     def _grid(self) -> str:
         return "".join(
-            f'<path class="{"grid" if tick else "zero"}" d="M{LEFT} {self._y(tick):.1f}H{WIDTH - RIGHT}"/>'
+            f'<path class="{"grid" if tick else "zero"}" d="M{LEFT} {self._y(tick):.1f}H{self.width - RIGHT}"/>'
             f'<text x="{LEFT - 8}" y="{self._y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
             for tick in ticks(*self.y_range)
         )
 
     def _labels(self) -> str:
         along = "".join(
-            f'<text x="{self._x(tick):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
-            for tick in ticks(*self.x_range, most=10)
+            f'<text x="{self._x(tick):.1f}" y="{self.height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
+            for tick in self._x_ticks()
             if tick == int(tick) or not self.x_whole
         )
+        x, y = self.width - RIGHT, self.height - 6
         return (
-            f'{along}<text x="{WIDTH - RIGHT}" y="{HEIGHT - 6}" text-anchor="end">{escape(self.x_label)}</text>'
+            f'{along}<text x="{x}" y="{y}" text-anchor="end">{escape(self.x_label)}</text>'
             f'<text x="0" y="12">{escape(self.y_label)}</text>'
         )
+
+    def _x_ticks(self) -> list[float]:
+        room = self.width // 70
+        steps = round_numbers(*self.x_range) if self.x_log else []
+        if len(steps) < 2:
+            return ticks(*self.x_range, most=room)
+        return steps if len(steps) <= room else [one for one in steps if log10(one).is_integer()]
 
 
 def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
@@ -94,6 +126,13 @@ def ticks(low: float, high: float, *, most: int = 6) -> list[float]:
     step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough * (1 - 1e-9))
     digits = max(0, -floor(log10(step)))
     return [round(step * place, digits) for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+
+
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return the numbers 1, 2 and 5 times a power of ten within a positive range."""
+    powers = range(floor(log10(low)), floor(log10(high)) + 1)
+    numbers = [float(f"{factor}e{power}") for power in powers for factor in (1, 2, 5)]
+    return [one for one in numbers if low <= one <= high]
 
 
 COLOURS = ("#2458a6", "#d08a2e", "#2a7f62", "#b5483a", "#6b4c9a", "#5c6773", "#b8588f")

@@ -57,6 +57,10 @@ class Entry:
         most = self.ranker.get_params(deep=False).get("rounds")
         return () if most is None else (*(one for one in ROUNDS if one < most), most)
 
+    def optimising(self, metric: Metric) -> Entry:
+        """Return the entry with this metric, which its ranker optimises if it can."""
+        return replace(self, ranker=self.ranker.unfitted().set_params(metric=metric))
+
 
 class JudgedScores(NamedTuple):
     """The scores of a part's judging documents, one row per number of rounds, and the seconds of the fit.

@@ -118,6 +118,16 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write an HTML page about the fitted mixture: its estimate, its members, and what each microsecond buys.
+
+        Mixtures of all costs are timed for it, which takes a moment.
+        """
+        from rankwright.auto.page import write_auto_page
+
+        self._fitted()
+        write_auto_page(self, path)
+
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
@@ -150,13 +160,13 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            return [
-                *(Entry(name, one) for name, one in named(self.portfolio)),
-                *companion_entries(self.companions),
+            own = [Entry(name, one) for name, one in named(self.portfolio)]
+        else:
+            own = [
+                one.optimising(self.metric)
+                for one in (INTERPRETABLE if self.interpretable else portfolio_for(plan))
             ]
-        entries = INTERPRETABLE if self.interpretable else portfolio_for(plan)
-        entries = [*entries, *companion_entries(self.companions)]
-        return [replace(one, ranker=one.ranker.unfitted().set_params(metric=self.metric)) for one in entries]
+        return [*own, *(one.optimising(self.metric) for one in companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
