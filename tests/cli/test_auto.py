@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
@@ -173,8 +172,6 @@ def test_members_that_there_was_no_time_for_are_named(run, fold, tmp_path, monke
 
 
 def test_a_report(run, fold, tmp_path):
-    if importlib.util.find_spec("rankwright.auto.page") is None:
-        pytest.skip("there is no page yet")
     page = tmp_path / "page.html"
     code, _, err = run(*auto(fold / "train.txt", tmp_path / "m.rw", "--report", page))
     assert code == 0
