@@ -2,7 +2,8 @@
 
 `python -m benchmarks.estimates --collections 200` draws collections of 60, 150 and 400 judged queries in turn,
 from linear, quadratic and cubic functions with some random labels, and measures each model on 5,000 fresh queries
-of the same kind. The bias is the mean of estimate minus value; the interval should cover the value 95 times in 100.
+of the same kind. The bias is the mean of estimate minus value; the interval should cover the value 95 times in
+100.
 Results so far are kept in `--cache FILE`, so that a run may be continued.
 """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.auto.mixing import mix
+from rankwright.auto.mixing import Mix, mix
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Mix, Weigh
+    from rankwright.auto.mixing import Weigh
     from rankwright.auto.plan import HeldOut
     from rankwright.data import RankingData
     from rankwright.metrics import Metric
@@ -41,7 +41,7 @@ class Prices:
     """Times scorers on a sample of documents."""
 
     sample: RankingData
-    _entries: dict[tuple[str, int], float] = field(default_factory=dict)
+    _known: dict[tuple[tuple[str, int, float], ...], float] = field(default_factory=dict)
 
     @classmethod
     def on(cls, data: RankingData) -> Prices:
@@ -60,10 +60,17 @@ class Prices:
 
     def of_entry(self, entry: JudgedEntry, place: int) -> float:
         """Return the microseconds of one entry alone, with the number of rounds at this place."""
-        key = entry.name, entry.rounds[place]
-        if key not in self._entries:
-            self._entries[key] = self.of(entry.cut(place))
-        return self._entries[key]
+        return self.of_mix(Mix((entry,), (place,), np.ones(1)))
+
+    def of_mix(self, chosen: Mix) -> float:
+        """Return the microseconds of a mixture; the same mixture is timed only once."""
+        key = tuple(
+            (chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]], float(chosen.weights[i]))
+            for i in chosen.kept
+        )
+        if key not in self._known:
+            self._known[key] = self.of(chosen.scorer())
+        return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +136,7 @@ class Market:
         )
 
     def _priced(self, chosen: Mix) -> Priced:
-        return Priced(chosen, self.prices.of(chosen.scorer()), self._value(chosen))
+        return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))
 
     def _value(self, chosen: Mix) -> float:
         return mean_over_queries(self.held_out.values(self.metric, chosen.scores, self.n_threads))

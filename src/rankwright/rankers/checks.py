@@ -304,10 +304,6 @@ class Duration(Check):
     def range(self) -> str:
         return "a positive number of seconds, or text such as '10m'"
 
-    @property
-    def text_range(self) -> str:
-        return "a time such as 90s, 10m or 1h"
-
     def accepts(self, value: Any) -> bool:
         return isinstance(value, NUMBER) and not isinstance(value, bool) and 0 < float(value) < inf
 
