@@ -30,6 +30,8 @@ PANEL = "Reading data files"
 DOCUMENTED: dict[str, Any] = {"ExactStep": rw.ExactStep, "from_pandas": rw.from_pandas}
 ENTRY = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*\n?)+)", re.MULTILINE)  # of a numpydoc section
 VERBS = get_command(app).commands  # type: ignore[attr-defined]
+# `auto` is a verb, and its ranker AutoRanker.
+RANKERS = {kind.__name__ if name in VERBS else name: kind for name, kind in known_rankers().items()}
 
 
 def pages() -> list[Path]:
@@ -56,7 +58,7 @@ def table(name: str) -> str:
 
 
 def _of_ranker(name: str) -> Iterator[tuple[str, ...]]:
-    for one in describe(known_rankers()[name]):
+    for one in describe(RANKERS[name]):
         yield f"`{one.name}`", f"`{written(one.default)}`", str(one.check), one.meaning
 
 

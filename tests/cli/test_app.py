@@ -17,7 +17,19 @@ from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
 
-VERBS = ["demo", "train", "evaluate", "combine", "predict", "rank", "crossval", "rankers", "info", "generate"]
+VERBS = [
+    "demo",
+    "auto",
+    "train",
+    "evaluate",
+    "combine",
+    "predict",
+    "rank",
+    "crossval",
+    "rankers",
+    "info",
+    "generate",
+]
 START = "import sys; from rankwright.cli import main; main()"
 
 
@@ -200,6 +212,24 @@ def test_verbs_import_nothing_heavy(words, folder, fold, model, tmp_path):
     assert imported_by(*words.split()) & HEAVY == set()
 
 
+@pytest.mark.slow
+def test_auto_imports_scipy_for_its_interval_and_nothing_else_heavy(fold, tmp_path):
+    words = ("auto", "--data", fold / "train.txt", "--model", tmp_path / "m.rw", "--portfolio", "ranksvm")
+    assert imported_by(*words) & HEAVY == {"scipy"}
+
+
+@pytest.mark.slow
+def test_other_rankers_do_not_import_auto(fold, tmp_path):
+    words = ("train", "adarank", "--train", fold / "train.txt", "--model", tmp_path / "m.rw")
+    whole = LISTED.replace("name.partition('.')[0]", "name")
+    command = [sys.executable, "-c", whole + START, *map(str, words)]
+    done = subprocess.run(command, text=True, capture_output=True, check=True)
+    modules = done.stderr.splitlines()[-1].split()
+    assert "rankwright.rankers.adarank" in modules
+    assert "rankwright.rankers.mart" not in modules
+    assert not [name for name in modules if name.startswith("rankwright.auto")]
+
+
 def completions(words: str, monkeypatch, run) -> list[str]:
     """What the shell is offered after these words, the last of which is not complete."""
     monkeypatch.setenv("_RANKWRIGHT_COMPLETE", "complete_bash")
@@ -212,6 +242,11 @@ def completions(words: str, monkeypatch, run) -> list[str]:
     ("words", "offered"),
     [
         ("ev", ["evaluate"]),
+        ("au", ["auto"]),
+        ("auto --portfolio ranksvm,adar", ["ranksvm,adarank"]),
+        ("auto --companions x", ["xgboost"]),
+        ("auto --companions lightgbm,cat", ["lightgbm,catboost"]),
+        ("auto --metric ma", ["map"]),
         ("train lambda", ["lambdamart", "lambdarank"]),
         ("rankers adar", ["adarank"]),
         ("evaluate --metrics nd", ["ndcg"]),

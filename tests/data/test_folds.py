@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rankwright.data import find_folds, read_fold
+from rankwright.data.folds import is_fold, read_training_parts
 from rankwright.errors import InputError
 from shared_data import SHARED, needs_shared_data
 
@@ -54,6 +55,16 @@ def test_a_part_that_is_not_there_is_named(tmp_path):
     assert str(caught.value) == f"{tmp_path} is not a complete fold: looked for {looked_for}."
     with pytest.raises(InputError, match=r"There is no folder .*nowhere\."):
         read_fold(tmp_path / "nowhere")
+
+
+def test_the_parts_to_learn_from_need_no_test_part(tmp_path):
+    assert not is_fold(tmp_path)
+    make_fold(tmp_path, ("trainingset.txt.gz", "vali.txt", "other.txt"))
+    assert is_fold(tmp_path)
+    assert [part.X.tolist() for part in read_training_parts(tmp_path)] == [[[1, 5, 0]], [[1, 0, 5]]]
+    (tmp_path / "vali.txt").unlink()
+    with pytest.raises(InputError, match=r"is not a complete fold: looked for vali\.txt"):
+        read_training_parts(tmp_path)
 
 
 def test_folds_come_by_number(tmp_path):

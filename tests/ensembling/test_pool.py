@@ -365,6 +365,20 @@ def test_ctrl_c_while_fits_run_ends_them():
     assert time.perf_counter() - started < 5
 
 
+def test_a_second_ctrl_c_is_raised():
+    pool, joined = Pool(), Event()
+
+    def stubborn(n_threads, on_round):
+        joined.wait(10)
+        for _ in range(2):
+            signal.pthread_kill(main_thread().ident, signal.SIGINT)
+            time.sleep(0.5)
+        return []
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.fill([candidates()[0], Candidate.single("stubborn", stubborn)], n_jobs=2, on_joined=joined.set)
+
+
 def test_no_candidates_are_no_members():
     pool = Pool()
     pool.fill([], n_jobs=2)

@@ -102,7 +102,7 @@ class Market:
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
 
-        That is one entry, or half of the rounds of one.
+        That is one entry, or half of the rounds of one. After the last come the entries that alone are cheaper.
         """
         current = self._mixed(entries)
         while True:

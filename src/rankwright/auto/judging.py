@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -68,13 +69,16 @@ class Judging:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
         candidates = [candidate_of(one, self._plan, self._metric, weights, work) for one in entries]
-        report = _Report(watch, sum(len(one.fits) for one in candidates), self._time_limit)
+        report = _Report(watch, {one.name: len(one.fits) for one in candidates}, self._time_limit)
 
         def joined() -> None:
+            before = len(self._rounds)
             for chosen, value in self._new_rounds():
                 if self._task.on_round is not None:
                     self._task.on_round(self._rounds[-1])
                 report.joined(chosen, value)
+            if len(self._rounds) == before:
+                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.passed_over)])
 
         self.pool.fill(
             candidates,
@@ -126,23 +130,29 @@ class Judging:
 class _Report:
     """Calls `watch` after each fit."""
 
-    def __init__(self, watch: Watch | None, total: int, time_limit: float | None) -> None:
+    def __init__(self, watch: Watch | None, n_fits: dict[str, int], time_limit: float | None) -> None:
         self._watch, self._started = watch, monotonic()
-        self._total, self._time_limit = total, time_limit
-        self._fits = 0
-        self._ended: dict[str, int] = {}
+        self._n_fits, self._time_limit = n_fits, time_limit
+        self._ended = Counter[str]()
+        self._settled = set[str]()  # members, and entries that were left out
         self._chosen: Mix | None = None
         self._value: float | None = None
 
     def fitted(self, name: str) -> None:
-        """Count a fit of this entry; fits are told in order, so no other entry is under way."""
-        self._fits += 1
-        self._ended = {name: self._ended.get(name, 0) + 1}
+        """Count a fit of this entry."""
+        self._ended[name] += 1
+        self._call()
+
+    def left_out(self, names: Sequence[str]) -> None:
+        """Expect no more fits of these entries."""
+        self._n_fits |= {name: self._ended[name] for name in names}
+        self._settled.update(names)
         self._call()
 
     def joined(self, chosen: Mix, value: float) -> None:
         """Take the mixture of the members so far, and its value."""
-        self._chosen, self._value, self._ended = chosen, value, {}
+        self._chosen, self._value = chosen, value
+        self._settled.update(one.name for one in chosen.entries)
         self._call()
 
     def _call(self) -> None:
@@ -151,4 +161,6 @@ class _Report:
         seconds = monotonic() - self._started
         left = None if self._time_limit is None else max(0.0, self._time_limit - seconds)
         standings = () if self._chosen is None else standings_of(self._chosen)
-        self._watch(Progress(standings, self._value, self._fits, self._total, self._ended, seconds, left))
+        ended = {name: number for name, number in self._ended.items() if name not in self._settled}
+        fits, total = self._ended.total(), sum(self._n_fits.values())
+        self._watch(Progress(standings, self._value, fits, total, ended, seconds, left))

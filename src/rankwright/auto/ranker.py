@@ -168,6 +168,12 @@ class AutoRanker(RandomParameters, Ranker):
         self.estimate_ = estimate(kept.entries, self._weigh, plan, self.metric, task.n_threads)
         return kept.scorer(), judging.history
 
+    def _check_together(self) -> None:
+        if self.interpretable and (len(self.companions) or self.portfolio is not None):
+            other = "companions" if self.portfolio is None else "portfolio"
+            raise InputError(f"interpretable=True has a portfolio of its own, of simple models: give no {other}.")
+        companion_entries(self.companions)  # refuses a library that is not installed, before any work
+
     @property
     def _weigh(self) -> Weigh:
         return best_alone if self.interpretable else plausible_weights

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from rankwright.cli.auto import auto
 from rankwright.cli.combine import combine
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
@@ -30,6 +31,7 @@ EPILOG = """\
 **First steps**
 
     rankwright demo
+    rankwright auto --data judged.txt --model model.rw
     rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
     rankwright evaluate model.rw --data test.txt
     rankwright rank model.rw --data new.txt --out run.txt
@@ -39,6 +41,7 @@ EPILOG = """\
 
 # What other tools call a verb, and what it is called here.
 OTHER_NAMES = {
+    "automl": "auto",
     "blend": "combine",
     "compare": "evaluate",
     "cross-validate": "crossval",
@@ -78,7 +81,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Get started": (demo, rankers, generate),
-    "Train and evaluate": (train, evaluate, crossval, combine),
+    "Train and evaluate": (auto, train, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
 }
 for panel, verbs in PANELS.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import typer  # noqa: TC002  # typer reads the annotations
 
@@ -16,14 +16,28 @@ def complete_ranker(incomplete: str) -> Iterator[tuple[str, str]]:
             yield name, (kind.__doc__ or "").partition("\n")[0]
 
 
+def complete_rankers(incomplete: str) -> Iterator[str]:
+    """Yield the rankers that begin so; in a list with commas, completions of its last name."""
+    from rankwright.rankers.catalogue import known_rankers
+
+    return _in_list(incomplete, sorted(known_rankers()))
+
+
+def complete_companions(incomplete: str) -> Iterator[str]:
+    """Yield the libraries that begin so; in a list with commas, completions of its last name."""
+    return _in_list(incomplete, ("lightgbm", "xgboost", "catboost"))
+
+
 def complete_metric(incomplete: str) -> Iterator[str]:
     """Yield the metrics that begin so; in a list with commas, completions of its last name."""
     from rankwright.metrics.parse import METRICS
 
+    return _in_list(incomplete, METRICS)
+
+
+def _in_list(incomplete: str, names: Iterable[str]) -> Iterator[str]:
     before, comma, last = incomplete.rpartition(",")
-    for name in METRICS:
-        if name.startswith(last.lower()):
-            yield f"{before}{comma}{name}"
+    return (f"{before}{comma}{name}" for name in names if name.startswith(last.lower()))
 
 
 def complete_convention(incomplete: str) -> Iterator[str]:

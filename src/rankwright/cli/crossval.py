@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rankwright as rw
+from rankwright.cli.collection import read_collection, read_test_parts
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     ConventionOption,
@@ -21,7 +22,7 @@ from rankwright.cli.inputs import (
     make_ranker,
 )
 from rankwright.cli.output import describe, note, show_json, show_table
-from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
+from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
 from rankwright.cli.train import RefitFlag, exit_if_interrupted, fit_with_progress
 from rankwright.cli.tuning import (
     ChooseOption,
@@ -116,7 +117,7 @@ def crossval(
 
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
     chosen, asked = make_ranker(ranker, settings or [], jobs), rw.metrics.parse_metrics(metrics)
-    collection = _collection(data, reading, jobs)
+    collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, checked_output(model, inputs=(data,)))
     protocol = _protocol(data, validation, choose) if tune else None
     tuning: dict[str, Any] = {"tune": protocol, "grid": read_grid(chosen, grid)}
@@ -135,17 +136,6 @@ def crossval(
         exit_if_interrupted(result.best)
 
 
-def _collection(data: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData | Path:
-    """Return the judged documents of a file; a folder of folds is returned as it is."""
-    if data.is_dir():
-        if reading != ReadOptions():
-            raise InputError(f"Options of reading data files are for a file; {data} is a folder of folds.")
-        return data
-    if str(data) != "-" and not data.exists():
-        raise InputError(f"There is no file or folder {data}.")
-    return read_data(data, reading, n_jobs=n_jobs)
-
-
 def _protocol(data: Path, validation: float, choose: str | None) -> str:
     from rankwright.evaluation.tuning import default_protocol
 
@@ -156,10 +146,8 @@ def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
     """Return all queries to fit the final model on; those of a folder are the test parts of its folds."""
     if not isinstance(collection, Path):
         return collection
-    from rankwright.data import find_folds
-
     try:
-        return rw.concat(*(rw.read_fold(path).test for path in find_folds(collection)))
+        return read_test_parts(collection)
     except InputError as error:
         raise InputError(
             f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
     from rankwright.data import RankingData
 
@@ -117,6 +117,17 @@ def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
         yield lambda remark: bar.update(running, advance=1, remark=remark)
 
 
+@contextmanager
+def live(shown: Callable[[], RenderableType]) -> Iterator[Callable[[], None]]:
+    """Show on a terminal what `shown` returns, anew every second; yields the function to show it at once."""
+    from rich.live import Live
+
+    with Live(
+        get_renderable=shown, console=notes(), refresh_per_second=1, transient=True, redirect_stdout=False
+    ) as display:
+        yield display.refresh
+
+
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows as lines, the first column aligned left, the others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -130,10 +141,19 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _lines_of(value: Any) -> list[str]:
+    """Return a fact as lines: one for each fact of a mapping, a table of records with the same names."""
     if isinstance(value, dict):
         width = max(map(len, value), default=0)
         return [f"{name:<{width}}  {_spell(one)}" for name, one in value.items()] or ["none"]
+    if _are_records(value):
+        names = list(value[0])
+        return _aligned([names, *([_spell(record[name]) for name in names] for record in value)])
     return [_spell(value)]
+
+
+def _are_records(value: Any) -> bool:
+    records = isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+    return records and all(one.keys() == value[0].keys() for one in value)
 
 
 def _spell(value: Any) -> str:
@@ -141,6 +161,10 @@ def _spell(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {_spell(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(_spell, value)) or "none"
     return f"{value:,.6g}" if isinstance(value, float) else str(value)
 
 

@@ -161,7 +161,7 @@ def _show(facts: dict[str, Any], judged: RankingData) -> None:
         say(f"Chosen {where} from {counted(len(facts['trials']), 'setting')}: {setting}")
         say(f"{facts['metric']}: {facts['chosen_value']:.4f} {where}, smoothed over rounds")
     say(_sentence(facts))
-    if facts["validation"] is not None:
+    if facts["validation"] is not None and "estimate" not in facts:
         note(f"round {facts['best_round']} is {facts['reason']}")
     reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
     note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {facts['model']}")
@@ -196,7 +196,7 @@ def _remark(ranker: Ranker, one: Round) -> str:
 
 
 def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any]:
-    history = ranker.history_
+    history, about = ranker.history_, ranker.model_.about
     best = asdict(history[history.best_round - 1]) if history.best_round else {}
     return {
         "ranker": ranker.name,
@@ -204,7 +204,7 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
         "documents": len(judged),
         "queries": len(judged.groups),
         "features": judged.n_features,
-        **{name: ranker.model_.about[name] for name in REPORTED if name in ranker.model_.about},
+        **{name: about[name] for name in (*REPORTED, "estimate") if name in about},
         "rounds": len(history),
         "best_round": history.best_round,
         "reason": history.reason,
@@ -217,6 +217,9 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
 
 
 def _sentence(facts: dict[str, Any]) -> str:
+    if "estimate" in facts:  # AutoRanker: a round is a member, and every query judges
+        found = f"{facts['validation']:.4f} out of fold, {facts['estimate']['value']:.4f} expected on new queries"
+        return f"{facts['metric']}: {found} ({counted(facts['rounds'], 'member')})"
     if not facts["best_round"]:
         return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
     parts = {"training": facts["train"], "validation": facts["validation"]}

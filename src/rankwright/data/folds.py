@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
 # LETOR 3 and 4 use train, vali and test; LETOR 2 uses trainingset, validationset and testset.
 TRAIN_NAMES = ("train", "trainingset")
@@ -43,13 +44,22 @@ def read_fold(
 
     The options are those of `read_letor`. All parts get the number of features of the widest part.
     """
-    paths = [_find_part(Path(folder), names) for names in (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)]
-    parts = [
-        read_letor(path, n_features=n_features, absent=absent, zero_based=zero_based, n_jobs=n_jobs)
-        for path in paths
-    ]
-    widest = max(part.n_features for part in parts)
-    return Fold(*(_widened(part, widest, absent) for part in parts))
+    names = (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)
+    options: dict[str, Any] = {"n_features": n_features, "zero_based": zero_based, "n_jobs": n_jobs}
+    return Fold(*_read_parts(Path(folder), names, absent=absent, **options))
+
+
+def is_fold(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder has the training part of a fold."""
+    return any(path.is_file() for path in _candidates(Path(folder), TRAIN_NAMES))
+
+
+def read_training_parts(
+    folder: str | os.PathLike[str], *, n_jobs: int | None = None
+) -> tuple[RankingData, RankingData]:
+    """Read train.txt and vali.txt of a fold as `read_fold` does; test.txt is not read."""
+    train, valid = _read_parts(Path(folder), (TRAIN_NAMES, VALID_NAMES), n_jobs=n_jobs)
+    return train, valid
 
 
 def find_folds(folder: str | os.PathLike[str]) -> list[Path]:
@@ -64,9 +74,22 @@ def find_folds(folder: str | os.PathLike[str]) -> list[Path]:
     return sorted(numbers, key=lambda path: numbers[path])
 
 
-def _find_part(folder: Path, names: tuple[str, ...]) -> Path:
-    candidates = [_existing(folder) / f"{name}{suffix}" for suffix in SUFFIXES for name in names]
-    for path in candidates:
+def _read_parts(
+    folder: Path, parts: Sequence[Sequence[str]], *, absent: float = 0.0, **options: Any
+) -> list[RankingData]:
+    """Read parts, each known by several names, and widen them to the number of features of the widest."""
+    paths = [_find_part(folder, names) for names in parts]
+    read = [read_letor(path, absent=absent, **options) for path in paths]
+    widest = max(part.n_features for part in read)
+    return [_widened(part, widest, absent) for part in read]
+
+
+def _candidates(folder: Path, names: Sequence[str]) -> list[Path]:
+    return [folder / f"{name}{suffix}" for suffix in SUFFIXES for name in names]
+
+
+def _find_part(folder: Path, names: Sequence[str]) -> Path:
+    for path in _candidates(_existing(folder), names):
         if path.is_file():
             return path
     looked_for = ", ".join(f"{name}.txt" for name in names)

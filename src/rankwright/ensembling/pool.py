@@ -156,6 +156,10 @@ def fitted_scorer(
     return checked_scorers([fitted])[0]
 
 
+class _InterruptedFillError(Exception):
+    """Ctrl-C has ended a fill that has members; a second Ctrl-C is a `KeyboardInterrupt` again."""
+
+
 class Pool(Generic[Joining]):
     """Members in the order of their candidates.
 
@@ -188,7 +192,8 @@ class Pool(Generic[Joining]):
         """Run the fits of all candidates, several at once, and add their members in the order of the candidates.
 
         Without a time limit the pool depends neither on the number of threads nor on the order in which the fits
-        end. Ctrl-C ends the fill and keeps the members so far; it is raised again if there are none.
+        end. Ctrl-C ends the fill and keeps the members so far; it is raised again if there are none, or if it is
+        pressed again before the fits under way have ended.
 
         Parameters
         ----------
@@ -231,9 +236,7 @@ class Pool(Generic[Joining]):
                 futures = iter(running)
                 fits_of = [[next(futures) for _ in candidate.fits] for candidate in candidates]
                 self._join_all(candidates, fits_of, skip_failures, on_joined, on_fit)
-        except KeyboardInterrupt:
-            if not self.members:
-                raise
+        except _InterruptedFillError:
             self.interrupted = True
         if self.failures and not self.members:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in [*self.failures, *self.passed_over])
@@ -263,7 +266,9 @@ class Pool(Generic[Joining]):
             for candidate, fits in waiting:
                 if all(fit.done() and not fit.cancelled() and fit.exception() is None for fit in fits):
                     self.members += candidate.members([fit.result() for fit in fits])
-            raise
+            if not self.members:
+                raise
+            raise _InterruptedFillError from None
 
     def _leave_out(self, name: str, error: Exception, skip_failures: bool) -> None:
         if isinstance(error, NoTimeError):

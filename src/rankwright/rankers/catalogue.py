@@ -30,16 +30,21 @@ def known_rankers() -> dict[str, type[Ranker]]:
 def find_ranker(name: str) -> type[Ranker]:
     """Return the class of the ranker of that name; case, hyphens, underscores and dots do not matter.
 
-    A ranker is called like its class, so that no other ranker is imported.
+    A ranker is found by the name of its class, so that no other ranker is imported. Only for another name, such as
+    `auto`, are the names of all rankers compared.
     """
     import rankwright
     from rankwright.rankers.ranker import Ranker
 
     public = {_bare(one): one for one in dir(rankwright)}
     found = getattr(rankwright, public.get(_bare(name), ""), None)
-    if not (inspect.isclass(found) and issubclass(found, Ranker)):
-        raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known_rankers())}")
-    return found
+    if inspect.isclass(found) and issubclass(found, Ranker):
+        return found
+    known = known_rankers()
+    by_name = {_bare(one): kind for one, kind in known.items()}
+    if _bare(name) not in by_name:
+        raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known)}")
+    return by_name[_bare(name)]
 
 
 def make_ranker(name: str, /, **parameters: Any) -> Ranker:

@@ -1,0 +1,40 @@
+"""What AutoRanker refuses, and what its work folder belongs to."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from rankwright import AutoRanker, InputError, MissingPackageError, make_ranker
+from rankwright.data import synthetic
+
+JUDGED = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4).sample(12, seed=0, n_documents=8)
+SIMPLE = {"portfolio": "ranksvm,adarank", "n_jobs": 1}
+
+
+@pytest.mark.parametrize("other", [{"portfolio": "ranksvm"}, {"companions": ["lightgbm"]}])
+def test_an_interpretable_model_comes_from_its_own_portfolio(other):
+    sentence = f"interpretable=True has a portfolio of its own, of simple models: give no {next(iter(other))}."
+    with pytest.raises(InputError, match=sentence):
+        AutoRanker(interpretable=True, **other).fit(JUDGED)
+
+
+def test_a_companion_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "xgboost", None)
+    with pytest.raises(MissingPackageError, match=r"needs XGBoost: pip install 'rankwright\[xgboost\]'\."):
+        AutoRanker(companions="xgboost", **SIMPLE).fit(JUDGED)
+
+
+def test_a_work_folder_belongs_to_the_weights_too(tmp_path):
+    ranker = AutoRanker(portfolio="ranksvm", work=tmp_path / "work", n_jobs=1)
+    ranker.fit(JUDGED, query_weight=np.arange(1, 13))
+    ranker.fit(JUDGED, query_weight=np.arange(1, 13))
+    with pytest.raises(InputError, match="is that of a run with other weights: choose another folder"):
+        ranker.fit(JUDGED, query_weight=np.arange(12, 0, -1))
+
+
+@pytest.mark.parametrize("name", ["auto", "Auto", "AutoRanker", "auto-ranker"])
+def test_the_ranker_is_found_by_its_name_and_by_that_of_its_class(name):
+    assert type(make_ranker(name)) is AutoRanker
