@@ -390,8 +390,11 @@ def test_a_work_folder_of_another_run(run, refuse, folder, fold, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--time", "soon"], "--time must be a time such as 90s, 10m or 1h, not 'soon'."),
-        (["--time", "0"], "--time must be a time such as 90s, 10m or 1h, not '0'."),
+        (
+            ["--time", "soon"],
+            "--time must be none or a positive number of seconds, or text such as '10m', not 'soon'.",
+        ),
+        (["--time", "0"], "--time must be none or a positive number of seconds, or text such as '10m', not '0'."),
         (["--max-us", "few"], "--max-us must be none or a positive number, not 'few'."),
         (["--max-us", "-1"], "--max-us must be none or a positive number, not '-1'."),
         (["--metric", "ndgc"], "There is no metric 'ndgc'; did you mean 'ndcg'?"),
