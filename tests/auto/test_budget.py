@@ -219,7 +219,7 @@ def test_the_frontier_goes_from_the_whole_mixture_to_one_member(whole):
 
 
 def test_an_interpretable_model_is_the_best_single_member():
-    found = auto(interpretable=True).fit(DATA)
+    found = rw.AutoRanker(interpretable=True, n_jobs=1).fit(DATA)
     weights = [one.weight for one in found.standings_]
     assert weights == [1.0, 0.0, 0.0, 0.0]
     best = found.standings_[0]
@@ -240,5 +240,5 @@ def test_an_interpretable_model_within_a_budget(members):
     cheapest = market(best_alone).within(members, 1.2)
     assert len(cheapest.mix.entries) == 1
     assert cheapest.microseconds == 1.0
-    found = auto(interpretable=True, max_microseconds=1e6).fit(DATA)
+    found = rw.AutoRanker(interpretable=True, max_microseconds=1e6, n_jobs=1).fit(DATA)
     assert [one.weight for one in found.standings_] == [1.0, 0.0, 0.0, 0.0]

@@ -340,10 +340,6 @@ def test_a_start_is_refused(options):
         auto().fit(DATA, **options)
 
 
-def test_an_interpretable_model_has_no_companions():
-    with pytest.raises(InputError, match="interpretable=True takes no companions: their models are many"):
-        rw.AutoRanker(interpretable=True, companions=["lightgbm"]).fit(DATA)
-
 
 def test_missing_values_are_taken(fitted):
     X = DATA.X.copy()

@@ -147,10 +147,6 @@ class AutoRanker(RandomParameters, Ranker):
         self._fitted()
         write_auto_page(self, path)
 
-    def _check_together(self) -> None:
-        if self.interpretable and len(self.companions):
-            raise InputError("interpretable=True takes no companions: their models are many trees.")
-
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
