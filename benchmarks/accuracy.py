@@ -10,6 +10,7 @@ learning rate 0.05, sampling of columns (LightGBM and XGBoost also of rows), ear
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
 from collections import defaultdict
 from pathlib import Path
@@ -25,52 +26,72 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data import RankingData
+    from rankwright.rankers.ranker import Ranker
 
     Predict = Callable[[RankingData], NDArray[np.float64]]
     Fit = Callable[[RankingData, RankingData], Predict]
 
 METRIC = "ndcg@10"
+MEASURES = (("standard", METRIC), ("letor3", METRIC), ("letor4", "mean_ndcg"))
 SMALL_ROUNDS, PATIENCE = 1000, 100
 
 
 def main() -> None:
-    """Print each system's mean NDCG@10 over folds, and its comparison with the mixture over all queries."""
+    """Print each system's means over folds, and its comparison with AutoRanker over all queries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
+    pooled: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
     for folder in parser.parse_args().data:
-        _show(folder.name, *run(folder))
+        for name, values in _show(folder).items():
+            pooled[name].append(values)
+    if len(pooled[AUTO]) > 1:
+        print("all collections, queries pooled")
+        for name in SYSTEMS:
+            _compare(name, np.concatenate(pooled[AUTO]), np.concatenate(pooled[name]))
 
 
-def run(folder: Path) -> tuple[dict[str, list[float]], dict[str, NDArray[np.float64]]]:
-    """Return each system's mean per fold, and its values for all test queries."""
+def _show(folder: Path) -> dict[str, NDArray[np.float64]]:
+    """Fit and test all systems on one collection; return each system's values of all test queries."""
     means, values = defaultdict(list), defaultdict(list)
+    seconds: dict[str, float] = defaultdict(float)
     for path in sorted(folder.glob("Fold*")):
         train, valid, test = rw.read_fold(path)
-        scores = {name: fit(train, valid)(test) for name, fit in SYSTEMS.items()}
-        report = rw.evaluate(scores, test, metrics=[METRIC])
-        for name in SYSTEMS:
-            means[name].append(report.mean(name, METRIC))
-            values[name].append(report.per_query(name, METRIC))
-    return dict(means), {name: np.concatenate(own) for name, own in values.items()}
+        scores = {}
+        for name, fit in SYSTEMS.items():
+            started = time.perf_counter()
+            scores[name] = fit(train, valid)(test)
+            seconds[name] += time.perf_counter() - started
+        for convention, metric in MEASURES:
+            report = rw.evaluate(scores, test, metrics=[metric], convention=convention)
+            for name in SYSTEMS:
+                means[name, convention].append(report.mean(name, metric))
+                if convention == "standard":
+                    values[name].append(report.per_query(name, metric))
+    print(
+        f"{folder.name}: means over folds of {', '.join(f'{one} ({other})' for other, one in MEASURES)}; seconds"
+    )
+    joined = {name: np.concatenate(own) for name, own in values.items()}
+    for name in sorted(SYSTEMS, key=lambda one: -np.mean(means[one, "standard"])):
+        shown = "".join(f"{np.mean(means[name, convention]):8.4f}" for convention, _ in MEASURES)
+        print(f"  {name:<34}{shown}{seconds[name]:8.0f}")
+    for name in SYSTEMS:
+        _compare(name, joined[AUTO], joined[name])
+    return joined
 
 
-def _show(collection: str, means: dict[str, list[float]], values: dict[str, NDArray[np.float64]]) -> None:
-    print(f"{collection}: mean {METRIC} over {len(means[MIXTURE])} folds, {len(values[MIXTURE])} test queries")
-    for name in sorted(means, key=lambda one: -np.mean(means[one])):
-        found = rw.compare(values[MIXTURE], values[name])
-        against = "" if name == MIXTURE else f"   {MIXTURE} {found.difference:+.4f}, p = {found.p_value:.4f}"
-        print(f"  {name:<34}{np.mean(means[name]):.4f}{against}")
+def _compare(name: str, auto: NDArray[np.float64], other: NDArray[np.float64]) -> None:
+    if name != AUTO:
+        found = rw.compare(auto, other)
+        print(f"  {AUTO} against {name:<34}{found.difference:+.4f}, p = {found.p_value:.4f}", flush=True)
 
 
-def _ours(*rankers: Any) -> Fit:
-    """Fit rankers on both parts for all their rounds; mix them if there are several."""
+def _ours(ranker: Ranker) -> Fit:
+    """Fit a ranker on both parts for all its rounds."""
 
     def fit(train: RankingData, valid: RankingData) -> Predict:
-        both = _both(train, valid)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fitted = [one.fit(both) for one in rankers]
-        model = fitted[0] if len(fitted) == 1 else rw.mix_standardised(fitted)
+            model = ranker.unfitted().fit(_both(train, valid))
         return lambda test: model.predict(test)
 
     return fit
@@ -145,16 +166,14 @@ def _catboost(**options: Any) -> Fit:
     return fit
 
 
-MIXTURE = "mixture of the four"
-FAMILIES = (
-    rw.RankSVM(),
-    rw.ListNet(),
-    rw.LambdaMART(rounds=200, query_features=["zscore", "rank"]),
-    rw.CalibratedAdaBoost(),
-)
+AUTO = "AutoRanker"
 SYSTEMS: dict[str, Fit] = {
-    **{type(one).__name__: _ours(one) for one in FAMILIES},
-    MIXTURE: _ours(*FAMILIES),
+    AUTO: _ours(rw.AutoRanker()),
+    "LambdaMART": _ours(rw.LambdaMART(rounds=200)),
+    "LambdaMART, columns": _ours(rw.LambdaMART(rounds=200, query_features=["zscore", "rank"])),
+    "MART, columns": _ours(rw.MART(rounds=200, query_features=["zscore", "rank"])),
+    "RankSVM": _ours(rw.RankSVM()),
+    "LambdaRank": _ours(rw.LambdaRank()),
     "LightGBM, defaults": _lightgbm(),
     "LightGBM, small": _lightgbm(
         num_leaves=7, learning_rate=0.05, bagging_fraction=0.7, bagging_freq=1, feature_fraction=0.5

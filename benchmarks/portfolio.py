@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 METRIC = NDCG(k=10)
 COLUMNS = ("zscore", "rank")
 TEST_QUERIES = 1000
+NEARLY_EQUAL = 0.0005
 CANDIDATES = (
     Entry("RankSVM", rw.RankSVM()),
     Entry("ListNet", rw.ListNet()),
@@ -131,16 +132,18 @@ def _judge(collection: Collection, cache: Path) -> Judged:
 
 
 def _show_order(judged: Sequence[Judged]) -> None:
-    """Print the candidates, each after those to which it adds most."""
+    """Print the candidates, each after those to which it adds most; of nearly equal ones the cheapest first."""
     order: list[str] = []
     left = [one.name for one in CANDIDATES if all(one.name in _names(place) for place in judged)]
+    seconds = {name: float(np.mean([_seconds(place, name) for place in judged])) for name in left}
     print("order: value of the mixture so far, mean over collections; seconds of a fit, mean over collections")
     while left:
         values = {name: float(np.mean([_value(place, [*order, name]) for place in judged])) for name in left}
-        best = max(values, key=lambda name: values[name])
+        rivals = [name for name in left if values[name] >= max(values.values()) - NEARLY_EQUAL]
+        best = min(rivals, key=lambda name: seconds[name])
         order.append(best)
         left.remove(best)
-        print(f"  {best:<32}{values[best]:.4f}  {np.mean([_seconds(place, best) for place in judged]):6.2f} s")
+        print(f"  {best:<32}{values[best]:.4f}  {seconds[best]:6.2f} s", flush=True)
 
 
 def _names(place: Judged) -> set[str]:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from rankwright.auto.entries import Entry
 from rankwright.rankers.adarank import AdaRank
-from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.companions import COMPANIONS
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
@@ -18,6 +17,7 @@ from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mart import MART
 from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
+from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
 
 if TYPE_CHECKING:
@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 COLUMNS = ("zscore", "rank")
 
 PORTFOLIO = (
-    Entry("LambdaMART, columns", LambdaMART(rounds=400, query_features=COLUMNS), 1.2),
-    Entry("RankSVM", RankSVM(), 0.2),
-    Entry("MART, columns", MART(rounds=400, query_features=COLUMNS), 0.9),
-    Entry("ListNet", ListNet(), 0.8),
-    Entry("McRank, columns", McRank(rounds=200, query_features=COLUMNS), 0.9),
-    Entry("CalibratedAdaBoost", CalibratedAdaBoost(splits=5), 5.0),
-    Entry("LambdaRank", LambdaRank(), 0.9),
-    Entry("LambdaMART", LambdaMART(rounds=400, random_state=1), 0.8),
+    Entry("MART, columns", MART(rounds=400, query_features=COLUMNS), 2.9),
+    Entry("LambdaMART", LambdaMART(rounds=400), 1.8),
+    Entry("RankSVM", RankSVM(), 0.1),
+    Entry("LambdaMART, columns", LambdaMART(rounds=400, query_features=COLUMNS, random_state=1), 3.8),
+    Entry("AdaRank", AdaRank(), 0.3),
+    Entry("LambdaRank", LambdaRank(), 1.5),
+    Entry("RankBoost", RankBoost(), 1.6),
+    Entry("McRank, columns", McRank(rounds=200, query_features=COLUMNS), 3.8),
+    Entry("RankNet", RankNet(), 1.5),
 )
+"""For up to a few thousand queries. CalibratedAdaBoost would be next, at the cost of all these together."""
 
 LARGE = (
     Entry("LambdaMART", LambdaMART(), 1.0),
