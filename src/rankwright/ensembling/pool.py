@@ -215,22 +215,7 @@ class Pool(Generic[Joining]):
         limit = TimeLimit(time_limit, n_threads)
         tasks = [(candidate, fit) for candidate in candidates for fit in candidate.fits]
         threads_per_fit = max(1, n_threads // max(1, len(tasks)))
-        failed: set[Candidate[Joining]] = set()
-
-        def run(task: tuple[Candidate[Joining], Fit], on_round: OnRound) -> Any:
-            candidate, fit = task
-            if candidate in failed:  # its error is known already
-                return None
-            limit.admit(candidate)
-            started = monotonic()
-            try:
-                result = fit(threads_per_fit, limit.ending(on_round))
-            except Exception:
-                failed.add(candidate)
-                raise
-            limit.note(candidate, monotonic() - started)
-            return result
-
+        run = _runner(limit, threads_per_fit)
         try:
             with one_thread_for_libraries(), fits_at_once(run, tasks, workers=n_threads) as running:
                 futures = iter(running)
@@ -281,6 +266,27 @@ class Pool(Generic[Joining]):
         else:
             error.add_note(f"This happened while {name} was fitted for a pool.")
             raise error
+
+
+def _runner(limit: TimeLimit, n_threads: int) -> Callable[[tuple[Candidate[Any], Fit], OnRound], Any]:
+    """Return the function that runs one fit of a candidate, unless another fit of the candidate has failed."""
+    failed: set[Candidate[Any]] = set()
+
+    def run(task: tuple[Candidate[Any], Fit], on_round: OnRound) -> Any:
+        candidate, fit = task
+        if candidate in failed:  # its error is known already
+            return None
+        limit.admit(candidate)
+        started = monotonic()
+        try:
+            result = fit(n_threads, limit.ending(on_round))
+        except Exception:
+            failed.add(candidate)
+            raise
+        limit.note(candidate, monotonic() - started)
+        return result
+
+    return run
 
 
 def _failures(fits: Sequence[Future[Any]], on_fit: Callable[[], None]) -> Iterator[Exception]:
