@@ -340,7 +340,6 @@ def test_a_start_is_refused(options):
         auto().fit(DATA, **options)
 
 
-
 def test_missing_values_are_taken(fitted):
     X = DATA.X.copy()
     X[np.random.default_rng(0).uniform(size=X.shape) < 0.2] = np.nan

@@ -58,7 +58,9 @@ class Entry:
         return () if most is None else (*(one for one in ROUNDS if one < most), most)
 
     def optimising(self, metric: Metric) -> Entry:
-        """Return the entry with this metric, which its ranker optimises if it can."""
+        """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
+        if self.ranker.metric != type(self.ranker).metric:
+            return self
         return replace(self, ranker=self.ranker.unfitted().set_params(metric=metric))
 
 

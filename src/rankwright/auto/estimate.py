@@ -120,7 +120,8 @@ def interval_of(values: Doubles) -> tuple[float, float]:
     if len(kept) < 2:
         return np.nan, np.nan
     reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * kept.std(ddof=1) / np.sqrt(len(kept))
-    return float(kept.mean() - reach), float(kept.mean() + reach)
+    low, high = float(kept.mean() - reach), float(kept.mean() + reach)
+    return (max(low, 0.0), min(high, 1.0)) if kept.min() >= 0 and kept.max() <= 1 else (low, high)
 
 
 def _best_member(entries: Sequence[JudgedEntry], held_out: HeldOut, mixture: Doubles) -> Rival:

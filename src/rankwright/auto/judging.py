@@ -88,8 +88,8 @@ class Judging:
             on_fit=report.fitted,
             skip_failures=True,
         )
-        for _ in self._new_rounds():  # of members whose fits had ended at Ctrl-C
-            pass
+        if len(self.pool) > len(self._rounds):  # members whose fits had ended at Ctrl-C
+            joined()
         self._tell(entries)
 
     def _new_rounds(self) -> Iterator[tuple[Mix, float]]:

@@ -10,7 +10,6 @@ import numpy as np
 from rankwright.data.counted import counted
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.data.splitting import deal_folds
 from rankwright.errors import InputError
 from rankwright.training import QueryLabels, TrainingSet
 
@@ -90,7 +89,7 @@ class Plan:
             raise InputError("AutoRanker needs at least 2 queries whose labels differ.")
         folds, usual = division_for(n_queries, len(whole))
         repeats = usual if repeats is None else repeats
-        judging = _judging(n_queries, folds, repeats, np.random.default_rng(random_state))
+        judging = _judging(whole.labels.varied, folds, repeats, np.random.default_rng(random_state))
         return cls(whole, tuple(_part(whole, one) for one in judging), _held_out(whole, judging), folds, repeats)
 
     def __str__(self) -> str:
@@ -108,12 +107,20 @@ def division_for(n_queries: int, n_documents: int) -> tuple[int, int]:
     return min(FOLDS, n_queries), 3 if n_queries < 150 else 2 if n_queries < 500 else 1
 
 
-def _judging(n_queries: int, folds: int, repeats: int, random: np.random.Generator) -> list[NDArray[np.bool_]]:
-    """Return, for every part, whether each query judges."""
-    if folds == 1:
-        return [random.permutation(n_queries) < round(HELD_OUT_FRACTION * n_queries)]
-    dealt = [deal_folds(np.arange(n_queries), folds, random) for _ in range(repeats)]
-    return [fold_of_query == fold for fold_of_query in dealt for fold in range(folds)]
+def _judging(
+    informative: NDArray[np.bool_], folds: int, repeats: int, random: np.random.Generator
+) -> list[NDArray[np.bool_]]:
+    """Return, for every part, whether each query judges.
+
+    Queries with different labels are dealt first, so that every part has some to learn from.
+    """
+    n_folds = round(1 / HELD_OUT_FRACTION) if folds == 1 else folds
+    fold_of_query = np.empty((repeats, len(informative)), dtype=np.int64)
+    for repeat in range(repeats):
+        shuffled = random.permutation(len(informative))
+        dealt = shuffled[np.argsort(~informative[shuffled], kind="stable")]
+        fold_of_query[repeat, dealt] = np.arange(len(dealt)) % n_folds
+    return [fold_of_query[repeat] == fold for repeat in range(repeats) for fold in range(folds)]
 
 
 def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> Part:

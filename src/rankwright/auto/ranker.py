@@ -85,7 +85,8 @@ class AutoRanker(RandomParameters, Ranker):
             ListOf(
                 ANY_RANKER, least=1, optional=True, text="names separated by commas, such as ranksvm,lambdamart"
             ),
-            "The rankers to mix. None: the built-in portfolio.",
+            "The rankers to mix; those whose metric is not set optimise that of AutoRanker. None: the built-in "
+            "portfolio.",
             default=None,
         )
     )
@@ -177,13 +178,10 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: Plan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            own = [Entry(name, one) for name, one in named(self.portfolio)]
+            own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
         else:
-            own = [
-                one.optimising(self.metric)
-                for one in (INTERPRETABLE if self.interpretable else portfolio_for(plan))
-            ]
-        return [*own, *(one.optimising(self.metric) for one in companion_entries(self.companions))]
+            own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
+        return [one.optimising(self.metric) for one in (*own, *companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
