@@ -17,7 +17,7 @@ from rankwright.metrics.base import mean_over_queries
 from rankwright.models.format import encode
 
 DATA = judged()
-N_FITS = 3 * 5 + 1  # of each member
+N_FITS = 2 * 10 + 1  # of each member
 
 
 def auto(portfolio=None, **parameters):

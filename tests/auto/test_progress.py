@@ -73,7 +73,7 @@ class Last(AdaRank):
     def _fit(self, task):
         Last.fits += 1
         found = super()._fit(task)
-        if Last.fits == 16:
+        if Last.fits == 21:
             ENDED.set()
         return found
 

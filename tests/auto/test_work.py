@@ -19,7 +19,7 @@ from rankwright.errors import InputError
 from rankwright.models.format import encode
 
 DATA = judged()
-N_FITS = 3 * (3 * 5 + 1)
+N_FITS = 3 * (2 * 10 + 1)
 
 
 def auto(work=None, portfolio=None, **parameters):

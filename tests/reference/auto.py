@@ -43,12 +43,12 @@ def _plausibility(differences: Sequence[float]) -> float:
 
 
 def interval(values: Sequence[float], quantile: float) -> tuple[float, float]:
-    """Student's interval of the mean, for the quantile of Student's distribution."""
+    """Student's interval of the mean, for the quantile of Student's distribution, a fifth wider, cut to [0, 1]."""
     known = [one for one in values if not isnan(one)]
     if len(known) < 2:
         return nan, nan
-    reach = quantile * stdev(known) / sqrt(len(known))
-    return fmean(known) - reach, fmean(known) + reach
+    reach = 1.2 * quantile * stdev(known) / sqrt(len(known))
+    return max(0.0, fmean(known) - reach), min(1.0, fmean(known) + reach)
 
 
 def z_scores(scores: NDArray[np.float64], queries: Sequence[object]) -> NDArray[np.float64]:

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
 
 HELD_OUT_FRACTION = 0.2
-FOLDS = 5
+FOLDS, MORE_FOLDS = 5, 10
+FEW_QUERIES, VERY_FEW_QUERIES = 500, 150
+"""With fewer queries there are more folds, so that fits out of fold learn from nearly all of them, and repeats."""
 MANY_QUERIES, MANY_DOCUMENTS = 3_000, 200_000
 """From so many queries or documents on, one held-out part judges: folds would cost more than they tell."""
 
@@ -104,7 +106,8 @@ def division_for(n_queries: int, n_documents: int) -> tuple[int, int]:
     """Return the number of folds and of repeats; a single fold is a held-out part."""
     if n_queries >= MANY_QUERIES or (n_documents >= MANY_DOCUMENTS and n_queries >= 10 * FOLDS):
         return 1, 1
-    return min(FOLDS, n_queries), 3 if n_queries < 150 else 2 if n_queries < 500 else 1
+    folds = MORE_FOLDS if n_queries < FEW_QUERIES else FOLDS
+    return min(folds, n_queries), 2 if n_queries < VERY_FEW_QUERIES else 1
 
 
 def _judging(

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 COLUMNS = ("zscore", "rank")
 
 PORTFOLIO = (
-    Entry("MART, columns", MART(rounds=400, query_features=COLUMNS), 2.9),
-    Entry("LambdaMART", LambdaMART(rounds=400), 1.8),
+    Entry("MART, columns", MART(rounds=300, query_features=COLUMNS), 2.9),
+    Entry("LambdaMART", LambdaMART(rounds=300), 1.8),
     Entry("RankSVM", RankSVM(), 0.1),
-    Entry("LambdaMART, columns", LambdaMART(rounds=400, query_features=COLUMNS, random_state=1), 3.8),
+    Entry("LambdaMART, columns", LambdaMART(rounds=300, query_features=COLUMNS, random_state=1), 3.8),
     Entry("AdaRank", AdaRank(), 0.3),
     Entry("LambdaRank", LambdaRank(), 1.5),
     Entry("RankBoost", RankBoost(), 1.6),
-    Entry("McRank, columns", McRank(rounds=200, query_features=COLUMNS), 3.8),
+    Entry("McRank, columns", McRank(rounds=150, query_features=COLUMNS), 3.8),
     Entry("RankNet", RankNet(), 1.5),
 )
 """For up to a few thousand queries. CalibratedAdaBoost would be next, at the cost of all these together."""
