@@ -102,12 +102,22 @@ def test_what_buys_least_per_microsecond_goes_first():
 
 
 @pytest.mark.parametrize("budget", [100.0, 9.0, 7.0, 4.0, 3.0, 1.2])
-def test_the_first_mixture_that_is_fast_enough_is_taken(members, budget):
+def test_the_mixture_is_fast_enough_and_at_least_as_good_as_the_first_that_got_cheap_enough(members, budget):
     path = [one for one in market().cheaper_and_cheaper(members) if one.microseconds <= MARGIN * budget]
     found = market().within(members, budget)
     assert found.microseconds <= MARGIN * budget
+    assert found.value == value_of(found.mix)
     if path:
-        assert (found.microseconds, found.value) == (path[0].microseconds, path[0].value)
+        assert found.value >= path[0].value
+    alone = [one.up_to(place) for one in members for place in range(len(one.rounds))]
+    fast = [one for one in map(market().priced, ([one] for one in alone)) if one.microseconds <= MARGIN * budget]
+    assert found.value >= max(one.value for one in fast) or found.microseconds == path[0].microseconds
+
+
+def test_a_budget_that_the_whole_mixture_fits_changes_nothing(members):
+    whole = market().priced(members)
+    found = market().within(members, whole.microseconds / MARGIN + 1e-9)
+    assert (found.microseconds, found.value) == (whole.microseconds, whole.value)
 
 
 @pytest.fixture(scope="module")

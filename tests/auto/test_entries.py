@@ -146,7 +146,7 @@ def test_weights_reach_the_fits_in_the_right_rows(monkeypatch, by):
     rw.AutoRanker(portfolio=[rw.RankSVM()], n_jobs=1).fit(data, **{by: given})
     of_row = given if by == "sample_weight" else given[data.groups.query_of_row]
     expected = dict(zip(data.X[:, 0].tolist(), of_row.tolist(), strict=True))
-    assert len(seen) == 3 * 5 + 1
+    assert len(seen) == 2 * 10 + 1
     for one in seen:
         assert one.items() <= expected.items()
     assert len(seen[-1]) == len(data)

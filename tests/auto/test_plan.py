@@ -26,7 +26,7 @@ def contents(data):
 @pytest.mark.parametrize("n_queries", [2, 3, 4, 5, 12, 23])
 def test_every_query_judges_as_often_as_there_are_repeats(n_queries):
     plan = plan_of(judged(n_queries))
-    assert plan.folds == min(5, n_queries)
+    assert plan.folds == min(10, n_queries)
     assert np.bincount(plan.held_out.query, minlength=n_queries).tolist() == [plan.repeats] * n_queries
     assert len(plan.parts) == plan.folds * plan.repeats
     sizes = np.bincount(plan.held_out.part)
@@ -80,20 +80,20 @@ def test_another_seed_gives_other_parts_and_the_same_seed_the_same():
     assert one == same != other
 
 
-def test_fewer_queries_have_more_repeats():
-    assert [division_for(n, 10 * n) for n in (2, 4, 5, 149)] == [(2, 3), (4, 3), (5, 3), (5, 3)]
-    assert [division_for(n, 10 * n) for n in (150, 499, 500, 2999)] == [(5, 2), (5, 2), (5, 1), (5, 1)]
+def test_fewer_queries_have_more_folds_and_repeats():
+    assert [division_for(n, 10 * n) for n in (2, 4, 10, 59)] == [(2, 2), (4, 2), (10, 2), (10, 2)]
+    assert [division_for(n, 10 * n) for n in (60, 499, 500, 2999)] == [(10, 1), (10, 1), (5, 1), (5, 1)]
+    assert [division_for(n, 20_000) for n in (50, 499, 2999)] == [(5, 1)] * 3  # many documents
     assert division_for(3000, 30_000) == (1, 1)
     assert division_for(50, 200_000) == (1, 1)
-    assert division_for(49, 200_000) == (5, 3)  # a fifth of so few queries could judge nothing
-    assert division_for(50, 199_999) == (5, 3)
+    assert division_for(49, 200_000) == (5, 1)  # a fifth of so few queries could judge nothing
 
 
 def test_the_number_of_repeats_can_be_given():
     plan = plan_of(judged(), repeats=1)
-    assert (plan.repeats, len(plan.parts)) == (1, 5)
-    assert str(plan) == "judged out of fold by 12 queries in 5 folds"
-    assert str(plan_of(judged())) == "judged out of fold by 12 queries in 5 folds, 3 times"
+    assert (plan.repeats, len(plan.parts)) == (1, 10)
+    assert str(plan) == "judged out of fold by 12 queries in 10 folds"
+    assert str(plan_of(judged())) == "judged out of fold by 12 queries in 10 folds, 2 times"
 
 
 @pytest.mark.parametrize("threshold", ["MANY_QUERIES", "MANY_DOCUMENTS"])

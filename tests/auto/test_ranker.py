@@ -134,7 +134,7 @@ def test_the_model_knows_its_estimate_and_its_members(fitted):
     about = json.loads(json.dumps(fitted.model_.about, allow_nan=False))
     assert about["ranker"] == "AutoRanker"
     assert about["estimate"] == json.loads(json.dumps(fitted.estimate_.to_dict()))
-    assert about["judged"] == "judged out of fold by 12 queries in 5 folds, 3 times"
+    assert about["judged"] == "judged out of fold by 12 queries in 10 folds, 2 times"
     assert (about["documents"], about["queries"], about["rounds"]) == (72, 12, 3)
     for row, found in zip(fitted.standings_, about["members"], strict=True):
         assert found == {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}

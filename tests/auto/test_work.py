@@ -296,13 +296,13 @@ def test_an_empty_folder_is_taken_even_if_a_run_was_killed_as_it_began(tmp_path,
 
 def test_a_run_that_was_interrupted_goes_on(tmp_path, fits, expected):
     def interrupt(progress):
-        if progress.fits == 20:
+        if progress.fits == 30:
             raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="Interrupted"):
         auto(tmp_path).fit(DATA, on_progress=interrupt)
     begun = len(fits)
-    assert 20 <= begun < N_FITS
+    assert 30 <= begun < N_FITS
     assert encode(auto(tmp_path).fit(DATA).model_) == encode(expected.model_)
     assert N_FITS <= len(fits) <= N_FITS + 1  # the fit under way may be lost
 
@@ -313,7 +313,7 @@ import rankwright as rw
 from auto.examples import judged, rankers
 
 def kill(progress):
-    if progress.fits == 20:
+    if progress.fits == 30:
         os.kill(os.getpid(), signal.SIGKILL)
 
 rw.AutoRanker(portfolio=rankers(), work=sys.argv[1], n_jobs=1).fit(judged(), on_progress=kill)
@@ -327,4 +327,4 @@ def test_a_run_that_was_killed_goes_on_and_loses_at_most_the_fits_under_way(tmp_
     ended = subprocess.run([sys.executable, "-c", script, tmp_path / "work"], check=False, capture_output=True)
     assert ended.returncode == -9, ended.stderr
     assert encode(auto(tmp_path / "work").fit(DATA).model_) == encode(expected.model_)
-    assert 0 < len(fits) <= N_FITS - 20
+    assert 0 < len(fits) <= N_FITS - 30

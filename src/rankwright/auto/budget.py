@@ -102,7 +102,7 @@ class Market:
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
 
-        That is one entry, or half of the rounds of one. After the last come the entries that alone are cheaper.
+        That is one entry, or half of the rounds of one.
         """
         current = self._mixed(entries)
         while True:
@@ -114,26 +114,42 @@ class Market:
             current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
 
     def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
-        """Return the first of these mixtures that scores a document in so many microseconds.
+        """Return the best mixture that scores a document in so many microseconds.
 
-        If none does, it is the best single entry that does, with any number of its rounds: one that is fast
-        enough may have no weight in any of the mixtures.
+        Two are compared: the first that is fast enough of those that get cheaper and cheaper, and one that is
+        built up from the best entry that is fast enough, which may have members that the first lost early.
         """
         most = MARGIN * microseconds
-        for one in self.cheaper_and_cheaper(entries):
-            if one.microseconds <= most:
-                return one
-        alone = [self._mixed([one.up_to(place)]) for one in entries for place in range(len(one.rounds))]
-        fast = [one for one in alone if self._cost(one) <= most]
-        if fast:
-            best = max(fast, key=self._value)
-            return Priced(best, self._cost(best), self._value(best))
-        cheapest = min(alone, key=self._cost)
+        path = self.cheaper_and_cheaper(entries)
+        fast = next((one for one in path if one.microseconds <= most), None)
+        if fast is not None and len(fast.mix.entries) == len(self._mixed(entries).entries):
+            return fast
+        built = self._built_up(entries, most)
+        found = [one for one in (fast, built) if one is not None]
+        if found:
+            return max(found, key=lambda one: one.value)
+        cheapest = min((self._mixed([one.up_to(0)]) for one in entries), key=self._cost)
         cost = self._cost(cheapest)
         raise InputError(
             f"No member scores a document in {microseconds:g} microseconds: {cheapest.entries[0].name} takes "
             f"{cost:.2g}; max_microseconds={cost / MARGIN * 1.1:.2g} would do."
         )
+
+    def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:
+        """Return the best entry that is fast enough, with others added as long as that raises the value."""
+        cut = [one.up_to(place) for one in entries for place in range(len(one.rounds))]
+        best: Priced | None = None
+        while True:
+            held = [] if best is None else list(best.mix.entries)
+            names = [one.name for one in held]
+            larger = [self._mixed([*held, one]) for one in cut if one.name not in names]
+            affordable = [one for one in larger if self._cost(one) <= most]
+            if not affordable:
+                return best
+            found = self._priced(max(affordable, key=self._value))
+            if best is not None and (found.value <= best.value or found.microseconds > most):
+                return best
+            best = found
 
     def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
         """Return the mixture of these entries without those that it leaves out."""

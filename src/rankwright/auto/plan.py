@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 HELD_OUT_FRACTION = 0.2
 FOLDS, MORE_FOLDS = 5, 10
-FEW_QUERIES, VERY_FEW_QUERIES = 500, 150
-"""With fewer queries there are more folds, so that fits out of fold learn from nearly all of them, and repeats."""
+FEW_QUERIES, VERY_FEW_QUERIES, FEW_DOCUMENTS = 500, 60, 20_000
+"""With few queries and documents there are more folds, so that fits out of fold learn from nearly all queries, and
+with very few queries there are repeats."""
 MANY_QUERIES, MANY_DOCUMENTS = 3_000, 200_000
 """From so many queries or documents on, one held-out part judges: folds would cost more than they tell."""
 
@@ -106,8 +107,9 @@ def division_for(n_queries: int, n_documents: int) -> tuple[int, int]:
     """Return the number of folds and of repeats; a single fold is a held-out part."""
     if n_queries >= MANY_QUERIES or (n_documents >= MANY_DOCUMENTS and n_queries >= 10 * FOLDS):
         return 1, 1
-    folds = MORE_FOLDS if n_queries < FEW_QUERIES else FOLDS
-    return min(folds, n_queries), 2 if n_queries < VERY_FEW_QUERIES else 1
+    few = n_documents < FEW_DOCUMENTS
+    folds = MORE_FOLDS if few and n_queries < FEW_QUERIES else FOLDS
+    return min(folds, n_queries), 2 if few and n_queries < VERY_FEW_QUERIES else 1
 
 
 def _judging(
