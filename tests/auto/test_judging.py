@@ -194,7 +194,7 @@ def test_a_limit_that_is_long_enough_changes_nothing(fitted, clock):
 def test_too_short_a_limit_says_what_would_do(clock):
     with pytest.raises(InputError) as caught:
         auto(time_limit=0.5).fit(DATA)
-    message = "time_limit=0.5 seconds is too short for a single member: RankSVM takes about 32."
+    message = "time_limit=0.5 seconds is too short for a single member: RankSVM takes about 32 seconds."
     assert str(caught.value) == message  # 1.5 x 21 fits
 
 

@@ -49,7 +49,7 @@ class Work:
     def __init__(self, folder: str | os.PathLike[str] | None, plan: Plan, settings: dict[str, Any]) -> None:
         self._folder, self._plan = None if folder is None else Path(folder), plan
         if self._folder is not None:
-            _claim(self._folder, {"rankwright": __version__, "data": _fingerprint(plan), **settings})
+            _claim(self._folder, {"version": __version__, "data": _fingerprint(plan), **settings})
 
     def scores(
         self, entry: Entry, part: int, fit: Callable[[int, OnRound], JudgedScores]
@@ -126,7 +126,7 @@ def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     different = [name for name in wanted | found if name not in found or found[name] != wanted.get(name)]
     if different:
         raise InputError(
-            f"The work folder {folder} is that of a run with other {' and '.join(different)}: "
+            f"The work folder {folder} belongs to a run that differs in {' and '.join(different)}: "
             "choose another folder, or delete this one."
         )
 

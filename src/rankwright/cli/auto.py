@@ -79,7 +79,7 @@ CompanionsOption = Annotated[
     typer.Option(
         "--companions",
         metavar="LIST",
-        help="Other libraries, separated by commas, whose rankers join if installed: lightgbm, xgboost, catboost.",
+        help="Other libraries, separated by commas, whose rankers join; they must be installed: lightgbm, xgboost, catboost.",
         autocompletion=complete_companions,
     ),
 ]
