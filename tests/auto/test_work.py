@@ -237,18 +237,21 @@ def test_other_data_are_refused(folder, data):
     with pytest.raises(InputError) as caught:
         auto(folder).fit(data)
     assert str(caught.value) == (
-        f"The work folder {folder} belongs to a run that differs in data: choose another folder, or delete this one."
+        f"The work folder {folder} belongs to a run that differs in data: "
+        "choose another folder, or delete this one."
     )
 
 
 def test_another_metric_seed_or_version_is_refused(folder, monkeypatch):
-    message = "belongs to a run that differs in metric and random_state: choose another folder, or delete this one.$"
+    message = (
+        "belongs to a run that differs in metric and random_state: choose another folder, or delete this one.$"
+    )
     with pytest.raises(InputError, match=message):
         auto(folder, metric="map", random_state=1).fit(DATA)
     with pytest.raises(InputError, match="that differs in random_state:"):
         auto(folder, random_state=1).fit(DATA)
     monkeypatch.setattr(module, "__version__", "99.0")
-    with pytest.raises(InputError, match="that differs in version:"):
+    with pytest.raises(InputError, match="that differs in rankwright:"):
         auto(folder).fit(DATA)
 
 

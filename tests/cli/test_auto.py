@@ -46,7 +46,7 @@ def test_auto(run, fold, tmp_path):
     assert len(lines) == 8
     notes = err.splitlines()
     assert re.fullmatch(r"RankSVM: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 21 of 42 fits, 0:\d\d", notes[0])
-    assert re.fullmatch(r"AdaRank: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 32 of 42 fits, 0:\d\d", notes[1])
+    assert re.fullmatch(r"AdaRank: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 42 of 42 fits, 0:\d\d", notes[1])
     size = f"{(tmp_path / 'm.rw').stat().st_size:,} bytes"
     assert notes[2].startswith("96 documents of 12 queries, 6 features, ")
     assert notes[2].endswith(f" s; wrote {tmp_path / 'm.rw'} ({size})")

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.plan import HeldOut, Plan
     from rankwright.metrics import Metric
+
+    Choose = Callable[[NDArray[np.bool_]], Mix]
 
 LEVEL = 0.95  # of the interval
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
@@ -76,12 +78,24 @@ class Estimate:
         return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
 
 
-def estimate(entries: Sequence[JudgedEntry], weigh: Weigh, plan: Plan, metric: Metric, n_threads: int) -> Estimate:
-    """Return the estimate for the mixture of these entries."""
+def estimate(
+    entries: Sequence[JudgedEntry],
+    weigh: Weigh,
+    plan: Plan,
+    metric: Metric,
+    n_threads: int,
+    *,
+    choose: Choose | None = None,
+) -> Estimate:
+    """Return the estimate for the mixture of these entries.
+
+    `choose` gives the mixture that some judgements choose; by default they choose rounds and weights alone.
+    """
     held_out = plan.held_out
 
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
-        return held_out.values(metric, mix(entries, weigh, choosing).scores, n_threads)
+        chosen = mix(entries, weigh, choosing) if choose is None else choose(choosing)
+        return held_out.values(metric, chosen.scores, n_threads)
 
     own = held_out.by_query(crossed(held_out, mixture))
     return Estimate(

@@ -49,7 +49,7 @@ class Work:
     def __init__(self, folder: str | os.PathLike[str] | None, plan: Plan, settings: dict[str, Any]) -> None:
         self._folder, self._plan = None if folder is None else Path(folder), plan
         if self._folder is not None:
-            _claim(self._folder, {"version": __version__, "data": _fingerprint(plan), **settings})
+            _claim(self._folder, {"rankwright": __version__, "data": _fingerprint(plan), **settings})
 
     def scores(
         self, entry: Entry, part: int, fit: Callable[[int, OnRound], JudgedScores]
