@@ -251,7 +251,7 @@ def _frontier(run: Run, members: Sequence[JudgedMember]) -> str:
         'Line: <b class="better">mixtures</b>, from the cheapest member to the whole mixture; ring: this model; '
         'numbers: <b class="worse">members alone</b>. Values are out of fold, but of rounds and weights that were '
         "chosen by the same queries; the estimate at the top is corrected for that. Table: what max_microseconds "
-        "buys."
+        "buys at least."
     )
     head = ("budget (µs)", "takes", escape(str(run.market.metric)), "members (rounds)")
     rows = [
