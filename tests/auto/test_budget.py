@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
 from rankwright.auto import budget as module
 from rankwright.auto import ranker as ranker_module
 from rankwright.auto.budget import MARGIN, Market, Prices
+from rankwright.auto.estimate import crossed
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
@@ -118,6 +120,7 @@ def test_a_budget_that_the_whole_mixture_fits_changes_nothing(members):
     whole = market().priced(members)
     found = market().within(members, whole.microseconds / MARGIN + 1e-9)
     assert (found.microseconds, found.value) == (whole.microseconds, whole.value)
+    assert found.mix.entries == whole.mix.entries  # those without a weight too: the estimate needs them
 
 
 @pytest.fixture(scope="module")
@@ -201,11 +204,44 @@ def test_the_model_is_the_mixture_within_the_budget(members, monkeypatch):
     assert found.run_.whole.microseconds > 4.0
 
 
+def test_the_estimate_is_corrected_for_what_the_budget_keeps(members, monkeypatch):
+    monkeypatch.setattr(ranker_module, "Prices", FixedPrices)
+    held_out = PLAN.held_out
+
+    def chosen_by(judgements):
+        found = replace(market(), judgements=judgements).within(members, 4.0)
+        return held_out.values(METRIC, found.mix.scores, 1)
+
+    expected = mean_over_queries(held_out.by_query(crossed(held_out, chosen_by)))
+    found = auto(max_microseconds=4.0).fit(DATA)
+    assert found.estimate_.value == pytest.approx(expected, rel=1e-12)
+    assert found.estimate_.value < found.run_.kept.value
+
+
+@pytest.mark.parametrize("budget", [100.0, 4.0])
+def test_other_judgements_neither_choose_nor_value(members, budget):
+    some = PLAN.held_out.query % 2 == 0
+    rows = some[PLAN.held_out.labels.groups.query_of_row]
+    spoiled = [
+        replace(
+            one,
+            scores=[np.where(rows, scores, 0.0) for scores in one.scores],
+            values=[np.where(some, values, 0.5) for values in one.values],
+        )
+        for one in members
+    ]
+    found, expected = (replace(market(), judgements=some).within(these, budget) for these in (spoiled, members))
+    assert (found.value, found.microseconds) == (expected.value, expected.microseconds)
+    assert found.mix.places == expected.mix.places
+    np.testing.assert_array_equal(found.mix.weights, expected.mix.weights)
+
+
 def test_a_budget_that_is_no_limit_changes_no_score(whole):
     found = auto(max_microseconds=1e9).fit(DATA)
     kept = {one.name: one.weight for one in found.standings_ if one.weight}
     assert kept == pytest.approx({one.name: one.weight for one in whole.standings_ if one.weight})
     np.testing.assert_allclose(found.predict(DATA), whole.predict(DATA), atol=1e-12)
+    assert found.estimate_ == whole.estimate_
 
 
 def test_a_budget_that_nothing_meets_says_which_would_do():
@@ -248,7 +284,7 @@ def test_the_interpretable_portfolio_has_simple_models():
 
 def test_an_interpretable_model_within_a_budget(members):
     cheapest = market(best_alone).within(members, 1.2)
-    assert len(cheapest.mix.entries) == 1
+    assert len(cheapest.mix.kept) == 1
     assert cheapest.microseconds == 1.0
     found = rw.AutoRanker(interpretable=True, max_microseconds=1e6, n_jobs=1).fit(DATA)
     assert [one.weight for one in found.standings_] == [1.0, 0.0, 0.0, 0.0]

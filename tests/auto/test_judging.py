@@ -193,7 +193,7 @@ def test_a_limit_that_is_long_enough_changes_nothing(fitted, clock):
 def test_too_short_a_limit_says_what_would_do(clock):
     with pytest.raises(InputError) as caught:
         auto(time_limit=0.5).fit(DATA)
-    message = "time_limit=0.5 seconds is too short for a single member: RankSVM takes about 32."
+    message = "time_limit=0.5 seconds is too short for a single member: RankSVM takes about 32 seconds."
     assert str(caught.value) == message  # 1.5 x 21 fits
 
 
@@ -201,7 +201,7 @@ def test_too_short_a_limit_says_what_would_do(clock):
 def test_the_time_that_would_do_does():
     with pytest.raises(InputError) as caught:
         auto(time_limit=1e-9).fit(judged(40))
-    needed = float(re.search(r"takes about (\S+)\.$", str(caught.value))[1])
+    needed = float(re.search(r"takes about (\S+) seconds\.$", str(caught.value))[1])
     found = auto(rankers()[:1], time_limit=10 * needed).fit(judged(40))  # this machine may be busy
     assert len(found.standings_) == 1
 

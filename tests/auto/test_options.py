@@ -31,7 +31,7 @@ def test_a_work_folder_belongs_to_the_weights_too(tmp_path):
     ranker = AutoRanker(portfolio="ranksvm", work=tmp_path / "work", n_jobs=1)
     ranker.fit(JUDGED, query_weight=np.arange(1, 13))
     ranker.fit(JUDGED, query_weight=np.arange(1, 13))
-    with pytest.raises(InputError, match="is that of a run with other weights: choose another folder"):
+    with pytest.raises(InputError, match="belongs to a run that differs in weights: choose another folder"):
         ranker.fit(JUDGED, query_weight=np.arange(12, 0, -1))
 
 

@@ -106,7 +106,7 @@ def test_says_what_a_budget_costs(tmp_path, ranker):
     whole, kept = limited.run_.whole, limited.run_.kept
     assert f"changes the value out of fold from {whole.value:.4f}" in words
     assert f"to {kept.value:.4f} ({kept.value - whole.value:+z.4f})" in words
-    assert "the estimate may be a little high" in words
+    assert "the estimate is corrected for that" in words
 
 
 def test_members_that_failed_are_named(tmp_path, ranker):

@@ -116,7 +116,7 @@ def test_weights_belong_to_the_run(tmp_path, fits):
     again = auto(tmp_path, rankers()[:1]).fit(DATA, sample_weight=weights)
     assert not fits
     assert encode(again.model_) == encode(kept.model_)
-    with pytest.raises(InputError, match=r"is that of a run with other weights: choose another folder"):
+    with pytest.raises(InputError, match=r"belongs to a run that differs in weights: choose another folder"):
         auto(tmp_path, rankers()[:1]).fit(DATA)
 
 
@@ -237,18 +237,21 @@ def test_other_data_are_refused(folder, data):
     with pytest.raises(InputError) as caught:
         auto(folder).fit(data)
     assert str(caught.value) == (
-        f"The work folder {folder} is that of a run with other data: choose another folder, or delete this one."
+        f"The work folder {folder} belongs to a run that differs in data: "
+        "choose another folder, or delete this one."
     )
 
 
 def test_another_metric_seed_or_version_is_refused(folder, monkeypatch):
-    message = "is that of a run with other metric and random_state: choose another folder, or delete this one.$"
+    message = (
+        "belongs to a run that differs in metric and random_state: choose another folder, or delete this one.$"
+    )
     with pytest.raises(InputError, match=message):
         auto(folder, metric="map", random_state=1).fit(DATA)
-    with pytest.raises(InputError, match="with other random_state:"):
+    with pytest.raises(InputError, match="that differs in random_state:"):
         auto(folder, random_state=1).fit(DATA)
     monkeypatch.setattr(module, "__version__", "99.0")
-    with pytest.raises(InputError, match="with other rankwright:"):
+    with pytest.raises(InputError, match="that differs in rankwright:"):
         auto(folder).fit(DATA)
 
 
@@ -265,7 +268,7 @@ def test_a_damaged_manifest_is_refused(folder, content):
 def test_the_manifest_of_a_later_version_is_refused(folder):
     manifest = folder / "work.json"
     manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"shuffled": True}))
-    with pytest.raises(InputError, match="with other shuffled: choose another folder"):
+    with pytest.raises(InputError, match="that differs in shuffled: choose another folder"):
         auto(folder).fit(DATA)
 
 

@@ -37,7 +37,7 @@ def test_auto(run, fold, tmp_path):
     assert {line.split()[0] for line in lines[1:3]} == {"RankSVM", "AdaRank"}
     assert re.fullmatch(
         r"Estimate: ndcg@10 0\.\d{4} on new queries, 95% interval 0\.\d{4} to [01]\.\d{4}; "
-        r"judged out of fold by 12 queries in 5 folds, 3 times\.",
+        r"judged out of fold by 12 queries in 10 folds, 2 times\.",
         lines[3],
     )
     assert lines[4].split() == ["in", "place", "of", "the", "mixture", "ndcg@10", "mixture", "ahead", "by", "p"]
@@ -45,8 +45,8 @@ def test_auto(run, fold, tmp_path):
     assert re.fullmatch(r"\d+\.\d\d µs per document on one thread", lines[7])
     assert len(lines) == 8
     notes = err.splitlines()
-    assert re.fullmatch(r"RankSVM: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 16 of 32 fits, 0:\d\d", notes[0])
-    assert re.fullmatch(r"AdaRank: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 32 of 32 fits, 0:\d\d", notes[1])
+    assert re.fullmatch(r"RankSVM: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 21 of 42 fits, 0:\d\d", notes[0])
+    assert re.fullmatch(r"AdaRank: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 42 of 42 fits, 0:\d\d", notes[1])
     size = f"{(tmp_path / 'm.rw').stat().st_size:,} bytes"
     assert notes[2].startswith("96 documents of 12 queries, 6 features, ")
     assert notes[2].endswith(f" s; wrote {tmp_path / 'm.rw'} ({size})")
@@ -57,7 +57,7 @@ def test_auto_for_machines(run, fold, tmp_path):
     found = run(*auto(fold / "train.txt", tmp_path / "m.rw", "--json", "--metric", "map")).json
     assert (found["ranker"], found["metric"], found["model"]) == ("auto", "map", str(tmp_path / "m.rw"))
     assert (found["documents"], found["queries"], found["features"]) == (96, 12, 6)
-    assert found["judged"] == "judged out of fold by 12 queries in 5 folds, 3 times"
+    assert found["judged"] == "judged out of fold by 12 queries in 10 folds, 2 times"
     assert {one["name"] for one in found["standings"]} == {"RankSVM", "AdaRank"}
     assert sum(one["weight"] for one in found["standings"]) == pytest.approx(1)
     assert all(one["seconds"] > 0 and one["microseconds"] > 0 for one in found["standings"])
@@ -219,6 +219,8 @@ def test_a_live_table_has_members_mixture_and_clock(monkeypatch):
     ]
     standings.take(progress(seconds=3700.0, seconds_left=None))
     assert shown(standings)[-1].startswith("33 of 48 fits, 1:01:40; ")
+    standings.take(progress(fits=48))
+    assert shown(standings)[-1] == "48 of 48 fits, 1:01; estimating and timing the mixture"
 
 
 def test_elsewhere_a_line_tells_of_each_new_member(capsys):
@@ -260,7 +262,7 @@ def test_a_terminal_shows_standings_and_leaves_standard_output_alone(fold, tmp_p
     assert process.returncode == 0
     assert re.search(r"RankSVM +0\.\d{4} +1\.000", found)
     assert re.search(r"AdaRank +\d+ fits? ended", found)
-    assert re.search(r"\d+ of 32 fits, 0:\d\d, 9:\d\d left", found)
+    assert re.search(r"\d+ of 42 fits, 0:\d\d, 9:\d\d left", found)
     assert json.loads(out)["ranker"] == "auto"
 
 
@@ -353,7 +355,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(run, fold, tmp_path):
     process.communicate()
     assert not (tmp_path / "killed.rw").exists()
     kept = {path: path.stat().st_mtime_ns for path in work.rglob("*.*")}
-    assert 20 <= len(kept) < 49  # 3 x 16 fits and the manifest
+    assert 20 <= len(kept) < 64  # 3 x 21 fits and the manifest
     assert run(*words, tmp_path / "killed.rw", "--work", work).code == 0
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
     assert run(*words, tmp_path / "whole.rw").code == 0
@@ -367,7 +369,7 @@ def test_a_work_folder_of_another_run(run, refuse, folder, fold, tmp_path):
     assert run(*auto(fold / "train.txt", model, "--work", work)).code == 0
     assert model.read_bytes() == before
     sentence = (
-        f"The work folder {work} is that of a run with other {{}}: choose another folder, or delete this one."
+        f"The work folder {work} belongs to a run that differs in {{}}: choose another folder, or delete this one."
     )
     others = {
         "data": folder / "Fold2" / "train.txt",
@@ -456,7 +458,7 @@ def test_a_budget_too_small_for_one_member_says_which_would_do(run, fold, tmp_pa
 
 def test_a_time_too_short_for_one_member_says_how_much_it_takes(refuse, fold, tmp_path):
     assert re.fullmatch(
-        r"--time 1e-06 seconds is too short for a single member: RankSVM takes about [\d.e-]+\.",
+        r"--time 1e-06 seconds is too short for a single member: RankSVM takes about [\d.e-]+ seconds\.",
         refuse(*auto(fold / "train.txt", tmp_path / "m.rw", "--time", "0.000001")),
     )
 

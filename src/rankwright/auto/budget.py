@@ -16,6 +16,8 @@ from rankwright.metrics.base import mean_over_queries
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Weigh
     from rankwright.auto.plan import HeldOut
@@ -41,7 +43,7 @@ class Prices:
     """Times scorers on a sample of documents."""
 
     sample: RankingData
-    _known: dict[tuple[tuple[str, int, float], ...], float] = field(default_factory=dict)
+    _known: dict[tuple[tuple[str, int], ...], float] = field(default_factory=dict)
 
     @classmethod
     def on(cls, data: RankingData) -> Prices:
@@ -63,11 +65,8 @@ class Prices:
         return self.of_mix(Mix((entry,), (place,), np.ones(1)))
 
     def of_mix(self, chosen: Mix) -> float:
-        """Return the microseconds of a mixture; the same mixture is timed only once."""
-        key = tuple(
-            (chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]], float(chosen.weights[i]))
-            for i in chosen.kept
-        )
+        """Return the microseconds of a mixture; one of the same members and rounds is timed only once."""
+        key = tuple((chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]]) for i in chosen.kept)
         if key not in self._known:
             self._known[key] = self.of(chosen.scorer())
         return self._known[key]
@@ -87,6 +86,8 @@ class Market:
         Number of threads that mixtures are valued with.
     weigh
         Gives the weights of a mixture.
+    judgements
+        The judgements that choose and value mixtures; None for all.
     """
 
     held_out: HeldOut
@@ -94,10 +95,11 @@ class Market:
     prices: Prices
     n_threads: int
     weigh: Weigh = plausible_weights
+    judgements: NDArray[np.bool_] | None = None
 
     def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
         """Return the mixture of these entries with its time and its value."""
-        return self._priced(mix(entries, self.weigh))
+        return self._priced(self._mix(entries))
 
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
@@ -116,14 +118,16 @@ class Market:
     def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
         """Return the best mixture that scores a document in so many microseconds.
 
-        Two are compared: the first that is fast enough of those that get cheaper and cheaper, and one that is
-        built up from the best entry that is fast enough, which may have members that the first lost early.
+        If the mixture of all entries is too slow, two are compared: the first that is fast enough of those that
+        get cheaper and cheaper, and one that is built up from the best entry that is fast enough, which may have
+        members that the first lost early.
         """
         most = MARGIN * microseconds
+        whole = self.priced(entries)
+        if whole.microseconds <= most:
+            return whole
         path = self.cheaper_and_cheaper(entries)
         fast = next((one for one in path if one.microseconds <= most), None)
-        if fast is not None and len(fast.mix.entries) == len(self._mixed(entries).entries):
-            return fast
         built = self._built_up(entries, most)
         found = [one for one in (fast, built) if one is not None]
         if found:
@@ -153,19 +157,24 @@ class Market:
 
     def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
         """Return the mixture of these entries without those that it leaves out."""
-        chosen = mix(entries, self.weigh)
-        return (
-            chosen if len(chosen.kept) == len(entries) else mix([entries[one] for one in chosen.kept], self.weigh)
-        )
+        chosen = self._mix(entries)
+        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[one] for one in chosen.kept])
+
+    def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
+        return mix(entries, self.weigh, self.judgements)
 
     def _priced(self, chosen: Mix) -> Priced:
         return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))
 
     def _value(self, chosen: Mix) -> float:
-        return mean_over_queries(self.held_out.values(self.metric, chosen.scores, self.n_threads))
+        values = self.held_out.values(self.metric, chosen.scores, self.n_threads)
+        return mean_over_queries(values if self.judgements is None else values[self.judgements])
 
     def _cost(self, chosen: Mix) -> float:
-        """Return the sum of the entries' microseconds; a mixture may take less, because entries share columns."""
+        """Return the sum of the entries' microseconds.
+
+        A mixture may take less, because entries share columns, or more, because it standardises their scores.
+        """
         return sum(map(self.prices.of_entry, chosen.entries, chosen.places))
 
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from rankwright.auto.plan import Halves, HeldOut, Plan
     from rankwright.metrics import Metric
 
+    Choose = Callable[[NDArray[np.bool_]], Mix]
+
 LEVEL = 0.95  # of the interval
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
 # (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
@@ -78,16 +80,31 @@ class Estimate:
         return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
 
 
-def estimate(entries: Sequence[JudgedEntry], weigh: Weigh, plan: Plan, metric: Metric, n_threads: int) -> Estimate:
-    """Return the estimate for the mixture of these entries."""
+def estimate(
+    entries: Sequence[JudgedEntry],
+    weigh: Weigh,
+    plan: Plan,
+    metric: Metric,
+    n_threads: int,
+    *,
+    choose: Choose | None = None,
+) -> Estimate:
+    """Return the estimate for the mixture of these entries.
+
+    `choose` gives the mixture that some judgements choose; by default they choose rounds and weights alone.
+    """
     held_out = plan.held_out
 
+    def chosen(choosing: NDArray[np.bool_]) -> Mix:
+        return mix(entries, weigh, choosing) if choose is None else choose(choosing)
+
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
-        return held_out.values(metric, mix(entries, weigh, choosing).scores, n_threads)
+        return held_out.values(metric, chosen(choosing).scores, n_threads)
 
     own = held_out.by_query(crossed(held_out, mixture))
     if plan.halves is not None:
-        own += learning_gain(mix(entries, weigh), plan, plan.halves, metric, n_threads)
+        everyone = np.ones(len(held_out.query), dtype=bool)
+        own += learning_gain(chosen(everyone), plan, plan.halves, metric, n_threads)
     return Estimate(
         str(metric),
         mean_over_queries(own),

@@ -106,7 +106,7 @@ class Judging:
             needed = self._seconds_needed(entries[0])
             raise InputError(
                 f"time_limit={self._time_limit:g} seconds is too short for a single member: {entries[0].name} "
-                f"takes about {needed:.2g}."
+                f"takes about {needed:.2g} seconds."
             )
         for name, reason in self.pool.passed_over:
             warnings.warn(f"{name} is passed over: {reason}.", stacklevel=5)

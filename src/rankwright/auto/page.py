@@ -111,11 +111,11 @@ def _cost(ranker: AutoRanker) -> str:
     kept, whole = ranker.run_.kept, ranker.run_.whole
     text = f"Scoring takes {_microseconds(kept.microseconds)} per document on one thread of the fitting machine."
     if ranker.max_microseconds is not None:
-        text += (  # what the budget keeps is chosen once, by all queries: the estimate is not corrected for it
+        text += (
             f" The budget of {_microseconds(ranker.max_microseconds)} changes the value out of fold from "
             f"{shown(whole.value)}, at {_microseconds(whole.microseconds)}, to {shown(kept.value)} "
-            f"({shown(kept.value - whole.value, SIGNED)}). All queries chose the members that fit it, so that the "
-            "estimate may be a little high."
+            f"({shown(kept.value - whole.value, SIGNED)}). The same queries chose what to keep; the estimate is "
+            "corrected for that. The best single member need not keep the budget."
         )
     return f"<p>{text}</p>"
 

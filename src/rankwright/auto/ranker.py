@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 from rankwright.auto.budget import Market, Prices
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.standings import MemberStanding, Progress
     from rankwright.data import RankingData
     from rankwright.ensembling import Pool
@@ -162,7 +164,8 @@ class AutoRanker(RandomParameters, Ranker):
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         kept = self.run_.kept.mix
         self.standings_ = self.run_.standings()
-        self.estimate_ = estimate(kept.entries, self._weigh, plan, self.metric, task.n_threads)
+        choose = None if self.max_microseconds is None else partial(self._within_budget, self.run_)
+        self.estimate_ = estimate(self.run_.entries, self._weigh, plan, self.metric, task.n_threads, choose=choose)
         return kept.scorer(), judging.history
 
     def _check_together(self) -> None:
@@ -190,6 +193,11 @@ class AutoRanker(RandomParameters, Ranker):
         kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
         failures = {name: str(error) for name, error in pool.failures}
         return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
+
+    def _within_budget(self, run: Run, judgements: NDArray[np.bool_]) -> Mix:
+        """Return the mixture within the budget that these judgements choose."""
+        assert self.max_microseconds is not None
+        return replace(run.market, judgements=judgements).within(run.entries, self.max_microseconds).mix
 
     def _settings(self, task: FitTask) -> dict[str, Any]:
         """Return what fits depend on besides the data and their own settings."""

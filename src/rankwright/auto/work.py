@@ -126,7 +126,7 @@ def _claim(folder: Path, wanted: dict[str, Any]) -> None:
     different = [name for name in wanted | found if name not in found or found[name] != wanted.get(name)]
     if different:
         raise InputError(
-            f"The work folder {folder} is that of a run with other {' and '.join(different)}: "
+            f"The work folder {folder} belongs to a run that differs in {' and '.join(different)}: "
             "choose another folder, or delete this one."
         )
 

@@ -79,7 +79,8 @@ CompanionsOption = Annotated[
     typer.Option(
         "--companions",
         metavar="LIST",
-        help="Other libraries, separated by commas, whose rankers join if installed: lightgbm, xgboost, catboost.",
+        help="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must be "
+        "installed.",
         autocompletion=complete_companions,
     ),
 ]

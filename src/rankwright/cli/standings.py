@@ -90,9 +90,11 @@ class LiveStandings:
 
 
 def _state(progress: Progress, since: float) -> str:
+    fits = f"{progress.fits:,} of {counted(progress.total, 'fit')}"
+    if progress.fits == progress.total:  # Ctrl-C would now end the command without a model
+        return f"{fits}, {clock(progress.seconds + since)}; estimating and timing the mixture"
     left = progress.seconds_left
     remaining = "" if left is None else f", {clock(max(0.0, left - since))} left"
-    fits = f"{progress.fits:,} of {counted(progress.total, 'fit')}"
     keeps = "; Ctrl-C keeps the mixture so far" if progress.standings else ""
     return f"{fits}, {clock(progress.seconds + since)}{remaining}{keeps}"
 
