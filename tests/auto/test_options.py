@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rankwright import AutoRanker, InputError, MissingPackageError, make_ranker
-from rankwright.data import synthetic
+from rankwright.data import RankingData, synthetic
 
 JUDGED = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4).sample(12, seed=0, n_documents=8)
 SIMPLE = {"portfolio": "ranksvm,adarank", "n_jobs": 1}
@@ -38,3 +38,11 @@ def test_a_work_folder_belongs_to_the_weights_too(tmp_path):
 @pytest.mark.parametrize("name", ["auto", "Auto", "AutoRanker", "auto-ranker"])
 def test_the_ranker_is_found_by_its_name_and_by_that_of_its_class(name):
     assert type(make_ranker(name)) is AutoRanker
+
+
+def test_labels_that_the_metric_is_not_defined_for_are_refused_once(recwarn):
+    negative = RankingData(JUDGED.X, JUDGED.y - 1, JUDGED.groups.query_of_row)
+    with pytest.raises(InputError, match=r"^A gain is not defined for negative labels, but one label is -1; "):
+        AutoRanker(**SIMPLE).fit(negative)
+    assert not recwarn.list
+    assert AutoRanker("pair_accuracy", portfolio="ranksvm", n_jobs=1).fit(negative).standings_

@@ -7,6 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
+import numpy as np
+
 from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate, without_nan
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.auto.entries import JudgedEntry
@@ -159,6 +160,8 @@ class AutoRanker(RandomParameters, Ranker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
         plan = Plan.of(task.train, self.random_state)
+        # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
+        plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
