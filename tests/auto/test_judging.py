@@ -171,8 +171,7 @@ def clock(monkeypatch):
 
     for one in (time_limit_module, pool_module, fitting, module):
         monkeypatch.setattr(one, "monotonic", clock)
-    for one in (fitting, module):
-        monkeypatch.setattr(one, "fitted_scorer", timed)
+    monkeypatch.setattr(fitting, "fitted_scorer", timed)
     return clock
 
 

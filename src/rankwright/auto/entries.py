@@ -12,7 +12,9 @@ import numpy as np
 from rankwright.data.query_features import standardised
 from rankwright.ensembling import Candidate, Member, within_query
 from rankwright.ensembling.pool import fitted_scorer
+from rankwright.ensembling.weights import uniform_weights
 from rankwright.metrics.base import mean_over_queries
+from rankwright.models import Combination, QueryFeatureScorer
 from rankwright.training.choice import middle_round
 
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ if TYPE_CHECKING:
     from rankwright.training import TrainingSet
     from rankwright.training.workers import OnRound
 
-ROUNDS = (5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 400, 600, 800)
-"""The numbers of rounds that are compared, up to the ranker's own."""
+SEEDS_APART = 1000  # so that entries with neighbouring seeds share none
+ROUND_COUNTS = 12
+"""How many numbers of rounds are compared. They are evenly spaced, as `middle_round` needs them."""
 
 
 @dataclass(frozen=True)
@@ -45,23 +48,52 @@ class Entry:
         The ranker with its settings, not fitted.
     cost
         Seconds of a fit, relative to those of the other entries.
+    seeds
+        Number of models with different seeds, whose scores are averaged; the ranker's own is the first.
     """
 
     name: str
     ranker: Ranker
     cost: float = 1.0
+    seeds: int = 1
 
     @property
     def rounds(self) -> tuple[int, ...]:
         """The numbers of rounds to compare; none if the ranker has no rounds."""
         most = self.ranker.get_params(deep=False).get("rounds")
-        return () if most is None else (*(one for one in ROUNDS if one < most), most)
+        if most is None:
+            return ()
+        return tuple(sorted({-(-most * place // ROUND_COUNTS) for place in range(1, ROUND_COUNTS + 1)}))
 
     def optimising(self, metric: Metric) -> Entry:
         """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
         if self.ranker.metric != type(self.ranker).metric:
             return self
         return replace(self, ranker=self.ranker.unfitted().set_params(metric=metric))
+
+    def fitted(
+        self, train: TrainingSet, n_threads: int, on_round: OnRound, sample_weight: Doubles | None = None
+    ) -> Scorer:
+        """Fit the ranker with all seeds and return the mean of their scorers."""
+        rankers = [self.ranker, *(self._with_seed(number) for number in range(1, self.seeds))]
+        return mean_of(
+            [fitted_scorer(one, train, n_threads, on_round, sample_weight=sample_weight) for one in rankers]
+        )
+
+    def _with_seed(self, number: int) -> Ranker:
+        seed = self.ranker.get_params(deep=False)["random_state"] + number * SEEDS_APART
+        return self.ranker.unfitted().set_params(random_state=seed)
+
+
+def mean_of(scorers: Sequence[Scorer]) -> Scorer:
+    """Return the mean of scorers of the same features; columns within the query that they share are made once."""
+    if len(scorers) == 1:
+        return scorers[0]
+    first, weights = scorers[0], uniform_weights(len(scorers))
+    if isinstance(first, QueryFeatureScorer):
+        inner = tuple(one.inner for one in scorers if isinstance(one, QueryFeatureScorer))
+        return QueryFeatureScorer(Combination(inner, weights), first.columns, first.raw)
+    return Combination(tuple(scorers), weights)
 
 
 class JudgedScores(NamedTuple):
@@ -101,6 +133,8 @@ class JudgedEntry:
         The judgements.
     seconds
         Seconds of all its fits, each on one thread.
+    half_scores
+        As `scores`, of fits on half of the queries; empty if the plan has no halves.
     """
 
     entry: Entry
@@ -110,6 +144,7 @@ class JudgedEntry:
     values: Sequence[Doubles]
     held_out: HeldOut
     seconds: float
+    half_scores: Sequence[Doubles] = ()
 
     @property
     def name(self) -> str:
@@ -131,7 +166,8 @@ class JudgedEntry:
     def up_to(self, place: int) -> JudgedEntry:
         """Return the entry without the numbers of rounds after this place."""
         end = place + 1
-        return replace(self, rounds=self.rounds[:end], scores=self.scores[:end], values=self.values[:end])
+        per_place = ("rounds", "scores", "values", "half_scores")
+        return replace(self, **{name: getattr(self, name)[:end] for name in per_place})
 
     def member(self, place: int) -> Member:
         """Return the entry with the number of rounds at this place as a member of a mixture."""
@@ -153,20 +189,20 @@ def candidate_of(
         def fit(n_threads: int, on_round: OnRound) -> JudgedScores:
             started = monotonic()
             own = None if weights is None else weights[part.rows]
-            scorer = fitted_scorer(entry.ranker, part.train, n_threads, on_round, sample_weight=own)
+            scorer = entry.fitted(part.train, n_threads, on_round, own)
             return JudgedScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
 
         return fit
 
     def on_all(n_threads: int, on_round: OnRound) -> FinalFit:
         started = monotonic()
-        scorer = fitted_scorer(entry.ranker, plan.whole, n_threads, on_round, sample_weight=weights)
+        scorer = entry.fitted(plan.whole, n_threads, on_round, weights)
         return FinalFit(scorer, monotonic() - started)
 
     def members(results: Sequence[Any]) -> list[JudgedEntry]:
-        return [_judged(entry, results[:-1], results[-1], plan.held_out, metric)]
+        return [_judged(entry, results[:-1], results[-1], plan, metric)]
 
-    fits = [work.scores(entry, number, on_part(part)) for number, part in enumerate(plan.parts)]
+    fits = [work.scores(entry, number, on_part(part)) for number, part in enumerate(plan.all_parts)]
     return Candidate(entry.name, [*fits, work.scorer(entry, on_all)], members, cost=entry.cost)
 
 
@@ -178,12 +214,23 @@ def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -
 
 
 def _judged(
-    entry: Entry, parts: Sequence[JudgedScores], final: FinalFit, held_out: HeldOut, metric: Metric
+    entry: Entry, fits: Sequence[JudgedScores], final: FinalFit, plan: Plan, metric: Metric
 ) -> JudgedEntry:
-    rows = np.concatenate([one.scores for one in parts], axis=1)
-    scores = [standardised(row, held_out.labels.groups) for row in rows]
-    values = [held_out.values(metric, row, 1) for row in rows]
-    seconds = sum(one.seconds for one in parts) + final.seconds
+    parts, halves = fits[: len(plan.parts)], fits[len(plan.parts) :]
+    scores = _standardised(parts, plan.held_out)
     return JudgedEntry(
-        entry, final.scorer, entry.rounds if len(rows) > 1 else (0,), scores, values, held_out, seconds
+        entry,
+        final.scorer,
+        entry.rounds if len(scores) > 1 else (0,),
+        scores=scores,
+        values=[plan.held_out.values(metric, one, 1) for one in scores],
+        held_out=plan.held_out,
+        seconds=sum(one.seconds for one in fits) + final.seconds,
+        half_scores=[] if plan.halves is None else _standardised(halves, plan.halves.held_out),
     )
+
+
+def _standardised(fits: Sequence[JudgedScores], held_out: HeldOut) -> list[Doubles]:
+    """Return the scores of all judging documents, standardised within the query, for each number of rounds."""
+    rows = np.concatenate([one.scores for one in fits], axis=1)
+    return [standardised(row, held_out.labels.groups) for row in rows]

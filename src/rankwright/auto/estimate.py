@@ -1,7 +1,8 @@
 """What a mixture will be worth on new queries: its out-of-fold value, corrected for everything that was chosen.
 
 Rounds and weights for the queries of a part are chosen by the other queries alone, so no query judges a choice
-that it took part in. The same holds for the best single member and the best single feature.
+that it took part in. What the model gains by learning from all queries is added. The same holds for the best
+single member; the best single feature has nothing to learn.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.auto.mixing import mix
+from rankwright.ensembling.weights import best_alone
 from rankwright.evaluation.comparison import compare
 from rankwright.metrics.base import mean_over_queries
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.plan import HeldOut, Plan
+    from rankwright.auto.plan import Halves, HeldOut, Plan
     from rankwright.metrics import Metric
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
@@ -93,17 +95,22 @@ def estimate(
     """
     held_out = plan.held_out
 
+    def chosen(choosing: NDArray[np.bool_]) -> Mix:
+        return mix(entries, weigh, choosing) if choose is None else choose(choosing)
+
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
-        chosen = mix(entries, weigh, choosing) if choose is None else choose(choosing)
-        return held_out.values(metric, chosen.scores, n_threads)
+        return held_out.values(metric, chosen(choosing).scores, n_threads)
 
     own = held_out.by_query(crossed(held_out, mixture))
+    if plan.halves is not None:
+        everyone = np.ones(len(held_out.query), dtype=bool)
+        own += learning_gain(chosen(everyone), plan, plan.halves, metric, n_threads)
     return Estimate(
         str(metric),
         mean_over_queries(own),
         interval_of(own),
         int((~np.isnan(own)).sum()),
-        _best_member(entries, held_out, own),
+        _best_member(entries, plan, metric, own, n_threads),
         _best_feature(plan, metric, own, n_threads),
     )
 
@@ -142,15 +149,34 @@ def interval_of(values: Doubles) -> tuple[float, float]:
     return (max(low, 0.0), min(high, 1.0)) if kept.min() >= 0 and kept.max() <= 1 else (low, high)
 
 
-def _best_member(entries: Sequence[JudgedEntry], held_out: HeldOut, mixture: Doubles) -> Rival:
-    def best(choosing: NDArray[np.bool_] | None) -> tuple[str, Doubles]:
+def learning_gain(chosen: Mix, plan: Plan, halves: Halves, metric: Metric, n_threads: int) -> float:
+    """Return how much higher the metric is after learning from all queries, in place of all folds but one.
+
+    The metric is taken to fall short of its limit by an amount proportional to 1 / number of queries; fits on half
+    of the queries tell the factor.
+    """
+    most = mean_over_queries(plan.held_out.values(metric, chosen.scores, n_threads))
+    half = mean_over_queries(halves.held_out.values(metric, chosen.half_scores, n_threads))
+    learned = 1 - 1 / plan.folds
+    gain = (most - half) * (1 / learned - 1) / (1 / 0.5 - 1 / learned)
+    return 0.0 if np.isnan(gain) else gain
+
+
+def _best_member(
+    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, mixture: Doubles, n_threads: int
+) -> Rival:
+    def best(choosing: NDArray[np.bool_] | None) -> tuple[int, Doubles]:
         places = [one.best_place(choosing) for one in entries]
         values = [one.values[place] for one, place in zip(entries, places, strict=True)]
         means = [mean_over_queries(one if choosing is None else one[choosing]) for one in values]
         winner = int(np.nanargmax(means)) if not np.isnan(means).all() else 0
-        return entries[winner].name, values[winner]
+        return winner, values[winner]
 
-    return _rival(best(None)[0], held_out.by_query(crossed(held_out, lambda chosen: best(chosen)[1])), mixture)
+    winner = entries[best(None)[0]]
+    found = plan.held_out.by_query(crossed(plan.held_out, lambda chosen: best(chosen)[1]))
+    if plan.halves is not None:
+        found += learning_gain(mix([winner], best_alone), plan, plan.halves, metric, n_threads)
+    return _rival(winner.name, found, mixture)
 
 
 def _best_feature(plan: Plan, metric: Metric, mixture: Doubles, n_threads: int) -> Rival | None:

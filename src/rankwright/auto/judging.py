@@ -14,7 +14,6 @@ from rankwright.auto.mixing import mix
 from rankwright.auto.standings import Progress, standings_of
 from rankwright.data.counted import counted
 from rankwright.ensembling import Pool
-from rankwright.ensembling.pool import fitted_scorer
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
 from rankwright.training import History, Round
@@ -121,7 +120,7 @@ class Judging:
         queries = np.flatnonzero(whole.labels.varied)  # from others there is nothing to learn
         pilot = whole.take_queries(queries[:: max(1, len(queries) // PILOT_QUERIES)])
         started = monotonic()
-        fitted_scorer(entry.ranker, pilot, 1, lambda _: None)
+        entry.fitted(pilot, 1, lambda _: None)
         seconds = (monotonic() - started) * len(whole) / len(pilot)
         n_fits = len(self._plan.parts) + 1
         return 1.5 * seconds * n_fits / min(n_fits, self._task.n_threads)

@@ -37,6 +37,12 @@ class Mix:
         return weighted_sum(columns, self.weights)
 
     @property
+    def half_scores(self) -> Doubles:
+        """The same if the entries learn from half of the queries."""
+        columns = [one.half_scores[place] for one, place in zip(self.entries, self.places, strict=True)]
+        return weighted_sum(columns, self.weights)
+
+    @property
     def kept(self) -> list[int]:
         """The entries that have a weight."""
         return [int(place) for place in np.flatnonzero(self.weights)]

@@ -26,6 +26,8 @@ FOLDS, MORE_FOLDS = 5, 10
 FEW_QUERIES, VERY_FEW_QUERIES, FEW_DOCUMENTS = 500, 60, 20_000
 """With few queries and documents there are more folds, so that fits out of fold learn from nearly all queries, and
 with very few queries there are repeats."""
+HALVED_QUERIES = 30
+"""From so many queries on, half of them are enough to learn from."""
 MANY_QUERIES, MANY_DOCUMENTS = 3_000, 200_000
 """From so many queries or documents on, one held-out part judges: folds would cost more than they tell."""
 
@@ -68,12 +70,20 @@ class HeldOut:
         )
 
 
+class Halves(NamedTuple):
+    """Two parts, each of which learns from half of the queries and is judged by the other half."""
+
+    parts: tuple[Part, ...]
+    held_out: HeldOut
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """The parts that members are judged on, and the whole data that they are then fitted on.
 
     The whole data are in canonical order, so that neither the order of the rows nor the names of the queries
-    matter.
+    matter. The halves tell what is gained by learning from more queries; None if there are too few queries, or so
+    many that it does not matter.
     """
 
     whole: TrainingSet
@@ -81,6 +91,12 @@ class Plan:
     held_out: HeldOut
     folds: int
     repeats: int
+    halves: Halves | None = None
+
+    @property
+    def all_parts(self) -> tuple[Part, ...]:
+        """The parts, then the halves."""
+        return self.parts if self.halves is None else self.parts + self.halves.parts
 
     @classmethod
     def of(cls, whole: TrainingSet, random_state: int, *, repeats: int | None = None) -> Plan:
@@ -92,8 +108,12 @@ class Plan:
             raise InputError("AutoRanker needs at least 2 queries whose labels differ.")
         folds, usual = division_for(n_queries, len(whole))
         repeats = usual if repeats is None else repeats
-        judging = _judging(whole.labels.varied, folds, repeats, np.random.default_rng(random_state))
-        return cls(whole, tuple(_part(whole, one) for one in judging), _held_out(whole, judging), folds, repeats)
+        random = np.random.default_rng(random_state)
+        judging = _judging(whole.labels.varied, folds, repeats, random)
+        halves = None
+        if folds > 1 and whole.labels.varied.sum() >= HALVED_QUERIES:
+            halves = Halves(*_divided(whole, _judging(whole.labels.varied, 2, 1, random)))
+        return cls(whole, *_divided(whole, judging), folds, repeats, halves)
 
     def __str__(self) -> str:
         queries = counted(len(np.unique(self.held_out.query)), "query")
@@ -126,6 +146,10 @@ def _judging(
         dealt = shuffled[np.argsort(~informative[shuffled], kind="stable")]
         fold_of_query[repeat, dealt] = np.arange(len(dealt)) % n_folds
     return [fold_of_query[repeat] == fold for repeat in range(repeats) for fold in range(folds)]
+
+
+def _divided(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> tuple[tuple[Part, ...], HeldOut]:
+    return tuple(_part(whole, one) for one in judging), _held_out(whole, judging)
 
 
 def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> Part:

@@ -56,7 +56,7 @@ class Work:
     ) -> Callable[[int, OnRound], JudgedScores]:
         """Return the fit on a part, which reads its result from the folder or writes it there."""
         path = self._path(entry, f"part-{part + 1}.npz")
-        read = partial(_read_scores, {1, len(entry.rounds) or 1}, len(self._plan.parts[part].judges))
+        read = partial(_read_scores, {1, len(entry.rounds) or 1}, len(self._plan.all_parts[part].judges))
         return fit if path is None else _kept(path, fit, read, _write_scores)
 
     def scorer(self, entry: Entry, fit: Callable[[int, OnRound], FinalFit]) -> Callable[[int, OnRound], FinalFit]:
@@ -68,7 +68,7 @@ class Work:
         """Return the file of a fit; the folder of an entry is named after it and the hash of its settings."""
         if self._folder is None:
             return None
-        settings = hashlib.sha256(repr(entry.ranker).encode()).hexdigest()[:12]
+        settings = hashlib.sha256(repr((entry.ranker, entry.seeds)).encode()).hexdigest()[:12]
         return self._folder / f"{re.sub(r'[^a-z0-9]+', '-', entry.name.lower()).strip('-')}-{settings}" / name
 
 
