@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import t
 
+import rankwright as rw
 from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
 from rankwright.auto import plan as planning
 from rankwright.auto.estimate import estimate, interval_of
@@ -227,6 +229,9 @@ def test_queries_that_do_not_count_are_left_out():
 def test_the_value_of_one_query_has_no_interval():
     assert interval_of(np.array([0.5, np.nan])) == pytest.approx((np.nan, np.nan), nan_ok=True)
     assert interval_of(np.array([0.25, 0.25, np.nan])) == (0.25, 0.25)
+    assert interval_of(np.array([0.25, 0.25, np.nan]), 0.125) == (0.375, 0.375)
+    assert interval_of(np.array([0.5, 0.75, 1.0]), 0.01)[1] == 1.0
+    assert interval_of(np.array([0.0, 0.25, 0.5]), -0.01)[0] == 0.0
 
 
 def test_judgements_that_do_not_count_at_all_give_no_value():
@@ -279,3 +284,20 @@ def test_an_estimate_is_plain_json(members):
     assert facts["interval"] == list(found.interval)
     assert facts["best_member"]["name"] == found.best_member.name
     assert set(facts["best_feature"]) == {"name", "value", "ahead", "p_value"}
+
+
+def test_what_is_gained_by_learning_from_all_queries_is_added_and_takes_no_part_in_the_test():
+    """With 10 folds, fits learn from 9/10: the shortfall c / n grows by c (2 - 10/9) from there to the halves."""
+    plan = plan_of(judged(40))
+    entries = judge([rw.RankSVM(), rw.LambdaMART(rounds=12, min_documents=2)], plan)
+    found = estimate(entries, plausible_weights, plan, METRIC, 1)
+    without = estimate(entries, plausible_weights, replace(plan, halves=None), METRIC, 1)
+    chosen = mix(entries, plausible_weights)
+    most = METRIC.mean(plan.held_out.labels.y, chosen.scores, plan.held_out.labels.groups)
+    half = METRIC.mean(plan.halves.held_out.labels.y, chosen.half_scores, plan.halves.held_out.labels.groups)
+    gain = (most - half) / (2 - 10 / 9) * (10 / 9 - 1)
+    assert gain != 0
+    assert found.value == pytest.approx(without.value + gain, rel=1e-12)
+    assert found.best_feature.ahead == pytest.approx(without.best_feature.ahead + gain, rel=1e-9)
+    assert found.best_feature.p_value == without.best_feature.p_value
+    assert found.best_member.p_value == without.best_member.p_value

@@ -8,7 +8,7 @@ single member; the best single feature has nothing to learn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.plan import Halves, HeldOut, Plan
+    from rankwright.auto.plan import HeldOut, Plan
     from rankwright.metrics import Metric
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
@@ -80,6 +80,17 @@ class Estimate:
         return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
 
 
+class _Expected(NamedTuple):
+    """Values out of fold, one per judging query, and what their mean gains by learning from all queries."""
+
+    values: Doubles
+    gain: float
+
+    @property
+    def mean(self) -> float:
+        return mean_over_queries(self.values) + self.gain
+
+
 def estimate(
     entries: Sequence[JudgedEntry],
     weigh: Weigh,
@@ -101,15 +112,16 @@ def estimate(
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
         return held_out.values(metric, chosen(choosing).scores, n_threads)
 
-    own = held_out.by_query(crossed(held_out, mixture))
-    if plan.halves is not None:
-        everyone = np.ones(len(held_out.query), dtype=bool)
-        own += learning_gain(chosen(everyone), plan, plan.halves, metric, n_threads)
+    everyone = np.ones(len(held_out.query), dtype=bool)
+    own = _Expected(
+        held_out.by_query(crossed(held_out, mixture)),
+        learning_gain(lambda: chosen(everyone), plan, metric, n_threads),
+    )
     return Estimate(
         str(metric),
-        mean_over_queries(own),
-        interval_of(own),
-        int((~np.isnan(own)).sum()),
+        own.mean,
+        interval_of(own.values, own.gain),
+        int((~np.isnan(own.values)).sum()),
         _best_member(entries, plan, metric, own, n_threads),
         _best_feature(plan, metric, own, n_threads),
     )
@@ -136,8 +148,11 @@ def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bo
         yield judging, ~np.isin(held_out.query, held_out.query[judging])
 
 
-def interval_of(values: Doubles) -> tuple[float, float]:
-    """Return Student's confidence interval of the mean, widened; NaN for a single value."""
+def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
+    """Return Student's confidence interval of the mean plus a gain, widened; NaN for a single value.
+
+    If all values are between 0 and 1, so is the interval.
+    """
     from scipy.stats import t
 
     kept = values[~np.isnan(values)]
@@ -145,25 +160,29 @@ def interval_of(values: Doubles) -> tuple[float, float]:
         return np.nan, np.nan
     error = WIDENING * kept.std(ddof=1) / np.sqrt(len(kept))
     reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
-    low, high = float(kept.mean() - reach), float(kept.mean() + reach)
+    middle = float(kept.mean()) + gain
+    low, high = middle - reach, middle + reach
     return (max(low, 0.0), min(high, 1.0)) if kept.min() >= 0 and kept.max() <= 1 else (low, high)
 
 
-def learning_gain(chosen: Mix, plan: Plan, halves: Halves, metric: Metric, n_threads: int) -> float:
+def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threads: int) -> float:
     """Return how much higher the metric is after learning from all queries, in place of all folds but one.
 
     The metric is taken to fall short of its limit by an amount proportional to 1 / number of queries; fits on half
-    of the queries tell the factor.
+    of the queries tell the factor. Without halves the gain is 0.
     """
+    if plan.halves is None:
+        return 0.0
+    chosen = choose()
     most = mean_over_queries(plan.held_out.values(metric, chosen.scores, n_threads))
-    half = mean_over_queries(halves.held_out.values(metric, chosen.half_scores, n_threads))
+    half = mean_over_queries(plan.halves.held_out.values(metric, chosen.half_scores, n_threads))
     learned = 1 - 1 / plan.folds
     gain = (most - half) * (1 / learned - 1) / (1 / 0.5 - 1 / learned)
     return 0.0 if np.isnan(gain) else gain
 
 
 def _best_member(
-    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, mixture: Doubles, n_threads: int
+    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, mixture: _Expected, n_threads: int
 ) -> Rival:
     def best(choosing: NDArray[np.bool_] | None) -> tuple[int, Doubles]:
         places = [one.best_place(choosing) for one in entries]
@@ -173,13 +192,12 @@ def _best_member(
         return winner, values[winner]
 
     winner = entries[best(None)[0]]
-    found = plan.held_out.by_query(crossed(plan.held_out, lambda chosen: best(chosen)[1]))
-    if plan.halves is not None:
-        found += learning_gain(mix([winner], best_alone), plan, plan.halves, metric, n_threads)
-    return _rival(winner.name, found, mixture)
+    values = plan.held_out.by_query(crossed(plan.held_out, lambda chosen: best(chosen)[1]))
+    gain = learning_gain(lambda: mix([winner], best_alone), plan, metric, n_threads)
+    return _rival(winner.name, _Expected(values, gain), mixture)
 
 
-def _best_feature(plan: Plan, metric: Metric, mixture: Doubles, n_threads: int) -> Rival | None:
+def _best_feature(plan: Plan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival | None:
     """Return the best single feature, with its better direction; None if all features are constant."""
     data, held_out = plan.whole.data, plan.held_out
     rows = _rows(plan)
@@ -204,7 +222,7 @@ def _best_feature(plan: Plan, metric: Metric, mixture: Doubles, n_threads: int) 
 
     everyone = np.ones(table.shape[1], dtype=bool)
     found = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
-    return _rival(names[best(everyone)], found, mixture)
+    return _rival(names[best(everyone)], _Expected(found, 0.0), mixture)
 
 
 def _rows(plan: Plan) -> NDArray[np.int64]:
@@ -213,11 +231,12 @@ def _rows(plan: Plan) -> NDArray[np.int64]:
     return np.concatenate([np.arange(groups.offsets[q], groups.offsets[q + 1]) for q in plan.held_out.query])
 
 
-def _rival(name: str, values: Doubles, mixture: Doubles) -> Rival:
-    if np.isnan(mixture - values).all():
+def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
+    """Return a rival beside the mixture; the gains, the same for every query, take no part in the test."""
+    if np.isnan(mixture.values - rival.values).all():
         return Rival(name, np.nan, np.nan, np.nan)
-    found = compare(mixture, values)
-    return Rival(name, mean_over_queries(values), found.difference, found.p_value)
+    found = compare(mixture.values, rival.values)
+    return Rival(name, rival.mean, found.difference + mixture.gain - rival.gain, found.p_value)
 
 
 def without_nan(value: Any) -> Any:
