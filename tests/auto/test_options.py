@@ -46,3 +46,8 @@ def test_labels_that_the_metric_is_not_defined_for_are_refused_once(recwarn):
         AutoRanker(**SIMPLE).fit(negative)
     assert not recwarn.list
     assert AutoRanker("pair_accuracy", portfolio="ranksvm", n_jobs=1).fit(negative).standings_
+
+
+def test_a_portfolio_has_no_auto_ranker():
+    with pytest.raises(InputError, match=r"^The portfolio of AutoRanker cannot have an AutoRanker in it\.$"):
+        AutoRanker(portfolio=["ranksvm", "auto"]).fit(JUDGED)

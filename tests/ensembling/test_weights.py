@@ -62,11 +62,15 @@ def test_the_best_member_weighs_most(values):
 
 
 def test_the_more_queries_there_are_the_less_a_worse_member_weighs():
-    rng = np.random.default_rng(0)
-    better = rng.uniform(0.4, 0.6, 1000)
-    worse = better - rng.uniform(-0.1, 0.15, 1000)
-    weights = [plausible_weights(np.array([better[:n], worse[:n]]))[1] for n in (10, 100, 1000)]
+    better, worse = np.tile([0.5, 0.5], 32), np.tile([0.2, 0.6], 32)
+    weights = [plausible_weights(np.array([better[:n], worse[:n]]))[1] for n in (4, 16, 64)]
     assert 0.5 > weights[0] > weights[1] > weights[2]
+
+
+def test_a_member_that_is_only_a_little_worse_keeps_its_weight_however_certain_that_is():
+    better = np.random.default_rng(0).uniform(0.4, 0.6, 1000)
+    weights = plausible_weights(np.array([better, better - 0.01]))
+    assert weights[1] / weights[0] == pytest.approx(np.exp(-0.5))
 
 
 def test_a_member_far_behind_weighs_nothing():
@@ -80,7 +84,8 @@ def test_a_member_far_behind_weighs_nothing():
 @pytest.mark.parametrize("weigh", [plausible_weights, best_alone])
 def test_a_member_that_is_behind_by_the_same_in_every_query_weighs_nothing(weigh):
     """Its difference has no error at all, which must not count as no difference."""
-    assert weigh(np.array([[0.5, 0.25, 0.5], [0.75, 0.5, 0.75]])).tolist() == [0.0, 1.0]
+    weights = weigh(np.array([[0.5, 0.25, 0.5], [0.75, 0.5, 0.75]]))
+    assert weights.tolist() == pytest.approx([0.0, 1.0], abs=1e-5)
 
 
 def test_one_query_hardly_tells_members_apart():

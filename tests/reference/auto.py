@@ -24,7 +24,7 @@ def by_query(
 
 
 def plausible_weights(values: Sequence[Sequence[float]]) -> list[float]:
-    """exp(-t^2 / 2) for Student's t of each member's paired difference from the best, scaled to sum 1."""
+    """exp(-min(t^2 / 2, 50 d)) for each member's mean difference d from the best and its t, scaled to sum 1."""
     columns = [column for column in zip(*values, strict=True) if not any(map(isnan, column))]
     if not columns:
         return [1 / len(values)] * len(values)
@@ -38,8 +38,8 @@ def _plausibility(differences: Sequence[float]) -> float:
     mean = fmean(differences)
     error = stdev(differences) / sqrt(len(differences)) if len(differences) > 1 else 1.0
     if error == 0.0:
-        return 1.0 if mean == 0.0 else 0.0
-    return exp(-((mean / error) ** 2) / 2)
+        return exp(-50 * mean)
+    return exp(-min((mean / error) ** 2 / 2, 50 * mean))
 
 
 def interval(values: Sequence[float], quantile: float) -> tuple[float, float]:

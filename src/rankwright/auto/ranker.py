@@ -175,6 +175,8 @@ class AutoRanker(RandomParameters, Ranker):
         if self.interpretable and (len(self.companions) or self.portfolio is not None):
             other = "companions" if self.portfolio is None else "portfolio"
             raise InputError(f"interpretable=True has a portfolio of its own, of simple models: give no {other}.")
+        if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
+            raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
 
     @property

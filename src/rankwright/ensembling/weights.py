@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 KEPT_WEIGHT = 0.99
+EXPONENT = 50.0  # of `plausible_weights`; see `benchmarks/portfolio.py`
 
 
 def uniform_weights(n_members: int) -> Doubles:
@@ -36,10 +37,11 @@ def exponential_weights(values: ArrayLike, exponent: float) -> Doubles:
 
 
 def plausible_weights(values: Doubles) -> Doubles:
-    """Return weights proportional to exp(-t^2 / 2), where t is how far a member is behind the best.
+    """Return weights of members that are less the further a member is behind the best, if that is certain.
 
-    t is the mean difference from the best member, query by query, divided by its standard error. Members that the
-    queries cannot tell from the best weigh nearly the same; the more queries there are, the less the others weigh.
+    The weight is proportional to exp(-min(t^2 / 2, 50 d)), where d is the mean difference from the best member, query
+    by query, and t is d divided by its standard error. With few queries t decides: members that they cannot tell
+    from the best weigh nearly the same. With many, d decides, as in `exponential_weights`.
 
     Parameters
     ----------
@@ -47,16 +49,14 @@ def plausible_weights(values: Doubles) -> Doubles:
         One row per member and one column per query; NaN for a query that is left out.
     """
     known = values[:, ~np.isnan(values).any(axis=0)]
-    if not known.shape[1]:
-        return np.full(len(values), 1.0 / len(values))
+    n_queries = known.shape[1]
+    if not n_queries:
+        return uniform_weights(len(values))
     differences = known[np.argmax(known.mean(axis=1))] - known
-    errors = (
-        differences.std(axis=1, ddof=1) / np.sqrt(known.shape[1]) if known.shape[1] > 1 else np.ones(len(known))
-    )
-    means = differences.mean(axis=1)
-    # A difference that is the same in every query has no error: it is certain, unless it is 0.
-    behind = np.divide(means, errors, out=np.where(means > 0, np.inf, 0.0), where=errors > 0)
-    weights = np.exp(-(behind**2) / 2)
+    behind = differences.mean(axis=1)
+    errors = differences.std(axis=1, ddof=1) / np.sqrt(n_queries) if n_queries > 1 else np.ones(len(known))
+    t = np.divide(behind, errors, out=np.where(behind > 0, np.inf, 0.0), where=errors > 0)
+    weights = np.exp(-np.minimum(t**2 / 2, EXPONENT * behind))
     return np.asarray(weights / weights.sum())
 
 
