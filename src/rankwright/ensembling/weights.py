@@ -39,9 +39,9 @@ def exponential_weights(values: ArrayLike, exponent: float) -> Doubles:
 def plausible_weights(values: Doubles) -> Doubles:
     """Return weights of members that are less the further a member is behind the best, if that is certain.
 
-    The weight is proportional to exp(-min(t^2 / 2, 50 d)), where d is the mean difference from the best member, query
-    by query, and t is d divided by its standard error. With few queries t decides: members that they cannot tell
-    from the best weigh nearly the same. With many, d decides, as in `exponential_weights`.
+    The weight is proportional to exp(-min(t^2 / 2, 50 d)), where d is the mean difference from the best member,
+    query by query, and t is d divided by its standard error. With few queries t decides: members that they cannot
+    tell from the best weigh nearly the same. With many, d decides, as in `exponential_weights`.
 
     Parameters
     ----------
