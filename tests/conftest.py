@@ -4,7 +4,12 @@
 tries others each time. A test that needs more or fewer than the profile says so with `properties.examples`.
 """
 
+import signal
+
 from hypothesis import HealthCheck, settings
+
+# Tests press Ctrl-C; a shell that starts the tests in the background tells them to ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a busy machine is not a bug.
 settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
