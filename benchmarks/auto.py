@@ -1,0 +1,99 @@
+"""AutoRanker beside its own members, within budgets of microseconds, and on very many queries.
+
+`python -m benchmarks.auto --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them. Rankers
+learn from the training and the validation part; the test part judges the mixture, each of its members, and the
+mixtures within budgets, which are timed again on the test documents. `--work FOLDER` keeps the fits.
+
+`python -m benchmarks.auto --generated 6000` compares AutoRanker with LambdaMART on so many generated queries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections import defaultdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import rankwright as rw
+from benchmarks.collection import web_search
+from rankwright.auto.budget import Prices
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rankwright.data import RankingData
+    from rankwright.models import Scorer
+
+METRIC = "ndcg@10"
+BUDGETS = (1.0, 5.0)  # microseconds per document
+MIXTURE = "mixture"
+
+
+def main() -> None:
+    """Print what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, nargs="+", default=[])
+    parser.add_argument("--work", type=Path)
+    parser.add_argument("--generated", type=int, metavar="QUERIES")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    with TemporaryDirectory() as temporary:
+        for folder in options.data:
+            _show_members(folder, (options.work or Path(temporary)) / folder.name)
+    if options.generated:
+        _show_generated(options.generated)
+
+
+def _show_members(folder: Path, work: Path) -> None:
+    """Print test values, means over folds, of the mixture, its members and the mixtures within budgets."""
+    values, cost, seconds = defaultdict(list), defaultdict(list), 0.0
+    for path in sorted(folder.glob("Fold*")):
+        train, valid, test = rw.read_fold(path)
+        started = time.perf_counter()
+        ranker = rw.AutoRanker(METRIC, work=work / path.name).fit(train, validation=valid)
+        seconds += time.perf_counter() - started
+        systems = _members(ranker) | {
+            f"within {most:g} µs": rw.AutoRanker(METRIC, work=work / path.name, max_microseconds=most)
+            .fit(train, validation=valid)
+            .model_
+            for most in BUDGETS
+        }
+        prices = Prices.on(test)
+        report = rw.evaluate(systems, test, metrics=METRIC)
+        for name, one in systems.items():
+            values[name].append(report.mean(name, METRIC))
+            cost[name].append(prices.of(one))
+    print(f"{folder.name}: {METRIC}, mean over folds; µs per document, largest of all folds; {seconds:.0f} s")
+    for name in sorted(values, key=lambda one: -np.mean(values[one])):
+        print(f"  {name:<24}{np.mean(values[name]):8.4f}{max(cost[name]):8.2f}", flush=True)
+
+
+def _members(ranker: rw.AutoRanker) -> Mapping[str, Scorer]:
+    """Return the mixture and each member alone, with its chosen number of rounds."""
+    chosen = ranker.run_.whole.mix
+    alone = {one.name: one.cut(place) for one, place in zip(chosen.entries, chosen.places, strict=True)}
+    return {MIXTURE: ranker.model_} | alone
+
+
+def _show_generated(n_queries: int) -> None:
+    train, test = web_search(n_queries, seed=1), web_search(2_000, seed=2)
+    seconds = {}
+    for name, ranker in (("LambdaMART", rw.LambdaMART()), ("AutoRanker", rw.AutoRanker(METRIC))):
+        started = time.perf_counter()
+        ranker.fit(train)
+        seconds[name] = time.perf_counter() - started
+        print(f"{name:<12}{METRIC} {_value(ranker.model_, test):.4f}, {seconds[name]:.0f} s", flush=True)
+    print(f"AutoRanker takes {seconds['AutoRanker'] / seconds['LambdaMART']:.1f} times as long")
+
+
+def _value(model: Scorer, test: RankingData) -> float:
+    return rw.evaluate({"model": model}, test, metrics=METRIC).mean("model", METRIC)
+
+
+if __name__ == "__main__":
+    main()
