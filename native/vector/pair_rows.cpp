@@ -1,22 +1,17 @@
 #include "rankwright/pair_rows.hpp"
 
+#include "width.hpp"
+
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr std::int64_t kBytes = 64;
-#elif defined(__AVX2__)
-constexpr std::int64_t kBytes = 32;
-#else
-constexpr std::int64_t kBytes = 16;
-#endif
-constexpr std::int64_t kFloats = kBytes / 4, kDoubles = kBytes / 8, kParts = kLanes / kFloats;
+constexpr std::int64_t kFloats = kVectorBytes / 4, kDoubles = kVectorBytes / 8, kParts = kLanes / kFloats;
 
-using Floats = float __attribute__((vector_size(kBytes), may_alias));
-using FloatBits = std::int32_t __attribute__((vector_size(kBytes), may_alias));
-using Doubles = double __attribute__((vector_size(kBytes), may_alias));
-using DoubleBits = std::int64_t __attribute__((vector_size(kBytes), may_alias));
-using HalfFloats = float __attribute__((vector_size(kBytes / 2), may_alias));
+using Floats = float __attribute__((vector_size(kVectorBytes), may_alias));
+using FloatBits = std::int32_t __attribute__((vector_size(kVectorBytes), may_alias));
+using Doubles = double __attribute__((vector_size(kVectorBytes), may_alias));
+using DoubleBits = std::int64_t __attribute__((vector_size(kVectorBytes), may_alias));
+using HalfFloats = float __attribute__((vector_size(kVectorBytes / 2), may_alias));
 using Quad = float __attribute__((vector_size(16), may_alias));
 
 inline Floats& floats(float* column, std::int64_t place) { return *reinterpret_cast<Floats*>(column + place); }

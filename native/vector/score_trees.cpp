@@ -4,18 +4,14 @@
 #include <immintrin.h>
 #endif
 
+#include "width.hpp"
+
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
 // Number of bytes of a register, and of documents that are processed together: they fill at most half of the
 // registers.
-#if defined(__AVX512BW__)
-constexpr std::size_t kWidth = 64;
-#elif defined(__AVX2__)
-constexpr std::size_t kWidth = 32;
-#else
-constexpr std::size_t kWidth = 16;
-#endif
+constexpr std::size_t kWidth = kVectorBytes;
 constexpr std::size_t kTogether = kWidth == 64 ? 256 : 128;
 using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));

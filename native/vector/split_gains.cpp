@@ -1,16 +1,21 @@
 #include "rankwright/vectors.hpp"
+#include "width.hpp"
 
 namespace rankwright::RANKWRIGHT_VECTOR_PATH {
 namespace {
 
-constexpr std::int64_t kSums = 8;
-using Sums = std::int64_t __attribute__((vector_size(64), aligned(8), may_alias));
-using Halves = std::int32_t __attribute__((vector_size(32)));
-using Numbers = double __attribute__((vector_size(64), aligned(8), may_alias));
+constexpr std::int64_t kSums = kVectorBytes / 8;
+static_assert(kGainLanes % kSums == 0);
+using Sums = std::int64_t __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+using Bits = std::uint64_t __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+using Halves = std::int32_t __attribute__((vector_size(kVectorBytes / 2)));
+using Numbers = double __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
 
-// Both halves of a sum fit 32 bits, from which every processor converts.
+// Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
+// sign, which the upper half does not need.
 Numbers gradients(Sums sums, double step) {
-    return __builtin_convertvector(__builtin_convertvector(sums >> 32, Halves), Numbers) * step;
+    return __builtin_convertvector(__builtin_convertvector(reinterpret_cast<Bits>(sums) >> 32, Halves), Numbers) *
+           step;
 }
 Numbers hessians(Sums sums, double step) {
     return __builtin_convertvector(__builtin_convertvector(sums & 0xffffffff, Halves), Numbers) * step;
