@@ -19,6 +19,7 @@ from rankwright.text.coverage import CoverageWarning
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.data.dataset import RankingData
     from rankwright.data.trec import JudgedRun, Judgements
 
 
@@ -36,36 +37,31 @@ class LoggedDocuments:
         self.ids.append(document)
         self.features.append(features)
 
-    def documents(self, missing: float | Mapping[str, float]) -> Documents:
-        """Return the documents; a feature that was not logged for a document has the value of `missing`."""
+    def documents(
+        self, missing: float | Mapping[str, float], judgements: Judgements | None, unjudged: float | None
+    ) -> Documents:
+        """Return the documents, with labels if there are judgements; what does not match is counted in a warning.
+
+        Parameters
+        ----------
+        missing
+            The value of a feature that was not logged for a document, for all features or by name.
+        judgements
+            Joined by query and document.
+        unjudged
+            The label of documents without a judgement; None leaves them out.
+        """
+        qid = np.array(self.queries, dtype=np.str_)
+        run = Run.of(qid, self.ids, np.zeros(len(qid)))  # refuses a document that occurs twice
         names = tuple(dict.fromkeys(name for one in self.features for name in one))
         if not names:
             raise InputError("No features were logged: no response holds a document with features.")
-        return Documents(
-            _matrix(self.features, names, missing),
-            np.array(self.queries, dtype=np.str_),
-            document_ids=self.ids,
-            feature_names=names,
-            copy=False,
-        )
+        X = _matrix(self.features, names, missing)
+        documents = Documents(X, qid, document_ids=self.ids, feature_names=names, copy=False)
+        return documents if judgements is None else _labelled(documents, run, judgements, unjudged)
 
 
-def judged_or_not(documents: Documents, judgements: Judgements | None, unjudged: float | None) -> Documents:
-    """Return documents with their labels, if there are judgements; what does not match is counted in a warning.
-
-    Parameters
-    ----------
-    documents
-        The documents, with ids.
-    judgements
-        Joined by query and document.
-    unjudged
-        The label of documents without a judgement; None leaves them out.
-    """
-    assert documents.document_ids is not None
-    run = Run.of(documents.qid, documents.document_ids, np.zeros(len(documents)))
-    if judgements is None:
-        return documents
+def _labelled(documents: Documents, run: Run, judgements: Judgements, unjudged: float | None) -> RankingData:
     judged = judge(run, judgements, unjudged=0.0 if unjudged is None else unjudged)
     _warn_of_gaps(judged, judgements, left_out=unjudged is None)
     labelled = documents.with_labels(judged.labels)
@@ -99,7 +95,7 @@ def _warn_of_gaps(judged: JudgedRun, judgements: Judgements, *, left_out: bool) 
             f"{counted(n_missing, 'judgement')} of {len(judgements):,} for documents that are in no response, "
             f"with those of {counted(len(judged.coverage.queries_not_retrieved), 'query')} without a response.",
             CoverageWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

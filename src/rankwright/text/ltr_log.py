@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.data.counted import listed
 from rankwright.errors import InputError
-from rankwright.text.logged import LoggedDocuments, judged_or_not, number_of
+from rankwright.text.logged import LoggedDocuments, number_of
 from rankwright.text.responses import responses_by_query
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_ltr_log(
         for hit in _hits(query, response):
             document = _document_id(query, hit)
             logged.add(query, document, _features(f"Query {query!r}, document {document!r}", hit, log))
-    return judged_or_not(logged.documents(math.nan), judgements, unjudged)
+    return logged.documents(math.nan, judgements, unjudged)
 
 
 def _hits(query: str, response: Mapping[str, Any]) -> list[Any]:

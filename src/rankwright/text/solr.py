@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.errors import InputError
-from rankwright.text.logged import LoggedDocuments, judged_or_not, number_of
+from rankwright.text.logged import LoggedDocuments, number_of
 from rankwright.text.responses import responses_by_query
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def read_solr_features(
             name = _document_id(query, document, id)
             place = f"Query {query!r}, document {name!r}"
             logged.add(query, name, _features(place, document.get(field), field, separators))
-    return judged_or_not(logged.documents(missing), judgements, unjudged)
+    return logged.documents(missing, judgements, unjudged)
 
 
 def _require_separators(separators: tuple[str, str]) -> None:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]*)([^<>]*)>")
+MARKUP = re.compile(  # HTML within text, which is no field
+    r"a|b|big|blockquote|br|center|code|d[dlt]|div|em|font|form|h[1-6r]|i|img|input|li|ol|p|pre|s|small|span|strong|"
+    r"sub|sup|table|tbody|t[dhrt]|thead|u|ul",
+    re.IGNORECASE,
+)
 HIDDEN = (  # what is not text: where it begins and ends
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"<(?:script|style)\b", re.IGNORECASE), re.compile(r"</(?:script|style)\s*>", re.IGNORECASE)),
@@ -84,7 +89,7 @@ def elements(text: str, *, implied_ends: bool = False) -> Iterator[tuple[str, st
     outside: list[str] = []
     position = 0
     for number, tag in enumerate(tags):
-        if tag.closes or tag.start < position:
+        if tag.closes or tag.start < position or MARKUP.fullmatch(tag.name):
             continue
         end = _end_of(tag, ends)
         if end is None and implied_ends:
