@@ -29,9 +29,18 @@ def collections(texts):
     return st.dictionaries(IDS, fields, min_size=1, max_size=5)
 
 
+FOLDER = tempfile.TemporaryDirectory()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _cleaned_up():
+    yield
+    FOLDER.cleanup()
+
+
 def write(name, content):
     """Write a file into a new folder, compressed if its name says so."""
-    path = Path(tempfile.mkdtemp()) / name
+    path = Path(tempfile.mkdtemp(dir=FOLDER.name)) / name
     content = content if isinstance(content, bytes) else content.encode()
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     return path
@@ -88,7 +97,7 @@ def test_smart_round_trip(documents):
 def test_parquet_round_trip(documents):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    path = Path(tempfile.mkdtemp()) / "docs.parquet"
+    path = write("docs.parquet", "")
     table = arrow.Table.from_pylist([{"id": one, "year": 1968, **fields} for one, fields in documents.items()])
     parquet.write_table(table, path)
     assert as_dict(read_documents(path)) == documents

@@ -89,9 +89,10 @@ def test_round_trip(texts, kind):
     if kind == "tsv":
         lines.insert(0, "#\ttext")  # no header: an id that is no name of a column
         texts = {"#": "text", **texts}
-    path = Path(tempfile.mkdtemp()) / f"queries.{kind}"
-    path.write_text("\n".join(lines))
-    assert dict(read_queries(path)) == texts
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"queries.{kind}"
+        path.write_text("\n".join(lines))
+        assert dict(read_queries(path)) == texts
 
 
 @pytest.mark.parametrize(
