@@ -17,3 +17,12 @@ _skipped_without = pytest.mark.skipif(
 def needs_shared_data(test):
     """Skip the test where the real data are not there, and in `make quick`."""
     return pytest.mark.slow(_skipped_without(test))
+
+
+CRANFIELD = SHARED / "text" / "cranfield"
+
+needs_cranfield = pytest.mark.skipif(
+    not CRANFIELD.is_dir(),
+    reason=f"real data: no folder {CRANFIELD}; set RANKWRIGHT_DATA to the folder that holds text/cranfield",
+)
+"""Skip the test where Cranfield is not there; it is small enough for `make quick`."""

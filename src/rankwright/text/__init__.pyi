@@ -1,0 +1,12 @@
+from .coverage import CoverageWarning as CoverageWarning
+from .coverage import JudgementCoverage as JudgementCoverage
+from .coverage import known_judgements as known_judgements
+from .documents import Collection as Collection
+from .documents import TextDocument as TextDocument
+from .documents import read_documents as read_documents
+from .judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
+from .judgements import read_judgements as read_judgements
+from .ltr_log import read_ltr_log as read_ltr_log
+from .queries import Queries as Queries
+from .queries import read_queries as read_queries
+from .solr import read_solr_features as read_solr_features

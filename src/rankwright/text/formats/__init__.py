@@ -1,0 +1,1 @@
+"""One file per format of documents or queries; each yields records, one after another."""
