@@ -40,9 +40,11 @@ def main() -> None:
     """Print each system's means over folds, and its comparison with AutoRanker over all queries."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--work", type=Path, help="folder that keeps the fits of AutoRanker, for benchmarks.auto")
+    options = parser.parse_args()
     pooled: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
-    for folder in parser.parse_args().data:
-        for name, values in _show(folder).items():
+    for folder in options.data:
+        for name, values in _show(folder, options.work).items():
             pooled[name].append(values)
     if len(pooled[AUTO]) > 1:
         print("all collections, queries pooled")
@@ -50,14 +52,15 @@ def main() -> None:
             _compare(name, np.concatenate(pooled[AUTO]), np.concatenate(pooled[name]))
 
 
-def _show(folder: Path) -> dict[str, NDArray[np.float64]]:
+def _show(folder: Path, work: Path | None) -> dict[str, NDArray[np.float64]]:
     """Fit and test all systems on one collection; return each system's values of all test queries."""
     means, values = defaultdict(list), defaultdict(list)
     seconds: dict[str, float] = defaultdict(float)
     for path in sorted(folder.glob("Fold*")):
         train, valid, test = rw.read_fold(path)
         scores = {}
-        for name, fit in SYSTEMS.items():
+        kept = None if work is None else work / folder.name / path.name
+        for name, fit in (SYSTEMS | {AUTO: _ours(rw.AutoRanker(work=kept))}).items():
             started = time.perf_counter()
             scores[name] = fit(train, valid)(test)
             seconds[name] += time.perf_counter() - started
@@ -91,13 +94,13 @@ def _ours(ranker: Ranker) -> Fit:
     def fit(train: RankingData, valid: RankingData) -> Predict:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = ranker.unfitted().fit(_both(train, valid))
+            model = ranker.unfitted().fit(both_parts(train, valid))
         return lambda test: model.predict(test)
 
     return fit
 
 
-def _both(train: RankingData, valid: RankingData) -> RankingData:
+def both_parts(train: RankingData, valid: RankingData) -> RankingData:
     """Return the documents of both parts; the parts of a LETOR fold share no query."""
     return rw.RankingData(*(np.concatenate(pair) for pair in zip(train, valid, strict=True)))
 
@@ -111,7 +114,7 @@ def _lightgbm(**options: Any) -> Fit:
     def fit(train: RankingData, valid: RankingData) -> Predict:
         import lightgbm
 
-        learn, early = (train, valid) if options else (_both(train, valid), None)
+        learn, early = (train, valid) if options else (both_parts(train, valid), None)
         settings = {"objective": "lambdarank", "verbosity": -1, **options}
         data = lightgbm.Dataset(learn.X, learn.y, group=_sizes(learn))
         if early is None:
@@ -133,7 +136,7 @@ def _xgboost(**options: Any) -> Fit:
     def fit(train: RankingData, valid: RankingData) -> Predict:
         import xgboost
 
-        learn = train if options else _both(train, valid)
+        learn = train if options else both_parts(train, valid)
         stop = {"n_estimators": SMALL_ROUNDS, "early_stopping_rounds": PATIENCE, "eval_metric": METRIC}
         model = xgboost.XGBRanker(objective="rank:ndcg", **(stop | options if options else {}))
         watched = {"eval_set": [(valid.X, valid.y)], "eval_qid": [valid.groups.query_of_row], "verbose": False}
@@ -147,7 +150,7 @@ def _catboost(**options: Any) -> Fit:
     def fit(train: RankingData, valid: RankingData) -> Predict:
         import catboost
 
-        learn = train if options else _both(train, valid)
+        learn = train if options else both_parts(train, valid)
         stop = {
             "iterations": SMALL_ROUNDS,
             "early_stopping_rounds": PATIENCE,

@@ -2,7 +2,8 @@
 
 `python -m benchmarks.auto --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them. Rankers
 learn from the training and the validation part; the test part judges the mixture, each of its members, and the
-mixtures within budgets, which are timed again on the test documents. `--work FOLDER` keeps the fits.
+mixtures within budgets, which are timed again on the test documents.
+`--work FOLDER` keeps the fits, or uses those of `benchmarks.accuracy --work FOLDER`.
 
 `python -m benchmarks.auto --generated 6000` compares AutoRanker with LambdaMART on so many generated queries.
 """
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankwright as rw
+from benchmarks.accuracy import both_parts
 from benchmarks.collection import web_search
 from rankwright.auto.budget import Prices
 
@@ -54,12 +56,13 @@ def _show_members(folder: Path, work: Path) -> None:
     values, cost, seconds = defaultdict(list), defaultdict(list), 0.0
     for path in sorted(folder.glob("Fold*")):
         train, valid, test = rw.read_fold(path)
+        both = both_parts(train, valid)
         started = time.perf_counter()
-        ranker = rw.AutoRanker(METRIC, work=work / path.name).fit(train, validation=valid)
+        ranker = rw.AutoRanker(METRIC, work=work / path.name).fit(both)
         seconds += time.perf_counter() - started
         systems = _members(ranker) | {
             f"within {most:g} µs": rw.AutoRanker(METRIC, work=work / path.name, max_microseconds=most)
-            .fit(train, validation=valid)
+            .fit(both)
             .model_
             for most in BUDGETS
         }
