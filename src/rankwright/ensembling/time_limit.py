@@ -19,8 +19,8 @@ class NoTimeError(Exception):
 class TimeLimit:
     """Passes over candidates that would need more than the time left, and ends fits when it is over.
 
-    How long a candidate takes is estimated from its cost and the seconds per cost of the fits before it; once one of
-    its own fits has ended, from the seconds of those. Threads may share a limit.
+    How long a candidate takes is estimated from its cost and the seconds per cost of the fits before it; once one
+    of its own fits has ended, from the seconds of those. Threads may share a limit.
 
     Parameters
     ----------
