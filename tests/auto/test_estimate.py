@@ -7,6 +7,7 @@ from scipy.stats import t
 
 import rankwright as rw
 from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
+from rankwright.auto import estimate as module
 from rankwright.auto import plan as planning
 from rankwright.auto.estimate import estimate, interval_of
 from rankwright.auto.mixing import mix
@@ -232,6 +233,21 @@ def test_the_value_of_one_query_has_no_interval():
     assert interval_of(np.array([0.25, 0.25, np.nan]), 0.125) == (0.375, 0.375)
     assert interval_of(np.array([0.5, 0.75, 1.0]), 0.01)[1] == 1.0
     assert interval_of(np.array([0.0, 0.25, 0.5]), -0.01)[0] == 0.0
+
+
+def test_a_gain_does_not_lift_the_value_beyond_the_range_of_the_metric(monkeypatch):
+    plan = plan_of(judged(40))
+    entries = judge([rw.RankSVM()], plan)
+    monkeypatch.setattr(module, "learning_gain", lambda *_: 0.9)
+    found = estimate(entries, plausible_weights, plan, METRIC, 1)
+    assert (found.value, found.interval[1]) == (1.0, 1.0)
+    assert found.best_member.value == 1.0
+    assert found.best_feature.ahead == 1.0 - found.best_feature.value
+
+
+def test_the_interval_is_of_plain_numbers(members):
+    found = estimate(members, plausible_weights, PLAN, METRIC, 1)
+    assert [type(one) for one in (found.value, *found.interval)] == [float] * 3
 
 
 def test_judgements_that_do_not_count_at_all_give_no_value():

@@ -229,9 +229,32 @@ def test_elsewhere_a_line_tells_of_each_new_member(capsys):
     tell(progress())
     tell(progress(fits=34))
     assert capsys.readouterr().err.splitlines() == [
-        "MART: ndcg@10 0.5000, mixture 0.6000; 33 of 48 fits, 1:01",
-        "RankSVM: ndcg@10 0.4000, mixture 0.6000; 33 of 48 fits, 1:01",
+        "33 of 48 fits, 1:01, 8:59 left",
+        "MART: ndcg@10 0.5000, mixture 0.6000; 33 of 48 fits, 1:01, 8:59 left",
+        "RankSVM: ndcg@10 0.4000, mixture 0.6000; 33 of 48 fits, 1:01, 8:59 left",
     ]
+
+
+def test_a_line_shows_that_a_long_run_goes_on(capsys):
+    tell = NewMembers("ndcg@10", "best")
+    for seconds in (5, 29, 31, 59, 60, 62):
+        tell(progress(standings=(), value=None, fits=seconds, total=99, seconds=seconds, seconds_left=None))
+    tell(progress(standings=progress().standings[:1], fits=70, total=99, seconds=70, seconds_left=None))
+    tell(progress(standings=progress().standings[:1], fits=99, total=99, seconds=99, seconds_left=None))
+    tell(progress(standings=progress().standings[:1], fits=99, total=99, seconds=101, seconds_left=9.0))
+    assert capsys.readouterr().err.splitlines() == [
+        "31 of 99 fits, 0:31",
+        "62 of 99 fits, 1:02",
+        "MART: ndcg@10 0.5000, best 0.6000; 70 of 99 fits, 1:10",
+        "99 of 99 fits, 1:41",
+    ]
+
+
+def test_a_single_model_is_not_called_a_mixture(run, fold, tmp_path):
+    code, out, err = run("auto", "--data", fold / "train.txt", "--model", tmp_path / "m.rw", "--interpretable")
+    assert code == 0
+    assert "mixture" not in out + err
+    assert "in place of the model" in out
 
 
 def start(*words: object, script: str = START, **options):
@@ -299,11 +322,13 @@ def endless(fold, model, first, *more):
 
 @pytest.mark.slow
 def test_ctrl_c_writes_the_best_mixture_so_far_and_exits_with_130(fold, tmp_path):
-    process = start(*endless(fold, tmp_path / "m.rw", '"adarank", ', "--jobs", 1))
+    work = tmp_path / "work"
+    process = start(*endless(fold, tmp_path / "m.rw", '"adarank", ', "--jobs", 1, "--work", work))
     lines_until(process.stderr, "AdaRank: ")
     press_ctrl_c(process)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    assert err.endswith(f" bytes); the same command goes on with the fits in {work}\n")
     assert "rankwright: Interrupted; the model is the mixture of 1 of 2 members.\n" in err
     assert out.splitlines()[1].split()[0] == "AdaRank"
     assert [one["name"] for one in load(tmp_path / "m.rw").about["members"]] == ["AdaRank"]
@@ -456,9 +481,10 @@ def test_a_budget_too_small_for_one_member_says_which_would_do(run, fold, tmp_pa
     assert not (tmp_path / "m.rw").exists()
 
 
-def test_a_time_too_short_for_one_member_says_how_much_it_takes(refuse, fold, tmp_path):
+def test_a_time_too_short_for_one_member_says_which_would_do(refuse, fold, tmp_path):
     assert re.fullmatch(
-        r"--time 1e-06 seconds is too short for a single member: RankSVM takes about [\d.e-]+ seconds\.",
+        r"--time 1e-06 is too short for a single member: RankSVM takes up to ([\d.]+) seconds; "
+        r"--time \1 would do\.",
         refuse(*auto(fold / "train.txt", tmp_path / "m.rw", "--time", "0.000001")),
     )
 

@@ -72,7 +72,7 @@ def test_several_threads_share_the_work(clock):
         limit.admit(candidate("long", cost=4.2))
 
 
-def test_a_candidate_that_was_admitted_is_not_asked_again(clock):
+def test_the_fits_of_others_do_not_end_a_candidate_that_was_admitted(clock):
     limit, cheap = TimeLimit(100.0, 1), candidate(cost=1.0, seconds=(0,))
     limit.admit(candidate("long", cost=50.0))
     limit.note(cheap, 10.0)
@@ -81,6 +81,26 @@ def test_a_candidate_that_was_admitted_is_not_asked_again(clock):
     clock.now += 1.0
     with pytest.raises(NoTimeError, match=r"^the time limit of 100 s ended before its fits did$"):
         limit.admit(candidate("long", cost=50.0))
+
+
+def test_a_candidate_whose_own_fits_are_too_slow_is_passed_over_at_once(clock):
+    """The first one has nothing before it to go by; it must not take the time of all others."""
+    limit, slow = TimeLimit(100.0, 2), candidate("slow", seconds=(0,) * 11)
+    for _ in range(2):
+        limit.admit(slow)
+    clock.now += 20.0
+    limit.note(slow, 20.0)
+    with pytest.raises(NoTimeError, match=r"^the rest of its fits would take 90 s, and 80 s were left$"):
+        limit.admit(slow)  # 9 fits of 20 seconds, two at once
+    limit.admit(candidate("quick", cost=0.1))
+
+
+def test_a_candidate_whose_own_fits_are_fast_enough_goes_on(clock):
+    limit, fast = TimeLimit(100.0, 2), candidate("fast", seconds=(0,) * 11)
+    for _ in range(11):
+        limit.admit(fast)
+        limit.note(fast, 15.0)
+        clock.now += 7.5
 
 
 def test_what_was_passed_over_stays_so_for_the_same_reason(clock):
@@ -126,6 +146,14 @@ def test_a_pool_passes_over_what_does_not_fit_and_goes_on_with_what_does(clock):
     assert pool.passed_over == [("dear", "it would take about 20 s, and 6 s were left")]
     assert not pool.failures
     assert not pool.interrupted
+
+
+def test_a_first_candidate_that_is_too_slow_leaves_time_for_others(clock):
+    pool = Pool()
+    slow, fast = candidate("slow", 1.0, (3.0,) * 11, clock), candidate("fast", 0.1, (0.1,) * 3, clock)
+    pool.fill([slow, fast], n_jobs=1, time_limit=10.0)
+    assert [name for name, _ in pool] == ["fast"]
+    assert pool.passed_over == [("slow", "the rest of its fits would take 30 s, and 7 s were left")]
 
 
 def test_a_fit_that_is_longer_than_expected_ends_and_so_do_those_after_it(clock):

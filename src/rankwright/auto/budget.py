@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import Mix, mix
+from rankwright.data.counted import rounded_up
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
@@ -136,7 +137,7 @@ class Market:
         cost = self._cost(cheapest)
         raise InputError(
             f"No member scores a document in {microseconds:g} microseconds: {cheapest.entries[0].name} takes "
-            f"{cost:.2g}; max_microseconds={cost / MARGIN * 1.1:.2g} would do."
+            f"{cost:.2g}; max_microseconds={rounded_up(cost / MARGIN * 1.1)} would do."
         )
 
     def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:

@@ -88,7 +88,8 @@ class _Expected(NamedTuple):
 
     @property
     def mean(self) -> float:
-        return mean_over_queries(self.values) + self.gain
+        """The mean plus the gain; between 0 and 1 if all values are."""
+        return _within_range(mean_over_queries(self.values) + self.gain, self.values)
 
 
 def estimate(
@@ -161,8 +162,13 @@ def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
     error = WIDENING * kept.std(ddof=1) / np.sqrt(len(kept))
     reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
     middle = float(kept.mean()) + gain
-    low, high = middle - reach, middle + reach
-    return (max(low, 0.0), min(high, 1.0)) if kept.min() >= 0 and kept.max() <= 1 else (low, high)
+    return _within_range(middle - reach, kept), _within_range(middle + reach, kept)
+
+
+def _within_range(number: float, values: Doubles) -> float:
+    """Return the number, cut to between 0 and 1 if all values are, as those of most metrics."""
+    limited = np.nanmin(values, initial=0.0) >= 0 and np.nanmax(values, initial=0.0) <= 1
+    return float(np.clip(number, 0.0, 1.0) if limited else number)
 
 
 def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threads: int) -> float:
@@ -235,8 +241,8 @@ def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
     """Return a rival beside the mixture; the gains, the same for every query, take no part in the test."""
     if np.isnan(mixture.values - rival.values).all():
         return Rival(name, np.nan, np.nan, np.nan)
-    found = compare(mixture.values, rival.values)
-    return Rival(name, rival.mean, found.difference + mixture.gain - rival.gain, found.p_value)
+    p_value = compare(mixture.values, rival.values).p_value
+    return Rival(name, rival.mean, mixture.mean - rival.mean, p_value)
 
 
 def without_nan(value: Any) -> Any:

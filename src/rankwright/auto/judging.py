@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.auto.entries import candidate_of
 from rankwright.auto.mixing import mix
 from rankwright.auto.standings import Progress, standings_of
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, rounded_up
 from rankwright.ensembling import Pool
 from rankwright.errors import InputError
 from rankwright.metrics.base import mean_over_queries
@@ -103,10 +103,10 @@ class Judging:
     def _tell(self, entries: Sequence[Entry]) -> None:
         """Say what is missing; refuse a time limit that was too short for any member."""
         if not len(self.pool):
-            needed = self._seconds_needed(entries[0])
+            needed = rounded_up(self._seconds_needed(entries[0]))
             raise InputError(
-                f"time_limit={self._time_limit:g} seconds is too short for a single member: {entries[0].name} "
-                f"takes about {needed:.2g} seconds."
+                f"time_limit={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
+                f"{needed} seconds; time_limit={needed} would do."
             )
         for name, reason in self.pool.passed_over:
             warnings.warn(f"{name} is passed over: {reason}.", stacklevel=5)
@@ -115,14 +115,15 @@ class Judging:
             warnings.warn(f"Interrupted; the model is the mixture of {members}.", stacklevel=5)
 
     def _seconds_needed(self, entry: Entry) -> float:
-        """Return about how long the fits of an entry take, from one fit on a few queries."""
+        """Return about how long the fits of an entry take, from a fit on a few queries."""
         whole = self._plan.whole
         queries = np.flatnonzero(whole.labels.varied)  # from others there is nothing to learn
         pilot = whole.take_queries(queries[:: max(1, len(queries) // PILOT_QUERIES)])
-        started = monotonic()
-        entry.fitted(pilot, 1, lambda _: None)
+        for _ in range(2):  # the first fit also imports modules
+            started = monotonic()
+            entry.fitted(pilot, 1, lambda _: None)
         seconds = (monotonic() - started) * len(whole) / len(pilot)
-        n_fits = len(self._plan.parts) + 1
+        n_fits = len(self._plan.all_parts) + 1
         return 1.5 * seconds * n_fits / min(n_fits, self._task.n_threads)
 
 

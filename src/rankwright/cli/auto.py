@@ -158,7 +158,8 @@ def auto(
         show_json(facts)
     else:
         _show(ranker, facts)
-        note(f"{describe(judged)}, {facts['seconds']:.2f} s; wrote {' and '.join(_written(facts))}")
+        again = _again(ranker) if facts["interrupted"] else ""
+        note(f"{describe(judged)}, {facts['seconds']:.2f} s; wrote {' and '.join(_written(facts))}{again}")
     exit_if_interrupted(ranker)
 
 
@@ -198,13 +199,16 @@ def _fit_and_save(ranker: AutoRanker, judged: RankingData, model: Path) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", ".* is passed over: ")  # the result says so
-            with standings_shown(str(ranker.metric)) as watch:
+            with standings_shown(str(ranker.metric), "best" if ranker.interpretable else "mixture") as watch:
                 ranker.fit(judged, on_progress=watch)
         rw.save(ranker, model)
     except KeyboardInterrupt:
-        again = "" if ranker.work is None else f"; the same command goes on with the fits in {ranker.work}"
-        problem(f"Interrupted: no model was written{again}.")
+        problem(f"Interrupted: no model was written{_again(ranker)}.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _again(ranker: AutoRanker) -> str:
+    return "" if ranker.work is None else f"; the same command goes on with the fits in {ranker.work}"
 
 
 def _facts(ranker: AutoRanker, judged: RankingData, seconds: float, model: Path) -> dict[str, Any]:
@@ -238,7 +242,8 @@ def _show(ranker: AutoRanker, facts: dict[str, Any]) -> None:
     say(f"Estimate: {found}; {facts['judged']}.")
     rivals = {"best single member": found.best_member, "best single feature": found.best_feature}
     rows = [_beside(name, one) for name, one in rivals.items() if one is not None]
-    show_table(("in place of the mixture", metric, "mixture ahead by", "p"), rows)
+    model = "model" if ranker.interpretable else "mixture"
+    show_table((f"in place of the {model}", metric, f"{model} ahead by", "p"), rows)
     say(_cost(facts))
     for what in ("failures", "passed_over"):
         for name, reason in facts[what].items():
@@ -252,7 +257,7 @@ def _row(one: MemberStanding) -> tuple[str, ...]:
 
 
 def _beside(what: str, rival: Rival) -> tuple[str, ...]:
-    return f"{what}, {rival.name}", f"{rival.value:.4f}", f"{rival.ahead:+.4f}", f"{rival.p_value:.4f}"
+    return f"{what}, {rival.name}", f"{rival.value:.4f}", f"{rival.ahead:+z.4f}", f"{rival.p_value:.4f}"
 
 
 def _cost(facts: dict[str, Any]) -> str:

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from rankwright.auto.standings import Progress
 
 
+SECONDS_BETWEEN_LINES = 30.0  # at most, as long as fits end
+
+
 @contextmanager
-def standings_shown(metric: str) -> Iterator[Callable[[Progress], None]]:
-    """Show standings on standard error; yields the function to call with the state of the run."""
+def standings_shown(metric: str, model: str = "mixture") -> Iterator[Callable[[Progress], None]]:
+    """Show standings on standard error; yields the function to call with the state of the run.
+
+    `model` names what the members so far give: a mixture, or the best of them.
+    """
     if not notes().is_terminal:
-        yield NewMembers(metric)
+        yield NewMembers(metric, model)
         return
-    standings = LiveStandings(metric)
+    standings = LiveStandings(metric, model)
     with live(standings.shown) as refresh:
 
         def update(progress: Progress) -> None:
@@ -35,27 +41,31 @@ def standings_shown(metric: str) -> Iterator[Callable[[Progress], None]]:
 
 
 class NewMembers:
-    """Prints a line for every member that joins."""
+    """Prints a line for every member that joins, and one from time to time if none does."""
 
-    def __init__(self, metric: str) -> None:
-        self._metric, self._known = metric, set[str]()
+    def __init__(self, metric: str, model: str = "mixture") -> None:
+        self._metric, self._model, self._known = metric, model, set[str]()
+        self._last = 0.0  # seconds at the last line
 
     def __call__(self, progress: Progress) -> None:
         """Print the members that are new."""
-        for one in progress.standings:
-            if one.name not in self._known:
-                self._known.add(one.name)
-                note(
-                    f"{one.name}: {self._metric} {one.value:.4f}, mixture {progress.value:.4f}; "
-                    f"{progress.fits:,} of {counted(progress.total, 'fit')}, {clock(progress.seconds)}"
-                )
+        new = [one for one in progress.standings if one.name not in self._known]
+        for one in new:
+            self._known.add(one.name)
+            values = f"{self._metric} {one.value:.4f}, {self._model} {progress.value:.4f}"
+            note(f"{one.name}: {values}; {_fits_and_clock(progress)}")
+        if not new and progress.seconds >= self._last + SECONDS_BETWEEN_LINES:
+            note(_fits_and_clock(progress))
+        elif not new:
+            return
+        self._last = progress.seconds
 
 
 class LiveStandings:
     """The state of a run as a table; its clock goes on between the reports of the run."""
 
-    def __init__(self, metric: str) -> None:
-        self._metric = metric
+    def __init__(self, metric: str, model: str = "mixture") -> None:
+        self._metric, self._model = metric, model
         self._progress: Progress | None = None
         self._taken = monotonic()
 
@@ -71,7 +81,7 @@ class LiveStandings:
         since = monotonic() - self._taken
         if self._progress is None:
             return Text(f"first fits, {clock(since)}")
-        return Group(self._table(self._progress), Text(_state(self._progress, since)))
+        return Group(self._table(self._progress), Text(self._state(self._progress, since)))
 
     def _table(self, progress: Progress) -> Table:
         from rich.table import Table
@@ -85,18 +95,23 @@ class LiveStandings:
         for name, ended in progress.ended.items():
             table.add_row(name, *[""] * 3, f"{counted(ended, 'fit')} ended")
         if progress.value is not None:
-            table.add_row("mixture", f"{progress.value:.4f}", *[""] * 3, style="bold")
+            table.add_row(self._model, f"{progress.value:.4f}", *[""] * 3, style="bold")
         return table
 
+    def _state(self, progress: Progress, since: float) -> str:
+        fits = _fits_and_clock(progress, since)
+        if progress.fits == progress.total:  # Ctrl-C would now end the command without a model
+            return f"{fits}; estimating and timing the {self._model}"
+        return f"{fits}; Ctrl-C keeps the {self._model} so far" if progress.standings else fits
 
-def _state(progress: Progress, since: float) -> str:
-    fits = f"{progress.fits:,} of {counted(progress.total, 'fit')}"
-    if progress.fits == progress.total:  # Ctrl-C would now end the command without a model
-        return f"{fits}, {clock(progress.seconds + since)}; estimating and timing the mixture"
+
+def _fits_and_clock(progress: Progress, since: float = 0.0) -> str:
+    """Return fits, time and, with a limit, the time left, some seconds after a report."""
+    fits = f"{progress.fits:,} of {counted(progress.total, 'fit')}, {clock(progress.seconds + since)}"
     left = progress.seconds_left
-    remaining = "" if left is None else f", {clock(max(0.0, left - since))} left"
-    keeps = "; Ctrl-C keeps the mixture so far" if progress.standings else ""
-    return f"{fits}, {clock(progress.seconds + since)}{remaining}{keeps}"
+    if left is None or progress.fits == progress.total:
+        return fits
+    return f"{fits}, {clock(max(0.0, left - since))} left"
 
 
 def clock(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,3 +19,8 @@ def listed(names: Iterable[str]) -> str:
     """Return names to choose from, as in "'csv', 'tsv' or 'jsonl'"."""
     *others, last = (repr(name) for name in names)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def rounded_up(number: float) -> str:
+    """Return a number rounded up to two digits, as a limit that would do: "0.024" or "1300"."""
+    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(number))).normalize():f}"

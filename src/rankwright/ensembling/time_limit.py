@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,8 @@ class NoTimeError(Exception):
 class TimeLimit:
     """Passes over candidates that would need more than the time left, and ends fits when it is over.
 
-    How long a candidate takes is known from its cost and from the seconds per cost of the fits before it. Threads
-    may share a limit.
+    How long a candidate takes is estimated from its cost and the seconds per cost of the fits before it; once one
+    of its own fits has ended, from the seconds of those. Threads may share a limit.
 
     Parameters
     ----------
@@ -34,6 +35,8 @@ class TimeLimit:
         self._end = None if seconds is None else monotonic() + seconds
         self._lock = Lock()
         self._spent, self._cost = 0.0, 0.0  # seconds of the fits that have ended, and their cost
+        self._begun = Counter[str]()  # fits of each candidate
+        self._seconds_of: dict[str, list[float]] = {}  # of the fits of each candidate that have ended
         self._reasons: dict[str, str | None] = {}  # why each candidate is passed over; None if it is not
 
     def admit(self, candidate: Candidate[Any]) -> None:
@@ -41,12 +44,13 @@ class TimeLimit:
         if self._end is None:
             return
         with self._lock:
-            left = self._end - monotonic()
-            if candidate.name not in self._reasons:
-                self._reasons[candidate.name] = self._reason(candidate.cost, left)
-            reason = self._reasons[candidate.name]
-            if reason is None and left <= 0:
-                reason = self._reasons[candidate.name] = self._ended
+            left, name = self._end - monotonic(), candidate.name
+            if name not in self._reasons:
+                self._reasons[name] = self._reason(candidate.cost, left)
+            elif self._reasons[name] is None:
+                self._reasons[name] = self._overrun(candidate, left)
+            reason = self._reasons[name]
+            self._begun[name] += 1
         if reason is not None:
             raise NoTimeError(reason)
 
@@ -55,6 +59,7 @@ class TimeLimit:
         with self._lock:
             self._spent += seconds
             self._cost += candidate.cost / len(candidate.fits)
+            self._seconds_of.setdefault(candidate.name, []).append(seconds)
 
     def ending(self, on_round: OnRound) -> OnRound:
         """Return `on_round` that also ends the fit when the time is over."""
@@ -79,3 +84,18 @@ class TimeLimit:
             return f"no time was left of {self._seconds:.3g} s"
         needed = cost * self._spent / self._cost / self._n_threads if self._cost else 0.0
         return None if needed <= left else f"it would take about {needed:.3g} s, and {left:.3g} s were left"
+
+    def _overrun(self, candidate: Candidate[Any], left: float) -> str | None:
+        """Return why the fits of a candidate under way do not fit into the seconds left; None if they do."""
+        if left <= 0:
+            return self._ended
+        known = self._seconds_of.get(candidate.name)
+        if not known:
+            return None
+        to_begin = len(candidate.fits) - self._begun[candidate.name]
+        needed = to_begin * sum(known) / len(known) / self._n_threads
+        return (
+            None
+            if needed <= left
+            else f"the rest of its fits would take {needed:.3g} s, and {left:.3g} s were left"
+        )
