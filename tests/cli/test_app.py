@@ -159,6 +159,7 @@ HEAVY = {
     "pandas",
     "polars",
     "pyarrow",
+    "matplotlib",
     "altair",
     "vl_convert",
     "lightgbm",

@@ -196,7 +196,7 @@ def _layers(
     alt = altair()
     xs = [one["x"] for name in ("curves", "bands", "marked") for one in datasets[name]]
     x_domain = [min(xs), max(xs)] if min(xs) < max(xs) else [xs[0] / 2, xs[0] * 2] if log else padded(xs)
-    x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **whole_steps(xs))
+    x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **({} if log else whole_steps(xs)))
     y = quantity(alt.Y, "y", None, y_domain, tickCount=6)
     tint = colour(named)
     through = {"x": x, "y": y, "order": "place:Q", "detail": ["series:N", "segment:N"]}
