@@ -1,0 +1,27 @@
+"""Charts: plain numbers and names become Vega-Lite specifications, made by Altair and drawn by vl-convert.
+
+Nothing here knows a result; results have a method `chart` that calls one of these functions.
+"""
+
+from rankwright.charts.bars import bar_chart, difference_chart, grouped_bar_chart
+from rankwright.charts.chart import Chart, writer_for
+from rankwright.charts.lines import line_chart
+from rankwright.charts.notebook import bundle
+from rankwright.charts.points import Point, scatter_chart
+from rankwright.charts.rows import interval_chart, tile_chart
+from rankwright.charts.theme import config
+
+__all__ = [
+    "Chart",
+    "Point",
+    "bar_chart",
+    "bundle",
+    "config",
+    "difference_chart",
+    "grouped_bar_chart",
+    "interval_chart",
+    "line_chart",
+    "scatter_chart",
+    "tile_chart",
+    "writer_for",
+]
