@@ -106,8 +106,8 @@ class DataSheet:
 
 
 def feature_names_of(data: RankingData) -> list[str]:
-    """Return the names of the features; without names, their numbers from 1."""
-    return list(data.feature_names or map(str, range(1, data.n_features + 1)))
+    """Return the names of the features; without names, `feature 1` and so on."""
+    return list(data.feature_names or (f"feature {number}" for number in range(1, data.n_features + 1)))
 
 
 def data_section(sheet: DataSheet, title: str = "The data") -> Section:

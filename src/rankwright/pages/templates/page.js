@@ -25,7 +25,7 @@
   async function draw(number, theme) {
     const { spec, compares } = data.charts[number];
     const config = { ...data.themes[theme], aria: false }; // the figure has the alternative text
-    const options = { config, actions: false, renderer: "svg", tooltip: { theme } };
+    const options = { config, actions: false, renderer: "svg", tooltip: { theme }, logLevel: 1 }; // errors only
     drawn[number]?.finalize();
     drawn[number] = await vegaEmbed(byId(`chart-${number}`), fitted(spec), options);
     if (compares) {
@@ -106,15 +106,19 @@
 
   // ---- Query browser ------------------------------------------------------------------------------------------
 
+  const MINUS = "\u2212";
+  const UNKNOWN = "\u2013";
+  const SHOWN_AT_FIRST = 10; // documents of a list
+
   function shortNumber(number) {
-    if (number === null) return "\u2013";
-    return Math.abs(number) >= 1e5 || (number !== 0 && Math.abs(number) < 1e-3)
-      ? number.toExponential(2)
-      : String(Number(number.toPrecision(4)));
+    if (number === null) return UNKNOWN;
+    const size = Math.abs(number);
+    const text = size !== 0 && (size >= 1e5 || size < 1e-3) ? size.toExponential(2) : size.toFixed(3);
+    return number < 0 ? MINUS + text : text;
   }
 
-  const shownValue = (value) => (value === null ? "\u2013" : value.toFixed(4));
-  const signed = (value) => (value === null ? "\u2013" : `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(3)}`);
+  const signed = (number) => (number > 0 ? "+" : "") + shortNumber(number);
+  const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
   /** Return a bar that grows from the middle: to the right and blue if positive, to the left and orange if not. */
   function signedBar(fraction) {
@@ -130,6 +134,7 @@
       this.left = 0;
       this.right = Math.min(1, systems.length - 1);
       this.listed = []; // the queries that match the search, in their order
+      this.whole = false; // whether lists are shown to their end
       for (const side of ["left", "right"]) this.fillSystems(side);
       this.listen();
       this.refresh();
@@ -159,6 +164,10 @@
       });
       for (const side of ["left", "right"]) {
         const list = byId(`${side}-list`);
+        list.nextElementSibling.addEventListener("click", () => {
+          this.whole = !this.whole;
+          this.show(this.query);
+        });
         list.addEventListener("pointerover", (event) => this.mark(event.target.closest("li.document")));
         list.addEventListener("pointerleave", () => this.mark(null));
       }
@@ -263,23 +272,25 @@
       this.select();
       byId("query-name").textContent = `Query ${query.id}`;
       const difference = this.difference(query);
-      const compared = difference === null ? "left out of the mean" : `left \u2212 right ${signed(difference)} ${this.metric}`;
-      const documents = `${query.count} document${query.count === 1 ? "" : "s"}, ${query.relevant} relevant`;
-      byId("query-facts").textContent = `${documents}; ${compared}`;
+      const compared = difference === null ? "left out of the mean" : `left ${MINUS} right ${signed(difference)} ${this.metric}`;
+      byId("query-facts").textContent = `${plural(query.count, "document")}, ${query.relevant} relevant; ${compared}`;
       this.showList("left", this.left, this.right);
       this.showList("right", this.right, this.left);
     }
 
     showList(side, system, other) {
       const { query } = this;
-      const value = make("span", { className: "number", textContent: shownValue(query.values[system]) });
-      byId(`${side}-name`).replaceChildren(make("span", { className: "name", textContent: this.systems[system] }), value);
-      const contributions = query.lists[system].flatMap(([, , moved]) => moved.map(([, , amount]) => Math.abs(amount)));
-      const largest = Math.max(1e-9, ...contributions);
-      const entries = query.lists[system].map((entry) => this.entry(entry, system, other, largest));
-      const left = query.count - entries.length;
-      if (left > 0) entries.push(make("li", { className: "more" }, `and ${left} more`));
-      byId(`${side}-list`).replaceChildren(...entries);
+      const list = query.lists[system];
+      byId(`${side}-name`).replaceChildren(
+        make("span", { className: "name", textContent: this.systems[system] }),
+        make("span", { className: "number", textContent: shortNumber(query.values[system]) }),
+      );
+      const largest = Math.max(1e-9, ...list.flatMap(([, , moved]) => moved.map(([, , amount]) => Math.abs(amount))));
+      const shown = this.whole ? list : list.slice(0, SHOWN_AT_FIRST);
+      byId(`${side}-list`).replaceChildren(...shown.map((entry) => this.entry(entry, system, other, largest)));
+      const more = byId(`${side}-list`).nextElementSibling;
+      more.hidden = list.length <= SHOWN_AT_FIRST;
+      more.textContent = this.whole ? `Show the first ${SHOWN_AT_FIRST}` : `Show the first ${list.length} of ${query.count}`;
     }
 
     entry([document, score, moved], system, other, largest) {
@@ -308,7 +319,7 @@
 
     move(by) {
       if (by === 0) return make("span", { className: "move" });
-      const words = `${Math.abs(by)} rank${Math.abs(by) === 1 ? "" : "s"} ${by > 0 ? "higher" : "lower"} than in the other list`;
+      const words = `${plural(Math.abs(by), "rank")} ${by > 0 ? "higher" : "lower"} than in the other list`;
       const arrow = `${by > 0 ? "\u25b2" : "\u25bc"}${Math.abs(by)}`;
       const shown = make("span", { className: `move ${by > 0 ? "plus" : "minus"}`, title: words });
       shown.append(make("span", { textContent: arrow, ariaHidden: "true" }), make("span", { className: "hidden" }, words));
