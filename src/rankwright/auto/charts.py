@@ -6,94 +6,64 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.auto.analyses import mixture_members, priced_mixtures
-from rankwright.chart import Chart
+from rankwright.auto.analyses import priced_mixtures
+from rankwright.charts import Point, line_chart, scatter_chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.auto.analyses import JudgedMember
-    from rankwright.auto.budget import Priced
     from rankwright.auto.run import Run
+    from rankwright.charts import Chart
 
-STYLE = """
-.other { stroke: rgb(var(--rule)); stroke-width: 1; } .curve, .mixtures { stroke: rgb(var(--blue)); }
-.chosen, .mixed { fill: rgb(var(--blue)); } .alone { fill: rgb(var(--orange)); }
-.model { fill: rgb(var(--page)); stroke: rgb(var(--blue)); stroke-width: 3; }
-svg text.named { fill: rgb(var(--text)); }
-"""
 SMALL = 240, 170  # width and height of one of several charts side by side
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic
 
 
-def learning_curves(members: Sequence[JudgedMember], metric: str) -> list[tuple[JudgedMember, str]]:
-    """Return one small chart for every member that has rounds: its curve in front of those of the others."""
-    with_rounds = [one for one in members if len(one.entry.rounds) > 1 and np.isfinite(one.entry.curve).all()]
-    if not with_rounds:
-        return []
-    rounds = [number for one in with_rounds for number in one.entry.rounds]
-    values = [value for one in with_rounds for value in one.entry.curve]
-    width, height = SMALL
-    chart = Chart(_reach(rounds), _reach(values), "rounds", metric, x_log=True, width=width, height=height)
-    return [(one, _learning_curve(chart, one, with_rounds)) for one in with_rounds]
+def with_rounds(members: Sequence[JudgedMember]) -> list[JudgedMember]:
+    """Return the members that have rounds to choose, and so a learning curve."""
+    return [one for one in members if len(one.entry.rounds) > 1 and np.isfinite(one.entry.curve).all()]
 
 
-def _learning_curve(chart: Chart, member: JudgedMember, all_members: Sequence[JudgedMember]) -> str:
-    standing = member.standing
-    others = [chart.line("other", _curve(one)) for one in all_members if one is not member]
-    title = f"{standing.value:.4f} with {standing.rounds} rounds"
-    return chart.drawn(
-        [
-            *others,
-            chart.upright("kept", standing.rounds),
-            chart.line("curve", _curve(member)),
-            chart.point("chosen", standing.rounds, standing.value, title),
-        ]
+def learning_curve(member: JudgedMember, metric: str) -> Chart:
+    """Return the small chart of a member's metric by its number of rounds, with the number that was chosen."""
+    standing, (width, height) = member.standing, SMALL
+    chosen = f"{standing.value:.4f} with {standing.rounds} rounds"
+    return line_chart(
+        {"": list(zip(member.entry.rounds, member.entry.curve, strict=True))},
+        "rounds",
+        metric,
+        description=f"Learning curve of {standing.name}: {metric} out of fold by rounds; chosen: {chosen}.",
+        marked={"": (standing.rounds, standing.value)},
+        x_log=True,
+        width=width,
+        height=height,
     )
 
 
-def _curve(member: JudgedMember) -> list[tuple[float, float]]:
-    return list(zip(member.entry.rounds, member.entry.curve, strict=True))
-
-
-def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> str:
+def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> Chart | None:
     """Return the values of mixtures and of single members by the microseconds that they take per document."""
     known = [one for one in priced_mixtures(run) if np.isfinite(one.value)]
-    mixtures = sorted(known, key=lambda one: one.microseconds)
+    if not known:
+        return None
+    line = sorted((one.microseconds, one.value) for one in known)
+    mixtures = [Point("", cost, value, "mixtures") for cost, value in line]
     alone = [
-        (number, one.standing.microseconds, one)
+        Point(str(number), one.standing.microseconds, one.standing.value, "members alone")
         for number, one in enumerate(members, start=1)
         if one.standing.microseconds is not None and np.isfinite(one.standing.value)
     ]
-    if not mixtures:
-        return ""
-    costs = [*(one.microseconds for one in mixtures), *(cost for _, cost, _ in alone)]
-    values = [*(one.value for one in mixtures), *(one.standing.value for *_, one in alone)]
-    wide = max(costs) > WIDE_RANGE * min(costs)
-    x_range = (min(costs) / 1.2, max(costs) * 1.2) if wide else (0.0, max(costs) * 1.05)
-    label = "microseconds per document, one thread"
-    chart = Chart(x_range, _padded(_reach(values)), label, str(run.market.metric), x_whole=False, x_log=wide)
-    marks = [chart.line("mixtures", [(one.microseconds, one.value) for one in mixtures])]
-    marks += [chart.point("mixed", one.microseconds, one.value, _title(one), 3) for one in mixtures]
-    marks.append(chart.point("model", run.kept.microseconds, run.kept.value, f"the model: {_title(run.kept)}", 6))
-    for _, cost, one in alone:
-        title = f"{one.standing.name}: {one.standing.value:.4f} at {cost:.2g} µs"
-        marks.append(chart.point("alone", cost, one.standing.value, title))
-    names = [(cost, one.standing.value, str(number)) for number, cost, one in alone]
-    return chart.drawn([*marks, chart.names("named", names)])
-
-
-def _title(priced: Priced) -> str:
-    members = ", ".join(mixture_members(priced))
-    return f"{priced.value:.4f} at {priced.microseconds:.2g} µs: {members}"
-
-
-def _padded(reach: tuple[float, float]) -> tuple[float, float]:
-    """Return the range with room for marks on its edges."""
-    low, high = reach
-    room = 0.06 * (high - low)
-    return low - room, high + room
-
-
-def _reach(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)
+    own = Point("this model", run.kept.microseconds, run.kept.value, "this model")
+    points = [*mixtures, *alone, own]
+    costs = [one.x for one in points]
+    return scatter_chart(
+        points,
+        "microseconds per document, one thread",
+        str(run.market.metric),
+        description=(
+            f"{run.market.metric} by microseconds per document: {len(mixtures)} mixtures from {line[0][1]:.4f} at "
+            f"{line[0][0]:.2g} to {line[-1][1]:.4f} at {line[-1][0]:.2g}, and {len(alone)} members alone."
+        ),
+        x_log=max(costs) > WIDE_RANGE * min(costs),
+        lines={"mixtures": line},
+    )

@@ -173,8 +173,9 @@ def _introduction(lists: Sequence[_SystemLists]) -> str:
         "mean of the query's documents."
     )
     return (
-        "Two systems' lists of the same query. The number in a box is the label; an arrow says how many ranks higher "
-        "or lower a document is than in the other list." + (explained if any(one.causes for one in lists) else "")
+        "Two systems' lists of the same query. The number in a box is the label; an arrow says how many ranks "
+        "higher or lower a document is than in the other list."
+        + (explained if any(one.causes for one in lists) else "")
     )
 
 
@@ -184,8 +185,8 @@ def _left_out(browser: QueryBrowser, report: Report) -> str:
     if kept < all_queries:
         sentences.insert(
             0,
-            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, and as "
-            "many at random.",
+            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, and "
+            "as many at random.",
         )
     if len(browser.systems) < len(report.systems):
         sentences.append(f"{len(browser.systems)} of {counted(len(report.systems), 'system')} are kept.")

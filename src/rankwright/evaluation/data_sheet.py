@@ -112,7 +112,7 @@ def feature_names_of(data: RankingData) -> list[str]:
 
 def data_section(sheet: DataSheet, title: str = "The data") -> Section:
     """Return the section about the data."""
-    charts: list[Block] = [_labels_figure(sheet), _sizes_figure(sheet)]
+    charts: list[Block] = [_labels_figure(sheet), *([_sizes_figure(sheet)] if np.ptp(sheet.sizes) else [])]
     warnings: list[Block] = [Text(sentence) for sentence in warnings_of(sheet)]
     return Section(title, [Facts(_facts(sheet)), *warnings, *charts, *_missing_table(sheet)])
 
@@ -123,7 +123,7 @@ def _facts(sheet: DataSheet) -> dict[str, str]:
         "queries": f"{sheet.queries:,}",
         "documents": f"{sheet.documents:,}",
         "features": f"{sheet.features:,}",
-        "documents per query": f"{low:,.0f} to {high:,.0f}, median {middle:,.0f}",
+        "documents per query": f"{low:,.0f} to {high:,.0f}, median {middle:,.0f}" if low < high else f"{low:,.0f}",
         "relevant per query": f"median {np.median(sheet.relevant):,.0f}",
         "queries without relevant documents": f"{sheet.without_relevant:,}",
         "features with missing values": f"{len(sheet.missing):,}",
@@ -183,7 +183,7 @@ def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     width = max(1, -(-(high - low + 1) // MOST_BINS))
     starts = range(low, high + 1, width)
     counts = np.bincount((sizes - low) // width, minlength=len(starts))
-    names = [f"{start:,}" if width == 1 else f"{start:,}–{start + width - 1:,}" for start in starts]
+    names = [f"{start:,}" if width == 1 else f"{start:,}\N{EN DASH}{start + width - 1:,}" for start in starts]
     return list(zip(names, counts.tolist(), strict=True))
 
 

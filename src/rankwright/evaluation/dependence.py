@@ -13,9 +13,13 @@ from rankwright.threads import resolve_threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.models import Scorer
+
+    Rows = NDArray[np.int64]
 
 STEPS = 21
 SAMPLE_DOCUMENTS = 200
@@ -50,7 +54,7 @@ def partial_dependence(
     part, places, threads = judged.take(rows), np.searchsorted(rows, moved), resolve_threads(n_jobs)
     found = []
     for feature in features:
-        values = _steps(judged.X[:, feature])
+        values = _steps(judged.X[:, feature].astype(np.float64))
         if len(values) < 2:
             continue
         X, scores = part.X.copy(), []
@@ -58,13 +62,15 @@ def partial_dependence(
             X[places, feature] = value
             changed = part.with_features(X, part.feature_names, part.categories)
             scores.append(float(scorer.predict(changed, n_jobs=threads)[places].mean()))
-        found.append(Dependence(int(feature), values.astype(np.float64), np.array(scores)))
+        found.append(Dependence(int(feature), values, np.array(scores)))
     return found
 
 
-def _sampled(data: RankingData, random: np.random.Generator, *, whole_queries: bool) -> tuple[Doubles, Doubles]:
+def _sampled(data: RankingData, random: np.random.Generator, *, whole_queries: bool) -> tuple[Rows, Rows]:
     """Return the rows of the documents that move, one per query, and all rows to score, in ascending order."""
-    chosen, rows, total = [], [], 0
+    chosen: list[int] = []
+    rows: list[Rows] = []
+    total = 0
     for query in random.permutation(len(data.groups))[:SAMPLE_DOCUMENTS]:
         own = data.groups.rows[data.groups.offsets[query] : data.groups.offsets[query + 1]]
         one = int(random.choice(own))

@@ -54,7 +54,7 @@ def model_section(
     parameters = about.get("parameters")
     if isinstance(parameters, dict) and parameters:
         spelled = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-        blocks.append(Text(f"Parameters: {spelled}."))
+        blocks.append(Note(f"Parameters: {spelled}."))
     blocks.append(Text(f"Limits: {' '.join((*LIMITS, *limits))}"))
     return Section(f"The model {name}", blocks)
 
@@ -103,7 +103,11 @@ def features_section(
 
 
 def _more(number: int) -> str:
-    return f"{counted(number, 'feature')} of lower importance {'is' if number == 1 else 'are'} not drawn." if number else ""
+    return (
+        f"{counted(number, 'feature')} of lower importance {'is' if number == 1 else 'are'} not drawn."
+        if number
+        else ""
+    )
 
 
 def _curves(
@@ -115,8 +119,8 @@ def _curves(
         return []
     figures = [_curve(one, names[one.feature]) for one in found]
     meaning = (
-        "Mean score as one feature of one document of each query moves from its 2 % to its 98 % quantile, all else "
-        "as it is."
+        "Mean score as one feature of one document of each query moves from its 2 % to its 98 % quantile, all "
+        "else as it is."
     )
     return [Figures(figures), Note(meaning)] if figures else []
 
@@ -125,5 +129,5 @@ def _curve(one: Dependence, name: str) -> Figure:
     points = list(zip(one.values.tolist(), one.scores.tolist(), strict=True))
     trend = "rises" if one.scores[-1] > one.scores[0] else "falls"
     description = f"Mean score by feature {name}: it {trend} from {one.scores[0]:.3g} to {one.scores[-1]:.3g}."
-    chart = line_chart({name: points}, name, "mean score", description=description, width=240, height=SMALL)
+    chart = line_chart({"": points}, name, "mean score", description=description, width=240, height=SMALL)
     return Figure(chart, name)

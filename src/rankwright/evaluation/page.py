@@ -67,8 +67,7 @@ def detailed_sections(
     explained: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> list[Section]:
-    """Return the query browser, features and model cards of some systems (by default the first), and the data sheet.
-    """
+    """Return query browser, data sheet, and features and model cards of some systems, by default the first."""
     sections = [browser_section(systems, report, data, n_jobs=n_jobs)]
     for name in report.systems[:1] if explained is None else explained:
         model = scorer_of(systems[name])

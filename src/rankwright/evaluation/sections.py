@@ -9,14 +9,14 @@ import numpy as np
 from rankwright.charts import difference_chart, interval_chart, line_chart
 from rankwright.data.counted import counted
 from rankwright.pages import Column, Figure, Note, Section, Table
-from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
+from rankwright.pages.cells import MINUS, number, p_value, shown, shown_p_value, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankwright.evaluation.comparison import Comparison
     from rankwright.evaluation.report import Report
-    from rankwright.pages import Block, Row
+    from rankwright.pages import Block, Cell, Row
     from rankwright.training import History
 
 MOST_CHARTS = 6  # of differences query by query, and of learning curves
@@ -64,7 +64,9 @@ def _means(report: Report) -> Section:
     drawn = sorted((row for row in rows if np.isfinite(row[1])), key=lambda row: -row[1])
     blocks: list[Block] = []
     if len(drawn) > 1:
-        description = f"Mean {metric} of {counted(len(drawn), 'system')} with intervals; the highest is {drawn[0][0]}."
+        description = (
+            f"Mean {metric} of {counted(len(drawn), 'system')} with intervals; the highest is {drawn[0][0]}."
+        )
         chart = interval_chart(drawn, metric, description=description)
         blocks.append(Figure(chart, f"Mean {metric} over queries, with its 95 % bootstrap interval."))
     columns = [Column("system", is_text=True), *map(Column, report.metrics)]
@@ -73,7 +75,7 @@ def _means(report: Report) -> Section:
     return Section("Means over queries", [*blocks, Table(columns, cells, caption), Note(f"{report.footnote()}.")])
 
 
-def _mean(report: Report, system: str, metric: str) -> object:
+def _mean(report: Report, system: str, metric: str) -> Cell:
     low, high = report.interval(system, metric)
     return number(report.mean(system, metric), small=f"{shown(low, '.3f')} to {shown(high, '.3f')}")
 
@@ -108,7 +110,7 @@ def _shared(report: Report, one: str, other: str, metric: str) -> bool:
 
 def _comparison(other: str, found: Comparison) -> Row:
     low, high = found.interval
-    difference = number(found.difference, "+.4f", small=f"{low:+.3f} to {high:+.3f}")
+    difference = number(found.difference, "+.4f", small=f"{shown(low, '+.3f')} to {shown(high, '+.3f')}")
     counts = [number(count, ",") for count in (found.better, found.equal, found.worse)]
     return words(other), difference, p_value(found.p_value), *counts
 
@@ -121,7 +123,7 @@ def _difference_figure(report: Report, first: str, other: str) -> Figure:
     chart = difference_chart(
         differences,
         report.queries,
-        f"{metric}: {first} \N{MINUS SIGN} {other}",
+        f"{metric}: {first} {MINUS} {other}",
         description=f"Differences of {first} and {other} in {metric}, one bar per query: {counts}.",
     )
     return Figure(chart, f"{counts} than {other}. Click a bar to open its query.", compares=(first, other))
@@ -161,7 +163,9 @@ def _bound_curve(name: str, history: History) -> Iterator[Figure]:
     bounded = misordered if above else np.array([one.train for one in history], dtype=np.float64)
     if not np.isfinite(bounded).all():  # not measured
         return
-    shown_bound = bound if above else np.maximum(bound, -1.0)  # -1 is the lowest value of a metric with such a bound
+    shown_bound = (
+        bound if above else np.maximum(bound, -1.0)
+    )  # -1 is the lowest value of a metric with such a bound
     kind = "fraction of misordered pairs" if above else "metric on training queries"
     limit = f"{'upper' if above else 'lower'} bound"
     curves = {

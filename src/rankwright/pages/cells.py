@@ -7,12 +7,13 @@ from typing import Any
 
 from rankwright.pages.blocks import Cell
 
-UNKNOWN = "–"
+UNKNOWN = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
 
 
 def shown(value: float, form: str = ".4f") -> str:
     """Return a number in this form, or a dash if it is not finite."""
-    return format(value, form) if math.isfinite(value) else UNKNOWN
+    return format(value, form).replace("-", MINUS) if math.isfinite(value) else UNKNOWN
 
 
 def shown_p_value(value: float) -> str:

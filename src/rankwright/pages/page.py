@@ -11,8 +11,8 @@ from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from rankwright.errors import MissingPackageError
 from rankwright.data.files import write_whole
+from rankwright.errors import MissingPackageError
 from rankwright.pages.blocks import Figure, Figures
 from rankwright.pages.browser import QueryBrowser
 from rankwright.version import __version__
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankwright.pages.blocks import Block, Section
 
+LIBRARY = "window.vegaEmbed = vegaEmbed;"  # what the page's script calls
 PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "jinja2"}
 
 
@@ -57,16 +58,20 @@ class Page:
         blocks = [block for section in self.sections for block in _flat(section.blocks)]
         figures = [block for block in blocks if isinstance(block, Figure)]
         browser = next((block for block in blocks if isinstance(block, QueryBrowser)), None)
-        return _templates().get_template("page.html").render(
-            page=self,
-            anchors=_anchors([section.title for section in self.sections]),
-            figure_number=lambda figure: next(n for n, one in enumerate(figures) if one is figure),
-            browser=browser,
-            data=_script_data(figures, browser),
-            library=vl_convert.javascript_bundle() if figures else "",
-            style=_source("page.css"),
-            script=_source("page.js"),
-            version=__version__,
+        return (
+            _templates()
+            .get_template("page.html")
+            .render(
+                page=self,
+                anchors=_anchors([section.title for section in self.sections]),
+                figure_number=lambda figure: next(n for n, one in enumerate(figures) if one is figure),
+                browser=browser,
+                data=_script_data(figures, browser),
+                library=vl_convert.javascript_bundle(LIBRARY) if figures else "",
+                style=_source("page.css"),
+                script=_source("page.js"),
+                version=__version__,
+            )
         )
 
 
