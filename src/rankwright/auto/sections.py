@@ -79,8 +79,8 @@ def _estimate(ranker: AutoRanker) -> Section:
     size = f"{counted(len(data.groups), 'query')}, {counted(len(data), 'document')}"
     judged = (
         f"Fitted on {size}, {counted(data.n_features, 'feature')}; {run.plan}. Whatever was chosen (rounds, "
-        "weights, member, feature) was chosen without the queries that judge it. p: paired randomisation test over "
-        "queries."
+        "weights, member, feature) was chosen without the queries that judge it. p: paired randomisation test "
+        "over queries."
     )
     return Section("What to expect", [_rivals(found), Note(judged), Text(_cost(ranker))])
 

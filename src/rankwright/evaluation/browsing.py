@@ -185,8 +185,8 @@ def _left_out(browser: QueryBrowser, report: Report) -> str:
     if kept < all_queries:
         sentences.insert(
             0,
-            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, and "
-            "as many at random.",
+            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, "
+            "and as many at random.",
         )
     if len(browser.systems) < len(report.systems):
         sentences.append(f"{len(browser.systems)} of {counted(len(report.systems), 'system')} are kept.")
