@@ -7,7 +7,13 @@ import rankwright as rw
 from auto.small_run import small_data
 from html_page import read_page
 from rankwright.evaluation.baseline import best_feature
-from rankwright.evaluation.browsing import LONGEST_LIST, MOST_ENTRIES, MOST_QUERIES, browser_section, chosen_queries
+from rankwright.evaluation.browsing import (
+    LONGEST_LIST,
+    MOST_ENTRIES,
+    MOST_QUERIES,
+    browser_section,
+    chosen_queries,
+)
 from rankwright.evaluation.crossval_page import summary_of, write_crossval_page
 from rankwright.evaluation.data_sheet import DataSheet, warnings_of
 from rankwright.evaluation.dependence import partial_dependence
@@ -94,7 +100,10 @@ def test_queries_that_differ_most_are_kept():
 
 def test_browsed_lists_are_the_rankings():
     data = small_data(12)
-    systems = {"trees": rw.LambdaMART(rounds=5, max_leaves=4).fit(data), "scores": -np.arange(len(data), dtype=float)}
+    systems = {
+        "trees": rw.LambdaMART(rounds=5, max_leaves=4).fit(data),
+        "scores": -np.arange(len(data), dtype=float),
+    }
     report = rw.evaluate(systems, data, metrics="ndcg@10")
     _, browser, _ = browser_section(systems, report, data).blocks
     scores, ranks = systems["trees"].predict(data), systems["trees"].rank(data)
@@ -119,7 +128,9 @@ def test_best_feature_is_the_best_of_all():
     data = small_data()
     found = best_feature(data)
     value = NDCG(k=10)(data.y, found.predict(data), data.qid)
-    assert value == max(NDCG(k=10)(data.y, sign * data.X[:, one], data.qid) for one in range(4) for sign in (1, -1))
+    assert value == max(
+        NDCG(k=10)(data.y, sign * data.X[:, one], data.qid) for one in range(4) for sign in (1, -1)
+    )
 
 
 @pytest.mark.parametrize("held_out", [False, True])

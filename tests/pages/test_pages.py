@@ -53,7 +53,9 @@ def written(tmp_path, *blocks, title="Title", summary="Summary."):
 
 
 def test_every_block_is_shown(tmp_path):
-    table = Table([Column("name", is_text=True), Column("value")], [(Cell("x", "small"), number(0.5))], "A caption.")
+    table = Table(
+        [Column("name", is_text=True), Column("value")], [(Cell("x", "small"), number(0.5))], "A caption."
+    )
     blocks = [Text("a text"), Note("a note"), Code("a code"), Facts({"fact": "value"}), table, figure(), browser()]
     page = written(tmp_path, *blocks, Figures([figure("c")]))
     for expected in ("Summary.", "a text", "a note", "a code", "fact value", "A caption.", "small", "Caption c"):
@@ -112,7 +114,11 @@ def test_queries_beyond_the_room_are_left_out():
 
 
 def test_numbers():
-    assert (shown(-0.5, "+.2f"), shown(float("nan")), shown(1234, ",")) == ("\N{MINUS SIGN}0.50", "\N{EN DASH}", "1,234")
+    assert (shown(-0.5, "+.2f"), shown(float("nan")), shown(1234, ",")) == (
+        "\N{MINUS SIGN}0.50",
+        "\N{EN DASH}",
+        "1,234",
+    )
     assert (number(float("inf")).value, number(2, "d").value) == (None, 2.0)
     assert (p_value(0.0001).text, p_value(0.25).text) == ("< 0.001", "0.250")
 

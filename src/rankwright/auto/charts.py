@@ -6,64 +6,90 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.auto.analyses import priced_mixtures
+from rankwright.auto.analyses import mixture_members, priced_mixtures
 from rankwright.charts import Point, line_chart, scatter_chart
+from rankwright.data.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.auto.analyses import JudgedMember
+    from rankwright.auto.budget import Priced
     from rankwright.auto.run import Run
     from rankwright.charts import Chart
 
-SMALL = 240, 170  # width and height of one of several charts side by side
+SMALL = 240, 150  # width and height of one of several charts side by side
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic
 
 
-def with_rounds(members: Sequence[JudgedMember]) -> list[JudgedMember]:
-    """Return the members that have rounds to choose, and so a learning curve."""
-    return [one for one in members if len(one.entry.rounds) > 1 and np.isfinite(one.entry.curve).all()]
+def learning_curves(members: Sequence[JudgedMember], metric: str) -> list[tuple[JudgedMember, Chart]]:
+    """Return one small chart for every member that has rounds: its curve in front of those of the others."""
+    with_rounds = [one for one in members if len(one.entry.rounds) > 1 and np.isfinite(one.entry.curve).all()]
+    return [(one, _learning_curve(one, with_rounds, metric)) for one in with_rounds]
 
 
-def learning_curve(member: JudgedMember, metric: str) -> Chart:
-    """Return the small chart of a member's metric by its number of rounds, with the number that was chosen."""
+def _learning_curve(member: JudgedMember, all_members: Sequence[JudgedMember], metric: str) -> Chart:
     standing, (width, height) = member.standing, SMALL
-    chosen = f"{standing.value:.4f} with {standing.rounds} rounds"
+    others = {one.standing.name: _curve(one) for one in all_members if one is not member}
+    description = (
+        f"{metric} of {standing.name} by number of rounds, out of fold: {standing.value:.4f} with the chosen "
+        f"{counted(standing.rounds, 'round')}, before the curves of {counted(len(others), 'other member')}."
+    )
     return line_chart(
-        {"": list(zip(member.entry.rounds, member.entry.curve, strict=True))},
+        {"": _curve(member)} | others,
         "rounds",
         metric,
-        description=f"Learning curve of {standing.name}: {metric} out of fold by rounds; chosen: {chosen}.",
+        description=description,
         marked={"": (standing.rounds, standing.value)},
+        faint=others,
         x_log=True,
         width=width,
         height=height,
     )
 
 
+def _curve(member: JudgedMember) -> list[tuple[float, float]]:
+    return list(zip(member.entry.rounds, member.entry.curve, strict=True))
+
+
 def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> Chart | None:
-    """Return the values of mixtures and of single members by the microseconds that they take per document."""
+    """Return the values of mixtures and of single members by the microseconds that they take per document.
+
+    None if no mixture has a value.
+    """
     known = [one for one in priced_mixtures(run) if np.isfinite(one.value)]
-    if not known:
+    mixtures = sorted(known, key=lambda one: one.microseconds)
+    if not mixtures:
         return None
-    line = sorted((one.microseconds, one.value) for one in known)
-    mixtures = [Point("", cost, value, "mixtures") for cost, value in line]
-    alone = [
-        Point(str(number), one.standing.microseconds, one.standing.value, "members alone")
-        for number, one in enumerate(members, start=1)
-        if one.standing.microseconds is not None and np.isfinite(one.standing.value)
+    points = [
+        *(
+            Point(_title(one), one.microseconds, one.value, "mixtures", "")
+            for one in mixtures
+            if one is not run.kept
+        ),
+        Point(_title(run.kept), run.kept.microseconds, run.kept.value, "this model"),
+        *(
+            Point(one.standing.name, one.standing.microseconds, one.standing.value, "members alone")
+            for one in members
+            if one.standing.microseconds is not None
+        ),
     ]
-    own = Point("this model", run.kept.microseconds, run.kept.value, "this model")
-    points = [*mixtures, *alone, own]
     costs = [one.x for one in points]
+    metric = str(run.market.metric)
+    description = (
+        f"{metric} out of fold by microseconds per document: {counted(len(mixtures), 'mixture')}, from the "
+        f"cheapest ({_title(mixtures[0])}) to the best; this model: {_title(run.kept)}."
+    )
     return scatter_chart(
         points,
         "microseconds per document, one thread",
-        str(run.market.metric),
-        description=(
-            f"{run.market.metric} by microseconds per document: {len(mixtures)} mixtures from {line[0][1]:.4f} at "
-            f"{line[0][0]:.2g} to {line[-1][1]:.4f} at {line[-1][0]:.2g}, and {len(alone)} members alone."
-        ),
+        metric,
+        description=description,
         x_log=max(costs) > WIDE_RANGE * min(costs),
-        lines={"mixtures": line},
+        lines={"mixtures": [(one.microseconds, one.value) for one in mixtures]},
     )
+
+
+def _title(priced: Priced) -> str:
+    members = ", ".join(mixture_members(priced))
+    return f"{priced.value:.4f} at {priced.microseconds:.2g} \N{MICRO SIGN}s with {members}"

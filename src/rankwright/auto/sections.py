@@ -18,7 +18,7 @@ from rankwright.auto.analyses import (
     slices_of,
     strength,
 )
-from rankwright.auto.charts import frontier_chart, learning_curve, with_rounds
+from rankwright.auto.charts import frontier_chart, learning_curves
 from rankwright.auto.estimate import LEVEL
 from rankwright.data.counted import counted
 from rankwright.metrics.base import mean_over_queries
@@ -150,10 +150,13 @@ def _left_out(run: Run) -> list[Block]:
 def _learning_curves(members: Sequence[JudgedMember], metric: str) -> Section:
     place = {one.standing.name: number for number, one in enumerate(members, start=1)}
     figures = [
-        Figure(learning_curve(one, metric), f"{place[one.standing.name]} {one.standing.name}")
-        for one in with_rounds(members)
+        Figure(chart, f"{place[one.standing.name]} {one.standing.name}")
+        for one, chart in learning_curves(members, metric)
     ]
-    legend = "The metric out of fold by the number of rounds; the dot is the number that was chosen."
+    legend = (
+        "The metric out of fold by the number of rounds, before the curves of the other members; the dot is the "
+        "number that was chosen."
+    )
     return Section("Learning curves", [Figures(figures), Note(legend)] if figures else [])
 
 
@@ -244,7 +247,7 @@ def _change(one: Change, queries: JudgedQueries) -> Row:
 
 def _frontier(run: Run, members: Sequence[JudgedMember]) -> Section:
     legend = (
-        "Line: mixtures, from the cheapest member to the whole mixture; numbers: members alone. Values are out of "
+        "Line: mixtures, from the cheapest member to the whole mixture; points: members alone. Values are out of "
         "fold, but of rounds and weights that were chosen by the same queries; the estimate at the top is "
         "corrected for that."
     )

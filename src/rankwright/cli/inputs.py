@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.completion import complete_convention, complete_metric, complete_ranker, complete_setting
 from rankwright.cli.config import merged_settings
 from rankwright.errors import InputError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Written out, since help must not wait for numpy; a test compares them with the metrics and conventions.
 METRICS = ("ndcg", "dcg", "mean_ndcg", "map", "mrr", "err", "p", "recall", "wta", "pair_accuracy", "kendall_tau")
+PICTURES = ".svg, .png, .html or .json"
 CONVENTIONS = ("standard", "letor3", "letor4", "trec", "lightgbm", "sklearn")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -77,6 +79,12 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     if any(one is not None and one.exists() and path.exists() and one.samefile(path) for one in inputs):
         raise InputError(f"{path} is an input of this command; write to another file.")
     return path
+
+
+def checked_picture(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
+    """Refuse, before any long work, a file that a chart cannot be written to."""
+    rw.charts.require_drawing(path)
+    return checked_output(path, inputs=inputs)
 
 
 def require_distinct(models: Sequence[Path]) -> None:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.charts import difference_chart, interval_chart, line_chart
 from rankwright.data.counted import counted
 from rankwright.pages import Column, Figure, Note, Section, Table
-from rankwright.pages.cells import MINUS, number, p_value, shown, shown_p_value, words
+from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,15 +59,9 @@ def report_sections(report: Report, histories: Mapping[str, History] | None = No
 
 def _means(report: Report) -> Section:
     metric = report.metrics[0]
-    rows = [(system, report.mean(system, metric), *report.interval(system, metric)) for system in report.systems]
-    drawn = sorted((row for row in rows if np.isfinite(row[1])), key=lambda row: -row[1])
     blocks: list[Block] = []
-    if len(drawn) > 1:
-        description = (
-            f"Mean {metric} of {counted(len(drawn), 'system')} with intervals; the highest is {drawn[0][0]}."
-        )
-        chart = interval_chart(drawn, metric, description=description)
-        blocks.append(Figure(chart, f"Mean {metric} over queries, with its 95 % bootstrap interval."))
+    if len(report.systems) > 1 and np.isfinite([report.mean(one, metric) for one in report.systems]).any():
+        blocks.append(Figure(report.chart(), f"Mean {metric} over queries, with its 95 % bootstrap interval."))
     columns = [Column("system", is_text=True), *map(Column, report.metrics)]
     cells = [(words(system), *(_mean(report, system, one) for one in report.metrics)) for system in report.systems]
     caption = "Means over queries; small: 95 % bootstrap interval."
@@ -119,57 +112,27 @@ def _difference_figure(report: Report, first: str, other: str) -> Figure:
     metric = report.metrics[0]
     differences = report.per_query(first, metric) - report.per_query(other, metric)
     better, worse = int((differences > 0).sum()), int((differences < 0).sum())
-    counts = f"{first} is better on {counted(better, 'query')} and worse on {worse:,}"
-    chart = difference_chart(
-        differences,
-        report.queries,
-        f"{metric}: {first} {MINUS} {other}",
-        description=f"Differences of {first} and {other} in {metric}, one bar per query: {counts}.",
-    )
-    return Figure(chart, f"{counts} than {other}. Click a bar to open its query.", compares=(first, other))
+    counts = f"{first} is better on {counted(better, 'query')} and worse on {worse:,} than {other}."
+    chart = report.difference_chart(first, other)
+    return Figure(chart, f"{counts} Click a bar to open its query.", compares=(first, other))
 
 
 def learning_sections(histories: Mapping[str, History]) -> Iterator[Section]:
     """Yield the learning curves of several fits, and the bounds that their papers prove."""
     drawn = [(name, history) for name, history in histories.items() if len(history)][:MOST_CHARTS]
-    yield Section("Learning curves", [one for name, history in drawn for one in _learning_curve(name, history)])
-    yield Section("Bounds", [one for name, history in drawn for one in _bound_curve(name, history)])
+    yield Section("Learning curves", [_learning_curve(*one) for one in drawn if _was_measured(one[1])])
+    bounds = [
+        Figure(history.bound_chart(), f"{name}, with its bound (dashed).")
+        for name, history in drawn
+        if history.has_bound
+    ]
+    yield Section("Bounds", bounds)
 
 
-def _learning_curve(name: str, history: History) -> Iterator[Figure]:
-    measured = {
-        "validation": [one.validation for one in history if one.validation is not None],
-        "training": [one.train for one in history if one.train is not None],
-    }
-    values = {kind: curve for kind, curve in measured.items() if curve and np.isfinite(curve).all()}
-    if not values:  # not measured, or all queries were left out
-        return
-    curves = {kind: list(enumerate(curve, start=1)) for kind, curve in values.items()}
-    kept = history.best_round
-    marked = {kind: curve[kept - 1] for kind, curve in curves.items() if 0 < kept <= len(curve)}
-    caption = f"{name}: the metric on {' and '.join(curves)} queries; round {kept} of {len(history)} was kept."
-    yield Figure(line_chart(curves, "round", "metric", description=caption, marked=marked), caption)
+def _was_measured(history: History) -> bool:
+    return any(one is not None and np.isfinite(one) for this in history for one in (this.train, this.validation))
 
 
-def _bound_curve(name: str, history: History) -> Iterator[Figure]:
-    """Yield a chart of the bound that a ranker's paper proves, and of the bounded quantity.
-
-    That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below.
-    """
-    bound, misordered = history.curve("bound"), history.curve("misordered")
-    if not np.isfinite(bound).all():
-        return
-    above = bool(np.isfinite(misordered).all())
-    bounded = misordered if above else np.array([one.train for one in history], dtype=np.float64)
-    if not np.isfinite(bounded).all():  # not measured
-        return
-    shown_bound = (
-        bound if above else np.maximum(bound, -1.0)
-    )  # -1 is the lowest value of a metric with such a bound
-    kind = "fraction of misordered pairs" if above else "metric on training queries"
-    limit = f"{'upper' if above else 'lower'} bound"
-    curves = {
-        one: list(enumerate(curve.tolist(), start=1)) for one, curve in ((kind, bounded), (limit, shown_bound))
-    }
-    caption = f"{name}: the {kind} and its {limit} (dashed)."
-    yield Figure(line_chart(curves, "round", kind, description=caption, dashed=[limit]), caption)
+def _learning_curve(name: str, history: History) -> Figure:
+    kept = f"round {history.best_round} of {len(history)} was kept"
+    return Figure(history.chart(), f"{name}: the metric by round; {kept}.")
