@@ -24,10 +24,10 @@
 
   async function draw(number, theme) {
     const { spec, compares } = data.charts[number];
-    const config = { ...data.themes[theme], aria: false }; // the figure has the alternative text
-    const options = { config, actions: false, renderer: "svg", tooltip: { theme }, logLevel: 1 }; // errors only
+    const place = byId(`chart-${number}`).firstElementChild; // hidden from screen readers, its parent has the text
+    const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme }, logLevel: 1 }; // errors only
     drawn[number]?.finalize();
-    drawn[number] = await vegaEmbed(byId(`chart-${number}`), fitted(spec), options);
+    drawn[number] = await vegaEmbed(place, fitted(spec), options);
     if (compares) {
       drawn[number].view.addEventListener("click", (_, item) => {
         const query = item?.datum?.query;
