@@ -68,7 +68,7 @@ def test_labels_that_the_metric_refuses_say_nothing_of_the_order():
 
 def test_partial_dependence_of_a_weighted_sum_is_a_line():
     data = small_data()
-    scorer = LinearScorer(np.array([2.0, 0.0, -1.0, 0.0]))
+    scorer = LinearScorer(np.array([2.0, 0.0, -1.0, 0.0]), np.zeros(4))
     rising, falling = partial_dependence(scorer, data, [0, 2])
     assert np.polyfit(rising.values, rising.scores, 1)[0] == pytest.approx(2.0, abs=1e-5)
     assert np.polyfit(falling.values, falling.scores, 1)[0] == pytest.approx(-1.0, abs=1e-5)

@@ -99,7 +99,7 @@ def line_chart(
     datasets["names"] = _names(records, named, y_domain, height)
     layers = _layers(datasets, named, x_label, y_domain, log=x_log)
     others = len(curves) - len(faint) - len(named)
-    unnamed = f"{counted(others, 'further curve')} drawn faintly and without a name." if others > 0 else ""
+    unnamed = f"Drawn faintly and without a name: {counted(others, 'further curve')}." if others > 0 else ""
     notes = left_out_note(left_out, log=x_log), unnamed
     return finished(layers, datasets, description, *notes, title=y_label, width=width, height=height)
 
@@ -153,8 +153,8 @@ def _dots(records: list[Record]) -> list[Record]:
     return [
         one
         for one in records
-        if one["look"] != "faint"
-        and (of_curve[one["series"]] <= MOST_DOTS or of_segment[one["series"], one["segment"]] == 1)
+        if (one["look"] == "solid" and of_curve[one["series"]] <= MOST_DOTS)
+        or (one["look"] != "faint" and of_segment[one["series"], one["segment"]] == 1)
     ]
 
 
@@ -196,7 +196,7 @@ def _layers(
     alt = altair()
     xs = [one["x"] for name in ("curves", "bands", "marked") for one in datasets[name]]
     x_domain = [min(xs), max(xs)] if min(xs) < max(xs) else [xs[0] / 2, xs[0] * 2] if log else padded(xs)
-    x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **whole_steps(xs))
+    x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **({} if log else whole_steps(xs)))
     y = quantity(alt.Y, "y", None, y_domain, tickCount=6)
     tint = colour(named)
     through = {"x": x, "y": y, "order": "place:Q", "detail": ["series:N", "segment:N"]}
