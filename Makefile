@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS
 FUZZ   ?= --seconds 120
 TESTS  ?= tests
 
-.PHONY: demo test quick fuzz check format docs bench sanitize clean
+.PHONY: demo test browser quick fuzz check format docs bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built
@@ -23,6 +23,11 @@ test: $(VENV)/.dev $(VENV)/.built
 # The inner loop: few examples, no slow test, no page of the documentation.
 quick: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
+
+# Pages in a browser: chromium and playwright are installed first, if they can be.
+browser: $(VENV)/.dev $(VENV)/.built
+	PYTHON=$(BIN)/python tests/browser/install.sh
+	$(PYTEST) tests/browser
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built

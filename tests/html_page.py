@@ -1,8 +1,9 @@
 """Reads HTML pages that were written."""
 
+import json
 from html.parser import HTMLParser
 
-UNCLOSED = {"meta"}
+UNCLOSED = {"meta", "link", "input"}
 
 
 class Page(HTMLParser):
@@ -10,7 +11,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.tags, self.words = [], [], []
+        self.open, self.tags, self.words, self.scripts = [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -27,8 +28,29 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if self.open and self.open[-1] != "style":
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] != "style":
             self.words.append(data)
+
+    @property
+    def data(self):
+        """What the page's script reads: charts and query browser."""
+        return json.loads(self.scripts[0])
+
+    @property
+    def text(self):
+        """All words, with one space between them."""
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def charts(self):
+        """The alternative texts of all charts."""
+        return [given["aria-label"] for _, given in self.tags if given.get("class") == "chart"]
 
     def count(self, tag, kind=None):
         return sum(name == tag and kind in (None, given.get("class")) for name, given in self.tags)
+
+
+def read_page(path):
+    return Page(path.read_text(encoding="utf-8"))

@@ -6,6 +6,7 @@ import _thread
 import dataclasses
 import gzip
 import re
+import sys
 
 import numpy as np
 import pandas as pd
@@ -24,18 +25,62 @@ def test_demo(run, tmp_path):
     code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
     assert code == 0
     assert out.splitlines()[0].split() == ["system", "ndcg@10", "map", "mrr"]
-    assert "AdaRank against the best feature: " in out
+    assert "AutoRanker against the best feature: " in out
     assert "page.html" in err
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
-    assert load(tmp_path / "page.rw").about["ranker"] == "AdaRank"
+    assert (tmp_path / "page.html").stat().st_size < 3_000_000
+    assert load(tmp_path / "page.rw").about["ranker"] == "AutoRanker"
 
 
 @pytest.mark.slow
 def test_demo_for_machines(run, tmp_path):
     found = run("demo", "--queries", 20, "--json", "--report", tmp_path / "page.html").json
-    assert set(found["systems"]) == {"AdaRank", "best feature", "random"}
-    assert found["systems"]["AdaRank"]["ndcg@10"] > found["systems"]["random"]["ndcg@10"]
+    systems = ["AutoRanker", "LambdaMART", "RankSVM", "AdaRank", "LambdaMART + RankSVM", "best feature"]
+    assert list(found["systems"]) == systems
+    assert found["systems"]["LambdaMART"]["ndcg@10"] > found["systems"]["best feature"]["ndcg@10"]
+    assert found["report"] == str(tmp_path / "page.html")
     assert found["model"] == str(tmp_path / "page.rw")
+
+
+@pytest.mark.slow
+def test_demo_without_the_packages_for_a_page(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
+    assert code == 0
+    assert "LambdaMART" in out
+    assert "A page needs altair; run pip install 'rankwright[report]'." in err
+    assert not (tmp_path / "page.html").exists()
+    assert (tmp_path / "page.rw").exists()
+
+
+def test_pages_are_refused_before_any_work_without_the_packages(run, fold, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    code, _, err = run(*train(fold, tmp_path / "m.rw", "--report", tmp_path / "page.html"))
+    assert code != 0
+    assert "A page needs jinja2; run pip install 'rankwright[report]'." in err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", ["adarank", "auto"])
+def test_train_writes_a_page(run, fold, tmp_path, ranker):
+    page = tmp_path / "page.html"
+    words = ["train", ranker, "--train", fold / "train.txt", "--valid", fold / "vali.txt", "--report", page]
+    words += ["--set", "portfolio=ranksvm"] if ranker == "auto" else []
+    code, _, err = run(*words, "--model", tmp_path / "m.rw")
+    assert code == 0
+    assert f"wrote {tmp_path / 'm.rw'} and {page}" in err
+    assert f"rankwright train {ranker} --train" in page.read_text()
+
+
+@pytest.mark.slow
+def test_crossval_writes_a_page(run, folder, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("crossval", "ranksvm", "--data", folder, "--report", page).code == 0
+    assert "Cross-validation of ranksvm" in page.read_text()
+    found = run("crossval", "ranksvm", "--data", folder / "Fold1" / "train.txt", "--report", page, "--json").json
+    assert found["report"] == str(page)
+    assert "The data" in page.read_text()
 
 
 def train(fold, model, *more):

@@ -16,6 +16,7 @@ from rankwright.cli.completion import complete_companions, complete_metric, comp
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import JobsOption, JsonFlag, checked_output
 from rankwright.cli.output import describe, note, problem, say, show_json, show_table
+from rankwright.cli.pages import ReportOption, check_report, this_command
 from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
 from rankwright.cli.standings import standings_shown
 from rankwright.cli.train import ModelOption, exit_if_interrupted
@@ -94,9 +95,6 @@ PortfolioOption = Annotated[
         autocompletion=complete_rankers,
     ),
 ]
-ReportOption = Annotated[
-    Path | None, typer.Option("--report", metavar="FILE", help="HTML page to write about members and mixture.")
-]
 WorkOption = Annotated[
     Path | None,
     typer.Option(
@@ -139,7 +137,8 @@ def auto(
 
         rankwright auto --data judged.txt --model model.rw --time 10m
     """
-    _check_outputs(data, model, report)
+    checked_output(model, inputs=files_of(data))
+    check_report(report, inputs=files_of(data), model=model)
     with _option_names():
         texts = {"time_limit": time, "max_microseconds": max_us, "companions": companions, "portfolio": portfolio}
         asked: dict[str, Any] = {"metric": rw.metrics.parse(metric), "interpretable": interpretable, "work": work}
@@ -152,7 +151,7 @@ def auto(
     if report is not None:
         from rankwright.auto.page import write_auto_page
 
-        write_auto_page(ranker, report)
+        write_auto_page(ranker, report, reproduce=this_command())
         facts["report"] = str(report)
     if json:
         show_json(facts)
@@ -161,14 +160,6 @@ def auto(
         again = _again(ranker) if facts["interrupted"] else ""
         note(f"{describe(judged)}, {facts['seconds']:.2f} s; wrote {' and '.join(_written(facts))}{again}")
     exit_if_interrupted(ranker)
-
-
-def _check_outputs(data: Path, model: Path, report: Path | None) -> None:
-    checked_output(model, inputs=files_of(data))
-    if report is not None:
-        checked_output(report, inputs=files_of(data))
-        if report.resolve() == model.resolve():
-            raise InputError(f"--report and --model must be different files, not both {model}.")
 
 
 def _parsed(texts: dict[str, str | None]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import rankwright as rw
-from rankwright.cli.collection import read_collection, read_test_parts
+from rankwright.cli.collection import files_of, read_collection, read_test_parts
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
     ConventionOption,
@@ -22,6 +22,7 @@ from rankwright.cli.inputs import (
     make_ranker,
 )
 from rankwright.cli.output import describe, note, show_json, show_table
+from rankwright.cli.pages import ReportOption, check_report, this_command
 from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
 from rankwright.cli.train import RefitFlag, exit_if_interrupted, fit_with_progress
 from rankwright.cli.tuning import (
@@ -103,6 +104,7 @@ def crossval(
     grid: GridOption = None,
     workers: WorkersOption = None,
     model: ModelOption = None,
+    report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -117,6 +119,7 @@ def crossval(
 
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
     chosen, asked = make_ranker(ranker, settings or [], jobs), rw.metrics.parse_metrics(metrics)
+    check_report(report, inputs=files_of(data), model=model)
     collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, checked_output(model, inputs=(data,)))
     protocol = _protocol(data, validation, choose) if tune else None
@@ -130,8 +133,11 @@ def crossval(
         _show(result)
     if model is not None and everything is not None:
         _fit_and_save(result, everything, model)
+    if report is not None:
+        _write_page(result, collection, report)
     if json:
-        show_json(result.to_dict() | {"model": None if model is None else str(model)})
+        written = {"model": model, "report": report}
+        show_json(result.to_dict() | {name: path and str(path) for name, path in written.items()})
     if model is not None:
         exit_if_interrupted(result.best)
 
@@ -152,6 +158,14 @@ def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
         raise InputError(
             f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"
         ) from None
+
+
+def _write_page(result: CrossValidation, collection: RankingData | Path, report: Path) -> None:
+    from rankwright.evaluation.crossval_page import write_crossval_page
+
+    data = None if isinstance(collection, Path) else collection
+    write_crossval_page(result, report, data=data, reproduce=this_command())
+    note(f"wrote {report}")
 
 
 def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path) -> None:

@@ -1,4 +1,4 @@
-"""`rankwright demo`: train, evaluate and report on generated data."""
+"""`rankwright demo`: train, blend, compare and report on generated data."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ import typer
 import rankwright as rw
 from rankwright.cli.inputs import JsonFlag, checked_output
 from rankwright.cli.output import describe, note, say, show_json, show_table
-from rankwright.cli.train import exit_if_interrupted, fit_with_progress
-from rankwright.errors import InputError
+from rankwright.cli.pages import this_command
+from rankwright.cli.train import fit_with_progress
+from rankwright.cli.tuning import INTERRUPTED
+from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from rankwright.models import FeatureScorer
+    from rankwright.rankers.ranker import Ranker
 
 METRIC = "ndcg@10"
+TIME_LIMIT = 10.0  # seconds for the fits of AutoRanker
+BASELINE = "best feature"
 
 
 def demo(
@@ -30,37 +32,34 @@ def demo(
     ] = Path("report.html"),
     queries: Annotated[
         int, typer.Option("--queries", min=10, metavar="N", help="Number of training queries.")
-    ] = 300,
+    ] = 150,
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
     json: JsonFlag = False,
 ) -> None:
-    """Train on generated data, compare with baselines and write a report, in a few seconds.
+    """Train rankers on generated data, blend two, compare them and write a report, in half a minute.
 
     Example:
 
         rankwright demo
     """
-    from rankwright.evaluation.page import write_page
-
     model = _model_beside(report)
     truth = rw.synthetic.RandomPolynomial.draw(seed)
     train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
     note(f"Generated training, validation and test data, each with {describe(train)}.")
-    ranker = _train(train, valid)
-    systems: dict[str, Any] = {
-        "AdaRank": ranker,
-        "best feature": _best_feature(train),
-        "random": _random(test),
-    }
+    fitted, interrupted = _fitted(train, valid)
+    systems = _systems(fitted, train, valid)
     measured = rw.evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
-    write_page(measured, report, histories={"AdaRank": ranker.history_})
-    rw.save(ranker, model)
+    saved = next(name for name in systems if name in fitted)
+    rw.save(fitted[saved], model)
+    page = _write_page(measured, systems, fitted, test, report)
     if json:
-        show_json(measured.to_dict() | {"report": str(report), "model": str(model)})
+        show_json(measured.to_dict() | {"report": page, "model": str(model)})
     else:
         _show(measured)
-        note(f"Wrote the page {report} and the model {model}; next: rankwright info {model}")
-    exit_if_interrupted(ranker)
+        written = f"Wrote the model {model} ({saved})" + ("" if page is None else f" and the page {page}")
+        note(f"{written}; next: rankwright info {model}")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _model_beside(report: Path) -> Path:
@@ -73,29 +72,70 @@ def _model_beside(report: Path) -> Path:
     return checked_output(model)
 
 
-def _train(train: rw.RankingData, valid: rw.RankingData) -> rw.AdaRank:
-    ranker = rw.AdaRank(rw.metrics.parse(METRIC), directions="both")
-    fit_with_progress(ranker, train, valid)
-    return ranker
-
-
-def _best_feature(train: rw.RankingData) -> FeatureScorer:
-    """Return the single feature, ascending or descending, that ranks the training queries best."""
-    from rankwright.models import FeatureScorer
-
+def _rankers() -> dict[str, Ranker]:
+    """Return the rankers to compare, the fastest first."""
     metric = rw.metrics.parse(METRIC)
-    candidates = [
-        FeatureScorer(feature, direction, n_features=train.n_features, missing=0.0)
-        for feature in range(train.n_features)
-        for direction in (1, -1)
-    ]
-    return max(candidates, key=lambda one: metric(train.y, one.predict(train), train.qid))
+    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15}
+    portfolio = [rw.RankSVM(), rw.LambdaMART(metric, **trees), rw.MART(**trees)]
+    return {
+        "AdaRank": rw.AdaRank(metric, directions="both"),
+        "RankSVM": rw.RankSVM(),
+        "LambdaMART": rw.LambdaMART(metric, **trees),
+        "AutoRanker": rw.AutoRanker(metric, portfolio=portfolio, time_limit=TIME_LIMIT),
+    }
 
 
-def _random(test: rw.RankingData) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    import numpy as np
+def _fitted(train: rw.RankingData, valid: rw.RankingData) -> tuple[dict[str, Ranker], bool]:
+    """Return the fitted rankers by name, and whether Ctrl-C ended the fits."""
+    fitted: dict[str, Ranker] = {}
+    for name, ranker in _rankers().items():
+        try:
+            fit_with_progress(ranker, train, valid)
+        except InputError as error:  # this machine is too slow for AutoRanker's time limit
+            note(f"{name} is left out: {error}")
+            continue
+        except KeyboardInterrupt:
+            if not fitted:
+                raise
+            return fitted, True
+        fitted[name] = ranker
+        if ranker.history_.interrupted:
+            return fitted, True
+    return fitted, False
 
-    return np.random.default_rng(0).normal(size=len(test))
+
+def _systems(fitted: dict[str, Ranker], train: rw.RankingData, valid: rw.RankingData) -> dict[str, Any]:
+    """Return what is compared: the rankers, the last one first, a blend of two of them, and the best feature."""
+    from rankwright.evaluation.baseline import best_feature
+
+    systems: dict[str, Any] = dict(reversed(fitted.items()))
+    if "LambdaMART" in fitted:
+        pair = fitted["LambdaMART"], fitted["RankSVM"]
+        systems["LambdaMART + RankSVM"] = rw.blend(*pair, on=valid, metric=METRIC)
+    return systems | {BASELINE: best_feature(train, METRIC)}
+
+
+def _write_page(
+    measured: rw.Report, systems: dict[str, Any], fitted: dict[str, Ranker], test: rw.RankingData, report: Path
+) -> str | None:
+    """Write the page and return its path; without the packages for it, say how to get them and return None."""
+    from rankwright.evaluation.page import write_page
+
+    histories = {name: one.history_ for name, one in fitted.items() if name != "AutoRanker"}
+    try:
+        write_page(
+            measured,
+            report,
+            histories=histories,
+            systems=systems,
+            data=test,
+            title="rankwright demo",
+            reproduce=this_command(),
+        )
+    except MissingPackageError as error:
+        note(str(error))
+        return None
+    return str(report)
 
 
 def _show(measured: rw.Report) -> None:
@@ -104,9 +144,10 @@ def _show(measured: rw.Report) -> None:
         for system in measured.systems
     ]
     show_table(("system", *measured.metrics), rows)
-    found = measured.compare("AdaRank", "best feature", METRIC)
+    first = measured.systems[0]
+    found = measured.compare(first, BASELINE, METRIC)
     say(
-        f"AdaRank against the best feature: {found.difference:+.4f} {METRIC} (p = {found.p_value:.4f}); "
+        f"{first} against the best feature: {found.difference:+.4f} {METRIC} (p = {found.p_value:.4f}); "
         f"better on {found.better} queries, worse on {found.worse}."
     )
     note(measured.footnote())

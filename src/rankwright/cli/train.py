@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,7 @@ from rankwright.cli.inputs import (
     make_ranker,
 )
 from rankwright.cli.output import describe, note, progress, say, show_json
+from rankwright.cli.pages import ReportOption, check_report, this_command
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, read_validation, reads_data
 from rankwright.cli.tuning import (
     INTERRUPTED,
@@ -86,6 +87,7 @@ def train(
     choose: ChooseOption = None,
     grid: GridOption = None,
     workers: WorkersOption = None,
+    report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -107,11 +109,13 @@ def train(
     chosen = make_ranker(ranker, settings or [], jobs)
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
+    check_report(report, inputs=(train, valid, start), model=model)
     submodel = None if start is None else rw.load(start)
     submodels = [] if submodel is None else [submodel]
     judged = read_data(train, reading, submodels, n_jobs=jobs)
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started = time.perf_counter()
+    held_out = validation
     tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
@@ -119,6 +123,9 @@ def train(
     seconds = time.perf_counter() - started
     rw.save(chosen, model)
     facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
+    if report is not None:
+        _write_page(chosen, judged, held_out, tuning, report)
+        facts["report"] = str(report)
     if json:
         show_json(facts)
     else:
@@ -143,6 +150,21 @@ def _tuned(
         return tune(ranker, judged, validation=validation, **options, on_fit=on_fit)
 
 
+def _write_page(
+    ranker: Ranker, judged: RankingData, held_out: RankingData | None, tuning: Tuning | None, report: Path
+) -> None:
+    if ranker.name == "auto":
+        from rankwright.auto.page import write_auto_page
+
+        write_auto_page(cast("rw.AutoRanker", ranker), report, reproduce=this_command())
+        return
+    from rankwright.evaluation.training_page import write_training_page
+
+    chosen = "" if tuning is None else f"{counted(len(tuning.trials), 'setting')} tried, {tuning.protocol}"
+    parts: dict[str, Any] = {"train": judged, "validation": held_out}
+    write_training_page(ranker, report, **parts, chosen=chosen, reproduce=this_command())
+
+
 def _tuning_facts(tuning: Tuning | None) -> dict[str, Any]:
     if tuning is None:
         return {}
@@ -163,8 +185,9 @@ def _show(facts: dict[str, Any], judged: RankingData) -> None:
     say(_sentence(facts))
     if facts["validation"] is not None and "estimate" not in facts:
         note(f"round {facts['best_round']} is {facts['reason']}")
+    written = " and ".join(facts[one] for one in ("model", "report") if one in facts)
     reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
-    note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {facts['model']}")
+    note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {written}")
 
 
 def exit_if_interrupted(ranker: Ranker) -> None:

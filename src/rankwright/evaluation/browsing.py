@@ -1,0 +1,193 @@
+"""What the query browser of a page shows: some of the queries, with the lists of several systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.alignment import aligned
+from rankwright.data.counted import counted
+from rankwright.data.ranking import Ranking
+from rankwright.errors import InputError
+from rankwright.evaluation.data_sheet import feature_names_of
+from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.pages import BrowsedQuery, Listed, Moved, Note, QueryBrowser, Section, Text
+from rankwright.threads import resolve_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.data import RankingData
+    from rankwright.evaluation.report import Report
+    from rankwright.models import Scorer
+
+MOST_SYSTEMS = 8
+MOST_ENTRIES = 12_000  # documents in all lists together
+MOST_QUERIES = 100
+LONGEST_LIST = 20
+CAUSES = 3  # features per document
+EXPLAINED_DOCUMENTS = 6_000  # of whole queries; contributions of many trees take a while
+
+
+def browser_section(
+    systems: Mapping[str, Any], report: Report, data: RankingData, *, n_jobs: int | None = None
+) -> Section:
+    """Return the lists of several systems for the queries in which they differ most, and for some others.
+
+    Parameters
+    ----------
+    systems
+        Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept.
+    report
+        Their evaluation on the same data.
+    data
+        The judged documents.
+    """
+    kept = [name for name in report.systems if name in systems][:MOST_SYSTEMS]
+    values = np.array([report.per_query(name, report.metrics[0]) for name in kept])
+    chosen = chosen_queries(values, data.groups.sizes)
+    rows = np.concatenate([data.groups.rows[slice(*data.groups.offsets[[query, query + 1]])] for query in chosen])
+    part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
+    lists = [_SystemLists.of(_of_rows(systems[name], rows), part, threads) for name in kept]
+    names = [f"row{row + 1}" for row in rows] if data.document_ids is None else data.document_ids[rows].tolist()
+    queries = [
+        _browsed(str(data.groups.ids[query]), values[:, query], own, names, part.y, lists)
+        for query, own in zip(chosen, part.groups, strict=True)
+    ]
+    highest = max(0.0, float(data.y.max()))
+    browser = QueryBrowser(report.metrics[0], kept, feature_names_of(data), queries, highest)
+    return Section("Query browser", [Text(_introduction(lists)), browser, Note(_left_out(browser, report))])
+
+
+def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the queries to keep: half of them those in which two systems differ most, the others at random.
+
+    `values` has one row per system and one column per query. If all fit, they are all kept.
+    """
+    known = np.where(np.isfinite(values), values, 0.0)
+    by_difference = np.argsort(-np.ptp(known, axis=0), kind="stable")
+    at_random = np.random.default_rng(0).permutation(len(sizes))
+    alternately = np.ravel(np.column_stack([by_difference, at_random]))
+    _, first = np.unique(alternately, return_index=True)
+    order = alternately[np.sort(first)]
+    entries = np.cumsum(np.minimum(sizes[order], LONGEST_LIST)) * len(values)
+    return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
+
+
+def _of_rows(system: Any, rows: NDArray[np.int64]) -> Any:
+    """Return a system for some of the documents: itself, or their scores."""
+    return system if hasattr(system, "predict") else np.asarray(system)[rows]
+
+
+class _SystemLists:
+    """One system's scores and ranks of some documents, and what moved them."""
+
+    def __init__(self, scores: Doubles, ranks: NDArray[np.int64], causes: Mapping[int, Sequence[Moved]]) -> None:
+        self.scores, self.ranks, self.causes = scores, ranks, causes
+
+    @classmethod
+    def of(cls, system: Any, part: RankingData, threads: int) -> _SystemLists:
+        given = scores_by(system, part, n_threads=threads) if hasattr(system, "predict") else system
+        scores = np.asarray(given, dtype=np.float64)
+        ranks = Ranking.of(scores, part.groups, n_jobs=threads).ranks()
+        return cls(scores, ranks, _causes(system, part, ranks, threads))
+
+
+def _causes(
+    system: Any, part: RankingData, ranks: NDArray[np.int64], threads: int
+) -> Mapping[int, Sequence[Moved]]:
+    """Return, for the documents of the lists, the features that move them most; empty if the system cannot tell.
+
+    A contribution is relative to the mean of the query's documents: what all of them share moves none of them.
+    """
+    model = scorer_of(system)
+    if model is None or not len(part):
+        return {}
+    n_queries = max(1, int(np.searchsorted(np.cumsum(part.groups.sizes), EXPLAINED_DOCUMENTS, side="right")))
+    explained = np.flatnonzero(part.groups.query_of_row < n_queries)
+    some = part.take(explained)
+    try:
+        contributions = model.contributions(some, n_jobs=threads)[:, :-1]
+    except InputError:
+        return {}
+    features, number_of = aligned(some, model).X, _feature_numbers(model, some)
+    for rows in some.groups:
+        contributions[rows] -= contributions[rows].mean(axis=0)
+    strongest = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :CAUSES]
+    return {
+        int(row): [
+            Moved(number_of[feature], float(features[place, feature]), float(contributions[place, feature]))
+            for feature in strongest[place]
+            if contributions[place, feature] != 0.0
+        ]
+        for place, row in enumerate(explained)
+        if ranks[row] <= LONGEST_LIST
+    }
+
+
+def _feature_numbers(model: Scorer, data: RankingData) -> list[int]:
+    """Return, for each feature of the model, its number among those of the data."""
+    if model.feature_names is None or data.feature_names is None:
+        return list(range(model.n_features))
+    places = {name: place for place, name in enumerate(data.feature_names)}
+    return [places[name] for name in model.feature_names]
+
+
+def _browsed(
+    name: str,
+    values: Doubles,
+    rows: NDArray[np.int64],
+    names: Sequence[str],
+    labels: Doubles,
+    lists: Sequence[_SystemLists],
+) -> BrowsedQuery:
+    """Return a query with the documents that are in any system's list."""
+    highest = np.min([one.ranks[rows] for one in lists], axis=0)
+    kept = rows[highest <= LONGEST_LIST]
+    number_of = {int(row): number for number, row in enumerate(kept)}
+    return BrowsedQuery(
+        id=name,
+        values=values.tolist(),
+        n_documents=len(rows),
+        n_relevant=int((labels[rows] > 0).sum()),
+        documents=[names[row] for row in kept],
+        labels=labels[kept].tolist(),
+        ranks=[one.ranks[kept].tolist() for one in lists],
+        lists=[
+            [
+                Listed(number_of[row], float(one.scores[row]), one.causes.get(row, ()))
+                for row in rows[np.argsort(one.ranks[rows])][:LONGEST_LIST].tolist()
+            ]
+            for one in lists
+        ],
+    )
+
+
+def _introduction(lists: Sequence[_SystemLists]) -> str:
+    explained = (
+        " Below a document are the features that moved it most: their contribution to its score, relative to the "
+        "mean of the query's documents."
+    )
+    return (
+        "Two systems' lists of the same query. The number in a box is the label; an arrow says how many ranks "
+        "higher or lower a document is than in the other list."
+        + (explained if any(one.causes for one in lists) else "")
+    )
+
+
+def _left_out(browser: QueryBrowser, report: Report) -> str:
+    kept, all_queries = len(browser.kept), len(report.queries)
+    sentences = [f"Each list has at most {LONGEST_LIST} documents."]
+    if kept < all_queries:
+        sentences.insert(
+            0,
+            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, "
+            "and as many at random.",
+        )
+    if len(browser.systems) < len(report.systems):
+        sentences.append(f"{len(browser.systems)} of {counted(len(report.systems), 'system')} are kept.")
+    return " ".join(sentences)

@@ -1,0 +1,128 @@
+"""The page of a cross-validation: every fold, what was chosen, and the data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.charts import interval_chart
+from rankwright.data.counted import counted
+from rankwright.evaluation.data_sheet import DataSheet, data_section
+from rankwright.evaluation.model_card import reproduction_section
+from rankwright.pages import Column, Facts, Figure, Note, Page, Section, Table, Text, require_packages
+from rankwright.pages.cells import number, shown, words
+
+if TYPE_CHECKING:
+    import os
+
+    from rankwright.data import RankingData
+    from rankwright.evaluation.protocol import CrossValidation, FoldResult
+    from rankwright.pages import Block, Row
+
+MOST_TRIALS = 200
+
+
+def write_crossval_page(
+    result: CrossValidation,
+    path: str | os.PathLike[str],
+    *,
+    data: RankingData | None = None,
+    reproduce: str = "",
+) -> None:
+    """Write the page of a cross-validation; with `data`, all queries together, it has a data sheet."""
+    require_packages()
+    sections = [_folds(result), *_chosen(result)]
+    if data is not None:
+        sections.append(data_section(DataSheet.of(data, metric=result.metrics[0])))
+    if reproduce:
+        sections.append(reproduction_section(reproduce))
+    Page(f"Cross-validation of {result.ranker}", summary_of(result), sections).write(path)
+
+
+def summary_of(result: CrossValidation) -> str:
+    """Return the mean over folds, with its standard error, in one sentence."""
+    metric = result.metrics[0]
+    error = result.standard_error(metric)
+    doubt = "" if np.isnan(error) else f" (standard error {error:.4f})"
+    queries = counted(len(result.per_query(metric)), "test query")
+    mean = f"{shown(result.mean(metric))} {metric}{doubt}"
+    return f"{result.ranker} has {mean} on {queries} of {_number_of_folds(result)}."
+
+
+def _number_of_folds(result: CrossValidation) -> str:
+    folds = counted(len(result.folds) // result.repeats, "fold")
+    return folds if result.repeats == 1 else f"{folds}, {result.repeats} times"
+
+
+def _name(result: CrossValidation, fold: FoldResult) -> str:
+    return fold.fold if result.repeats == 1 else f"{fold.fold}, repeat {fold.repeat}"
+
+
+def _folds(result: CrossValidation) -> Section:
+    metric = result.metrics[0]
+    intervals = [
+        (
+            _name(result, fold),
+            fold.report.mean(result.ranker, metric),
+            *fold.report.interval(result.ranker, metric),
+        )
+        for fold in result.folds
+    ]
+    drawn = [row for row in intervals if np.isfinite(row[1])]
+    caption = f"{metric} of each fold's test queries, with its 95 % bootstrap interval."
+    figures: list[Block] = [Figure(interval_chart(drawn, metric, description=caption), caption)] if drawn else []
+    columns = [Column("fold", is_text=True), *map(Column, result.metrics), Column("rounds")]
+    rows: list[Row] = [
+        (
+            words(_name(result, fold)),
+            *(number(fold.report.mean(result.ranker, one)) for one in result.metrics),
+            number(fold.best_round, ","),
+        )
+        for fold in result.folds
+    ]
+    table = Table(columns, rows, "Means over the test queries of each fold, and the number of rounds.")
+    return Section("Folds", [*figures, table, Facts(_means(result)), Note(_how(result))])
+
+
+def _means(result: CrossValidation) -> dict[str, str]:
+    return {
+        f"{metric}, mean over folds": f"{shown(result.mean(metric))} ± {shown(result.standard_error(metric))}, "
+        f"{shown(result.mean(metric, averaged_ties=True))} with ties averaged"
+        for metric in result.metrics
+    }
+
+
+def _how(result: CrossValidation) -> str:
+    tuned = {"validation": "tuned on the validation part", "out-of-fold": "tuned out of fold"}
+    how = tuned.get(result.protocol, "not tuned")
+    return (
+        f"Convention {result.convention}; parameters are {how}. ±: standard error over test queries. "
+        f"It took {result.seconds:.1f} s."
+    )
+
+
+def _chosen(result: CrossValidation) -> list[Section]:
+    """Return what folds chose, and all trials that they chose from."""
+    blocks: list[Block] = []
+    if result.chosen:
+        spelled = ", ".join(f"{name} = {value}" for name, value in result.chosen.items())
+        blocks.append(Text(f"For a model of all queries: {spelled}."))
+    trials = [(fold, trial) for fold in result.folds for trial in fold.trials]
+    if trials:
+        names = list(dict.fromkeys(name for _, trial in trials for name in trial.parameters))
+        columns = [Column("fold", is_text=True), *(Column(name, is_text=True) for name in names)]
+        rows: list[Row] = [
+            (
+                words(_name(result, fold)),
+                *(words(trial.parameters.get(name, "")) for name in names),
+                number(trial.rounds, ","),
+                number(trial.value),
+            )
+            for fold, trial in trials[:MOST_TRIALS]
+        ]
+        caption = "All settings that were tried; each fold chose the one of the highest value."
+        blocks.append(Table([*columns, Column("rounds"), Column("value")], rows, caption))
+    if len(trials) > MOST_TRIALS:
+        blocks.append(Note(f"The first {MOST_TRIALS} of {len(trials):,} trials are listed."))
+    return [Section("What was chosen", blocks)] if blocks else []

@@ -1,0 +1,36 @@
+"""Numbers as pages show them, and cells of tables made from them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from rankwright.pages.blocks import Cell
+
+UNKNOWN = "\N{EN DASH}"
+MINUS = "\N{MINUS SIGN}"
+
+
+def shown(value: float, form: str = ".4f") -> str:
+    """Return a number in this form, or a dash if it is not finite."""
+    return format(value, form).replace("-", MINUS) if math.isfinite(value) else UNKNOWN
+
+
+def shown_p_value(value: float) -> str:
+    """Return a p-value with three digits, or a dash if it is unknown."""
+    return "< 0.001" if value < 0.001 else shown(value, ".3f")
+
+
+def words(text: object, small: str = "") -> Cell:
+    """Return a cell with a text."""
+    return Cell(str(text), small)
+
+
+def number(value: float, form: str = ".4f", **options: Any) -> Cell:
+    """Return a cell with a number, which the column can be sorted by; options are those of `Cell`."""
+    return Cell(shown(value, form), value=float(value) if math.isfinite(value) else None, **options)
+
+
+def p_value(value: float) -> Cell:
+    """Return a cell with a p-value."""
+    return Cell(shown_p_value(value), value=float(value) if math.isfinite(value) else None)

@@ -1,0 +1,115 @@
+"""A browser, and pages for it to open."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+import rankwright as rw
+from auto.small_run import small_data, small_ranker
+from rankwright.evaluation.crossval_page import write_crossval_page
+from rankwright.evaluation.page import write_page
+from rankwright.evaluation.training_page import write_training_page
+
+HINT = "tests/browser/install.sh installs it"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PATIENCE = 300_000  # milliseconds; a machine may be busy
+HOSTILE = "</script><script>alert(1)</script><b>\"x\" & 'y'</b>"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api", reason=f"playwright is not installed; {HINT}")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip(f"there is no chromium; {HINT}")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="session")
+def report_page(folder):
+    """The page of three systems, with everything that a page can have."""
+    data = small_data(40, feature_names=["title BM25", "PageRank", "clicks", "age"])
+    names = [f"document {row}" for row in range(len(data))]
+    data = rw.RankingData(data.X, data.y, data.qid, feature_names=data.feature_names, document_ids=names)
+    trees = rw.LambdaMART(rounds=10, max_leaves=4, min_documents=5).fit(data)
+    boosted = rw.AdaRank(rounds=4).fit(data)
+    systems = {"LambdaMART": trees, "AdaRank": boosted, "random": np.random.default_rng(0).normal(size=len(data))}
+    report = rw.evaluate(systems, data, metrics=["ndcg@10", "map"])
+    histories = {"LambdaMART": trees.history_, "AdaRank": boosted.history_}
+    path = folder / "report.html"
+    write_page(report, path, histories=histories, systems=systems, data=data, reproduce="rankwright demo")
+    return path
+
+
+@pytest.fixture(scope="session")
+def auto_page(folder):
+    small_ranker().report(folder / "auto.html")
+    return folder / "auto.html"
+
+
+@pytest.fixture(scope="session")
+def training_page(folder):
+    ranker = rw.LambdaMART(rounds=5, max_leaves=4).fit(small_data(), validation=small_data(12))
+    write_training_page(ranker, folder / "training.html", train=small_data(), validation=small_data(12))
+    return folder / "training.html"
+
+
+@pytest.fixture(scope="session")
+def crossval_page(folder):
+    result = rw.cross_validate(rw.RankSVM(), small_data(), folds=3)
+    write_crossval_page(result, folder / "crossval.html", data=small_data(), reproduce="rankwright crossval")
+    return folder / "crossval.html"
+
+
+@pytest.fixture(scope="session")
+def hostile_page(folder):
+    """A page of systems, queries, documents and features whose names are HTML."""
+    data = small_data(8, names=HOSTILE + "{}", feature_names=[f"{HOSTILE}{number}" for number in range(4)])
+    names = [f"{HOSTILE}{row}" for row in range(len(data))]
+    data = rw.RankingData(data.X, data.y, data.qid, feature_names=data.feature_names, document_ids=names)
+    systems = {f"{HOSTILE}{number}": rw.RankSVM(C=number).fit(data) for number in (1, 2)}
+    report = rw.evaluate(systems, data, metrics=["ndcg@10"])
+    write_page(report, folder / "hostile.html", systems=systems, data=data, title=HOSTILE, reproduce=HOSTILE)
+    return folder / "hostile.html"
+
+
+@pytest.fixture
+def opened(chromium):
+    """Open a page, by default in light and on a wide screen; nothing may go wrong and nothing be asked for."""
+    contexts, faults = [], []
+
+    def open_page(path, *, scheme="light", width=1280):
+        context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("request", lambda asked: None if asked.url == path.as_uri() else faults.append(asked.url))
+        page.on("dialog", lambda dialog: faults.append(dialog.message))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-drawn]")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert [one for one in faults if not one.startswith(("data:", "blob:"))] == []
