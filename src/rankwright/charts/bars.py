@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,6 +82,7 @@ def grouped_bar_chart(
     *,
     description: str,
     x_label: str | None = None,
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> Chart:
@@ -97,10 +99,12 @@ def grouped_bar_chart(
         The alternative text.
     x_label
         What the groups are.
+    intervals
+        The lower and the upper end of the interval of some values, drawn as a line over the bar.
     """
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
     records = [
-        {"group": shown(group), "system": shown(system), "value": float(value)}
+        {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
         for group, row in list(table.items())[:MOST_GROUPS]
         for system, value in row.items()
         if drawable(value)
@@ -123,7 +127,29 @@ def grouped_bar_chart(
         first_note(len(table), "group", MOST_GROUPS),
         first_note(len(systems), "system", MOST_SERIES),
     )
-    return finished([drawn], description, *notes, title=y_label, width=width, height=height)
+    layers = [drawn, *_interval_rules(drawn.data.values, named)]
+    return finished(layers, description, *notes, title=y_label, width=width, height=height)
+
+
+def _ends(
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
+) -> dict[str, float]:
+    """Return the ends of a value's interval, if it has one that can be drawn."""
+    low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
+    return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
+
+
+def _interval_rules(records: Sequence[Record], named: Sequence[str]) -> list[Any]:
+    """Return a layer with the interval of each bar that has one; nothing if none has."""
+    alt = altair()
+    known = [one for one in records if "low" in one]
+    rules = alt.Chart(data_of(known)).mark_rule(style="interval").encode(
+        x=alt.X("group:N", sort=None),
+        xOffset=alt.XOffset("system:N", sort=list(named)),
+        y=alt.Y("low:Q"),
+        y2=alt.Y2("high:Q"),
+    )
+    return [rules] if known else []
 
 
 def difference_chart(

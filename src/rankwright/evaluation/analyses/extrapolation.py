@@ -1,0 +1,120 @@
+"""Curves fitted to values by number of training queries, and how far they can be trusted beyond them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.arrays import Doubles
+
+EXPONENTS = np.linspace(0.0, 2.0, 21)  # c of a - b n^-c; 0 is the limit a + b log n
+SAMPLES = 4_000
+SEED = 0
+LEAST_SHARE = 1e-6  # of the variance between queries, so that no size has an infinite weight
+
+
+class Measured(NamedTuple):
+    """Values by number of training queries.
+
+    Parameters
+    ----------
+    sizes
+        Numbers of training queries, ascending.
+    values
+        One row per size, one column per test query: the mean over draws of training subsets.
+    by_fold
+        For each size, the mean over the test queries of each fold (row) for each draw (column).
+    train_queries
+        Number of queries that subsets were drawn from.
+    """
+
+    sizes: Doubles
+    values: Doubles
+    by_fold: Sequence[Doubles]
+    train_queries: int
+
+
+@dataclass(frozen=True, eq=False)
+class Extrapolation:
+    """Predictions at some sizes: the best ones, and samples of them (rows) that show how sure they are."""
+
+    best: Doubles
+    samples: Doubles
+
+    def estimates(self) -> list[tuple[float, float, float]]:
+        """Return value, lower and upper end of the 95 % interval at each size."""
+        low, high = np.quantile(self.samples, [0.025, 0.975], axis=0)
+        return [tuple(map(float, one)) for one in zip(self.best, low, high, strict=True)]  # type: ignore[misc]
+
+    def difference(self, one: int, other: int) -> tuple[float, float, float]:
+        """Return the value at one place minus that at another, with its interval."""
+        low, high = np.quantile(self.samples[:, one] - self.samples[:, other], [0.025, 0.975])
+        return float(self.best[one] - self.best[other]), float(low), float(high)
+
+
+def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
+    """Fit curves a - b n^-c to the means, and predict the values at other sizes.
+
+    A sample draws test queries with replacement, adds the noise of the training subsets, and draws the exponent c by
+    how well it fits: a few sizes determine it badly, and it decides most about what lies beyond them.
+    """
+    known = measured.values[:, ~np.isnan(measured.values).any(axis=0)]
+    n_queries = known.shape[1]
+    if n_queries < 2:
+        raise InputError("A learning curve needs at least two test queries with values.")
+    random = np.random.default_rng(SEED)
+    shared, own = training_noise(measured, n_queries)
+    own = np.maximum(own, LEAST_SHARE * max(float(known.var(axis=1).mean()), LEAST_SHARE))
+    counts = random.multinomial(n_queries, np.full(n_queries, 1.0 / n_queries), SAMPLES)
+    noise = random.normal(size=(SAMPLES, 1)) * np.sqrt(shared) + random.normal(size=(SAMPLES, len(own))) * np.sqrt(own)
+    everything = np.vstack([known.mean(axis=1), counts @ known.T / n_queries + noise])
+    fits = [_fit(measured.sizes, everything, own, sizes, exponent) for exponent in EXPONENTS]
+    misfits = np.array([misfit[0] for _, misfit in fits])
+    weights = np.exp(-0.5 * (misfits - misfits.min()))
+    weights /= weights.sum()
+    predicted = np.array([prediction for prediction, _ in fits])  # exponent, sample, size
+    drawn = random.choice(len(EXPONENTS), SAMPLES, p=weights)
+    return Extrapolation(np.tensordot(weights, predicted[:, 0], 1), predicted[drawn, np.arange(SAMPLES) + 1])
+
+
+def training_noise(measured: Measured, n_queries: int) -> tuple[float, Doubles]:
+    """Return the variance of the means by the choice of training queries: what all sizes share, and that of each.
+
+    The variance of one ranker's value by its training set is taken to fall as 1 / size. Draws of one fold show it,
+    though reduced, since they come from the same queries and overlap. The means of all sizes share the part of it
+    that comes from the judged queries as a whole; the rest shrinks with the number of draws.
+    """
+    inside = [
+        float(np.nanmean(folds.var(axis=1, ddof=1))) * size / (1.0 - size / measured.train_queries)
+        for size, folds in zip(measured.sizes, measured.by_fold, strict=True)
+        if folds.shape[1] > 1 and size < measured.train_queries
+    ]
+    of_one_query = float(np.mean(inside))
+    n_draws = np.array([folds.size for folds in measured.by_fold])
+    outside = np.maximum(0.0, 1.0 - measured.sizes / n_queries)
+    return of_one_query / n_queries, of_one_query / measured.sizes * outside / n_draws
+
+
+def _fit(
+    sizes: Doubles, means: Doubles, noise: Doubles, wanted: Doubles, exponent: float
+) -> tuple[Doubles, Doubles]:
+    """Return the predictions of weighted least squares for every row of means, and its weighted squared misfit."""
+    basis, weights = _basis(sizes, exponent), 1.0 / noise
+    centre = np.average(basis, weights=weights)
+    apart = basis - centre
+    level = means @ weights / weights.sum()
+    slope = means @ (weights * apart) / (weights @ apart**2)
+    misfit = ((means - level[:, None] - slope[:, None] * apart) ** 2) @ weights
+    return level[:, None] + slope[:, None] * (_basis(wanted, exponent) - centre), misfit
+
+
+def _basis(sizes: Doubles, exponent: float) -> Doubles:
+    """Return log n or -n^-c, which rise with n."""
+    return np.log(sizes) if exponent == 0.0 else -(sizes**-exponent)
