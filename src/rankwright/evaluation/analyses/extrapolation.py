@@ -12,6 +12,8 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
 
 EXPONENTS = np.linspace(0.0, 2.0, 21)  # c of a - b n^-c; 0 is the limit a + b log n
@@ -28,17 +30,27 @@ class Measured(NamedTuple):
     sizes
         Numbers of training queries, ascending.
     values
-        One row per size, one column per test query: the mean over draws of training subsets.
-    by_fold
-        For each size, the mean over the test queries of each fold (row) for each draw (column).
+        For each size one row per draw of training subsets, one column per test query; no value is NaN.
+    folds
+        The fold of each test query; one ranker per fold and draw gave the values.
     train_queries
         Number of queries that subsets were drawn from.
     """
 
     sizes: Doubles
-    values: Doubles
-    by_fold: Sequence[Doubles]
+    values: Sequence[Doubles]
+    folds: NDArray[np.int64]
     train_queries: int
+
+    @property
+    def n_queries(self) -> int:
+        """Number of test queries."""
+        return len(self.folds)
+
+    @property
+    def by_query(self) -> Doubles:
+        """The mean over draws: one row per size, one column per test query."""
+        return np.array([one.mean(axis=0) for one in self.values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +77,15 @@ def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
     A sample draws test queries with replacement, adds the noise of the training subsets, and draws the exponent c by
     how well it fits: a few sizes determine it badly, and it decides most about what lies beyond them.
     """
-    known = measured.values[:, ~np.isnan(measured.values).any(axis=0)]
-    n_queries = known.shape[1]
+    n_queries, known = measured.n_queries, measured.by_query
     if n_queries < 2:
         raise InputError("A learning curve needs at least two test queries with values.")
     random = np.random.default_rng(SEED)
-    shared, own = training_noise(measured, n_queries)
+    shared, own = training_noise(measured)
     own = np.maximum(own, LEAST_SHARE * max(float(known.var(axis=1).mean()), LEAST_SHARE))
     counts = random.multinomial(n_queries, np.full(n_queries, 1.0 / n_queries), SAMPLES)
-    noise = random.normal(size=(SAMPLES, 1)) * np.sqrt(shared) + random.normal(size=(SAMPLES, len(own))) * np.sqrt(own)
+    draws = random.normal(size=(SAMPLES, len(own) + 1))
+    noise = draws[:, :1] * np.sqrt(shared) + draws[:, 1:] * np.sqrt(own)
     everything = np.vstack([known.mean(axis=1), counts @ known.T / n_queries + noise])
     fits = [_fit(measured.sizes, everything, own, sizes, exponent) for exponent in EXPONENTS]
     misfits = np.array([misfit[0] for _, misfit in fits])
@@ -84,22 +96,35 @@ def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
     return Extrapolation(np.tensordot(weights, predicted[:, 0], 1), predicted[drawn, np.arange(SAMPLES) + 1])
 
 
-def training_noise(measured: Measured, n_queries: int) -> tuple[float, Doubles]:
+def training_noise(measured: Measured) -> tuple[float, Doubles]:
     """Return the variance of the means by the choice of training queries: what all sizes share, and that of each.
 
     The variance of one ranker's value by its training set is taken to fall as 1 / size. Draws of one fold show it,
     though reduced, since they come from the same queries and overlap. The means of all sizes share the part of it
     that comes from the judged queries as a whole; the rest shrinks with the number of draws.
     """
-    inside = [
-        float(np.nanmean(folds.var(axis=1, ddof=1))) * size / (1.0 - size / measured.train_queries)
-        for size, folds in zip(measured.sizes, measured.by_fold, strict=True)
-        if folds.shape[1] > 1 and size < measured.train_queries
+    drawn = [
+        _variances(values, measured.folds) * size / (1.0 - size / measured.train_queries)
+        for size, values in zip(measured.sizes, measured.values, strict=True)
+        if len(values) > 1 and size < measured.train_queries
     ]
-    of_one_query = float(np.mean(inside))
-    n_draws = np.array([folds.size for folds in measured.by_fold])
-    outside = np.maximum(0.0, 1.0 - measured.sizes / n_queries)
-    return of_one_query / n_queries, of_one_query / measured.sizes * outside / n_draws
+    of_rankers, of_folds = np.mean(drawn, axis=0)
+    n_fits = np.array([len(values) for values in measured.values]) * len(np.unique(measured.folds))
+    outside = np.maximum(0.0, 1.0 - measured.sizes / measured.n_queries)
+    return of_rankers / measured.n_queries, of_folds / measured.sizes * outside / n_fits
+
+
+def _variances(values: Doubles, folds: NDArray[np.int64]) -> Doubles:
+    """Return the variance between draws of the expected value of a ranker, and of its mean over a fold's queries.
+
+    The latter also has the noise of the few queries that judge: their own variance divided by their number.
+    """
+    _, fold, sizes = np.unique(folds, return_inverse=True, return_counts=True)
+    means = np.array([np.bincount(fold, row) / sizes for row in values])
+    of_folds = float(means.var(axis=0, ddof=1).mean())
+    of_queries, size = float(values.var(axis=0, ddof=1).mean()), float(sizes.mean())
+    of_rankers = (size * of_folds - of_queries) / (size - 1.0) if size > 1 else of_folds
+    return np.array([max(0.0, of_rankers), of_folds])
 
 
 def _fit(

@@ -170,8 +170,8 @@ def learning_curve(
 
     how = Fitting(asked, convention, workers, on_fit)
     found = fit_out_of_fold(variants, data, division, how)
-    measured = _measured(found, str(asked[0]), np.mean(chosen, axis=0), draws)
-    return _result(name_of(ranker), str(asked[0]), measured)
+    measured = _measured(found, np.mean(chosen, axis=0))
+    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(found))
 
 
 def count_learning_fits(n_queries: int, sizes: Sequence[float] | None, draws: int) -> int:
@@ -232,26 +232,22 @@ def _name(place: int, draw: int) -> str:
     return f"size {place}, draw {draw}"
 
 
-def _measured(found: OutOfFold, metric: str, sizes: Doubles, draws: int) -> Measured:
-    """Return the values of all sizes: the mean over draws per query, and the means of each fold and draw."""
-    known = [
-        [found.values[_name(place, draw), metric] for draw in range(draws) if (_name(place, draw), metric) in found.values]
-        for place in range(len(sizes))
-    ]
-    folds = [found.folds == fold for fold in np.unique(found.folds)]
-    by_fold = [np.array([[mean_over_queries(one[fold]) for one in size] for fold in folds]) for size in known]
-    return Measured(sizes, np.array([np.mean(size, axis=0) for size in known]), by_fold, found.train_queries)
+def _measured(found: OutOfFold, sizes: Doubles) -> Measured:
+    """Return the values of all sizes and draws, without queries that the metric leaves out."""
+    counted_in = ~np.isnan(next(iter(found.values.values())))
+    by_size: dict[str, list[Doubles]] = {}
+    for (name, _), values in found.values.items():
+        by_size.setdefault(name.partition(",")[0], []).append(values[counted_in])
+    return Measured(sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries)
 
 
-def _result(ranker: str, metric: str, measured: Measured) -> LearningCurve:
-    n_queries = measured.values.shape[1]
-    smallest = float(measured.sizes[0])
-    along = np.geomspace(smallest, 2 * n_queries, CURVE_POINTS)
+def _result(ranker: str, metric: str, measured: Measured, n_queries: int) -> LearningCurve:
+    along = np.geomspace(measured.sizes[0], 2 * n_queries, CURVE_POINTS)
     found = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
     *curve, now, doubled = (Estimate(*one) for one in found.estimates())
     points = [
         SizePoint(float(size), Estimate(mean_over_queries(values), *mean_interval(values)))
-        for size, values in zip(measured.sizes, measured.values, strict=True)
+        for size, values in zip(measured.sizes, measured.by_query, strict=True)
     ]
     drawn = tuple((float(x), *one) for x, one in zip(along, curve, strict=True))
     gain = Estimate(*found.difference(-1, -2))
