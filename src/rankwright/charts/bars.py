@@ -11,30 +11,33 @@ from rankwright.charts.drawing import (
     MOST_SERIES,
     Record,
     colour,
-    data_of,
     drawable,
     evenly,
     finished,
+    first_note,
+    layer,
     left_out_note,
     quantity,
     require_some,
+    sample_note,
     shown,
 )
 from rankwright.charts.packages import altair
 from rankwright.charts.theme import HEIGHT, WIDTH
-from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.arrays import Doubles
     from rankwright.charts.chart import Chart
 
 MOST_ROWS = 50
 MOST_GROUPS = 30
-MOST_BARS = 2000  # of differences; more are narrower than a pixel
+MOST_BARS = 2000  # of differences; more would be narrower than a pixel
+WIDE_ENOUGH = 4  # pixels of a bar with a gap beside it
 ROW = 22  # pixels
 
 
@@ -50,30 +53,37 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
     description
         The alternative text.
     """
-    known = {shown(name): float(value) for name, value in values.items() if drawable(value)}
-    left_out = len(values) - len(known)
-    require_some(known, left_out)
-    records = [{"name": name, "value": value} for name, value in list(known.items())[:MOST_ROWS]]
+    known: list[Record] = [
+        {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
+    ]
+    require_some(known, len(values))
+    bars = known[:MOST_ROWS]
     alt = altair()
-    bars = alt.Chart(data_of(records)).encode(
-        x=quantity(alt.X, "value", None, domain=_room_for_numbers(known.values()), labels=False, grid=False),
-        y=row_names([one["name"] for one in records]),
-        tooltip=[alt.Tooltip("name:N"), alt.Tooltip("value:Q", format=".4~g")],
+    base = layer("bars").encode(
+        x=quantity(alt.X, "value", None, _bar_ends([one["value"] for one in bars]), labels=False, grid=False),
+        y=row_names([one["name"] for one in bars]),
+        tooltip=["name:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     number = alt.Text("value:Q", format=".3~g")
     layers = [
-        bars.mark_bar(height={"band": 0.72}),
-        bars.transform_filter("datum.value >= 0").mark_text(align="left", dx=5, style="note").encode(text=number),
-        bars.transform_filter("datum.value < 0").mark_text(align="right", dx=-5, style="note").encode(text=number),
+        base.mark_bar(height={"band": 0.72}),
+        base.transform_filter("datum.value >= 0").mark_text(align="left", dx=5, style="note").encode(text=number),
+        base.transform_filter("datum.value < 0").mark_text(align="right", dx=-5, style="note").encode(text=number),
     ]
-    notes = left_out_note(left_out), first_note(len(known), "bar")
-    return finished(layers, description, *notes, title=x_label, width=width, height=alt.Step(ROW))
+    notes = left_out_note(len(values) - len(known)), first_note(len(known), "bar", MOST_ROWS)
+    return finished(layers, {"bars": bars}, description, *notes, title=x_label, width=width, height=alt.Step(ROW))
 
 
-def _room_for_numbers(values: Collection[float]) -> tuple[float, float]:
-    """Return the range of bars from zero, with room beyond the negative ones for their numbers."""
+def _bar_ends(values: Collection[float]) -> tuple[float, float]:
+    """Return the range of bars from zero, with room for the numbers of the negative ones."""
     low, high = min(0.0, *values), max(0.0, *values)
-    return low - (0.12 * (high - low) if low < 0 else 0.0), high or (low == 0.0)
+    return low - (0.12 * (high - low) if low < 0 else 0.0), high if low < high else 1.0
+
+
+def row_names(names: Sequence[str]) -> Any:
+    """Return the encoding of names down the left side, in this order."""
+    alt = altair()
+    return alt.Y("name:N", sort=list(names), axis=alt.Axis(title=None, grid=False))
 
 
 def grouped_bar_chart(
@@ -100,56 +110,49 @@ def grouped_bar_chart(
     x_label
         What the groups are.
     intervals
-        The lower and the upper end of the interval of some values, drawn as a line over the bar.
+        For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
     """
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
-    records = [
+    named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
+    given: list[Record] = [
         {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
-        for group, row in list(table.items())[:MOST_GROUPS]
-        for system, value in row.items()
-        if drawable(value)
+        for group in groups
+        for system, value in table[group].items()
+        if shown(system) in named
     ]
-    total = sum(map(len, list(table.values())[:MOST_GROUPS]))
-    require_some(records, total)
-    named = systems[:MOST_SERIES]
+    bars = [one for one in given if drawable(one["value"])]
+    require_some(bars, len(given))
     alt = altair()
-    bars = alt.Chart(data_of([one for one in records if one["system"] in named])).mark_bar()
-    groups = alt.Axis(title=x_label, labelAngle=0, labelLimit=width // len(table), labelOverlap=True)
-    drawn = bars.encode(
-        x=alt.X("group:N", sort=None, axis=groups, scale=alt.Scale(paddingInner=0.25)),
-        xOffset=alt.XOffset("system:N", sort=named),
+    axis = alt.Axis(title=x_label, labelAngle=0, labelLimit=width // len(groups), labelOverlap=True)
+    places = {
+        "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
+        "xOffset": alt.XOffset("system:N", sort=named),
+    }
+    drawn = layer("bars").mark_bar().encode(
+        **places,
         y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
         color=colour(named, legend=True, field="system"),
         tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     notes = (
-        left_out_note(total - len(records)),
+        left_out_note(len(given) - len(bars)),
         first_note(len(table), "group", MOST_GROUPS),
         first_note(len(systems), "system", MOST_SERIES),
     )
-    layers = [drawn, *_interval_rules(drawn.data.values, named)]
-    return finished(layers, description, *notes, title=y_label, width=width, height=height)
+    layers, data = [drawn], {"bars": bars}
+    if lines := [one for one in bars if "low" in one]:
+        rules = layer("intervals").mark_rule(style="over-bar")
+        layers.append(rules.encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
+        data["intervals"] = lines
+    return finished(layers, data, description, *notes, title=y_label, width=width, height=height)
 
 
 def _ends(
     intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
 ) -> dict[str, float]:
-    """Return the ends of a value's interval, if it has one that can be drawn."""
+    """Return the ends of the interval of a value, if it has one that can be drawn."""
     low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
     return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
-
-
-def _interval_rules(records: Sequence[Record], named: Sequence[str]) -> list[Any]:
-    """Return a layer with the interval of each bar that has one; nothing if none has."""
-    alt = altair()
-    known = [one for one in records if "low" in one]
-    rules = alt.Chart(data_of(known)).mark_rule(style="interval").encode(
-        x=alt.X("group:N", sort=None),
-        xOffset=alt.XOffset("system:N", sort=list(named)),
-        y=alt.Y("low:Q"),
-        y2=alt.Y2("high:Q"),
-    )
-    return [rules] if known else []
 
 
 def difference_chart(
@@ -178,23 +181,25 @@ def difference_chart(
         The alternative text.
     """
     values = np.asarray(differences, dtype=np.float64)
-    if values.ndim != 1 or len(values) != len(names):
+    if values.shape != (len(names),):
         raise InputError(f"There are {values.size} differences but {len(names)} names of queries.")
     finite = np.flatnonzero(np.isfinite(values))
     require_some(finite.tolist(), len(values))
     order = finite[np.argsort(-values[finite], kind="stable")]
     sides = [f"better ({(values[order] > 0).sum():,})", f"worse ({(values[order] < 0).sum():,})"]
-    records = _difference_records(values, names, order, sides)
-    layers = _difference_layers(records, sides, len(order))
-    sampled = f"{len(records):,} of {len(order):,} queries are drawn." if len(records) < len(order) else ""
-    notes = left_out_note(len(values) - len(order)), sampled
-    return finished(layers, description, *notes, title=y_label, width=width, height=height)
+    bars = _difference_bars(values, names, order, sides, width)
+    notes = left_out_note(len(values) - len(order)), sample_note(len(bars), len(order), "query")
+    datasets = {"queries": bars, "zero": [{"zero": 0}]}
+    layers = _difference_layers(sides, len(order))
+    return finished(layers, datasets, description, *notes, title=y_label, width=width, height=height)
 
 
-def _difference_records(values: Any, names: Sequence[object], order: Any, sides: list[str]) -> list[Record]:
+def _difference_bars(
+    values: Doubles, names: Sequence[object], order: NDArray[np.int64], sides: Sequence[str], width: int
+) -> list[Record]:
     kept = evenly(len(order), MOST_BARS)
     step = len(order) / len(kept)
-    filled = step if len(kept) > WIDTH // 4 else 0.88 * step  # with gaps where bars are wide enough
+    filled = step * (0.88 if len(kept) * WIDE_ENOUGH <= width else 1.0)
     return [
         {
             "query": shown(names[order[place]]),
@@ -207,30 +212,17 @@ def _difference_records(values: Any, names: Sequence[object], order: Any, sides:
     ]
 
 
-def _difference_layers(records: list[Record], sides: list[str], total: int) -> list[Any]:
+def _difference_layers(sides: Sequence[str], total: int) -> list[Any]:
     alt = altair()
     picked = alt.selection_point(name="picked", fields=["query"])
-    x = quantity(alt.X, "from", "queries, best first", domain=(0, total), grid=False, tickMinStep=1)
-    bars = alt.Chart(data_of(records)).mark_bar(cursor="pointer", cornerRadiusEnd=0)
+    bars = layer("queries", name="bars").mark_bar(cursor="pointer", cornerRadiusEnd=0, aria=False)
     drawn = bars.encode(
-        x=x,
-        x2=alt.X2("to:Q"),
+        x=quantity(alt.X, "from", "queries, best first", (0, total), grid=False, tickMinStep=1),
+        x2="to:Q",
         y=alt.Y("difference:Q", axis=alt.Axis(title=None, tickCount=6), scale=alt.Scale(nice=False)),
         y2=alt.Y2Datum(0),
         color=colour(sides, legend=True, field="side"),
         opacity=alt.condition(picked, alt.value(1.0), alt.value(0.35)),
         tooltip=["query:N", alt.Tooltip("difference:Q", format="+.4f")],
     ).add_params(picked)
-    zero = alt.Chart(data_of([{"zero": 0}])).mark_rule(style="zero").encode(y="zero:Q")
-    return [drawn, zero]
-
-
-def row_names(names: Sequence[str]) -> Any:
-    """Return the encoding of names down the left side, in this order."""
-    alt = altair()
-    return alt.Y("name:N", sort=list(names), axis=alt.Axis(title=None, grid=False))
-
-
-def first_note(total: int, noun: str, most: int = MOST_ROWS) -> str:
-    """Return a sentence if only the first of many things are drawn; else nothing."""
-    return f"The first {most} of {counted(total, noun)} are drawn." if total > most else ""
+    return [drawn, layer("zero").mark_rule(style="zero").encode(y="zero:Q")]

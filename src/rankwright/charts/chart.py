@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
 from rankwright.charts.packages import vl_convert
+from rankwright.charts.standalone import standalone_page
 from rankwright.charts.theme import config
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
@@ -47,28 +48,30 @@ class Chart:
 
     def svg(self) -> str:
         """Return the chart as the text of an SVG file, on white."""
-        drawn: str = vl_convert().vegalite_to_svg(self._still(), config=config())
+        drawn: str = vl_convert().vegalite_to_svg(self._still())
         return drawn.replace("<svg ", f'<svg role="img" aria-label={quoteattr(self.description)} ', 1)
 
     def png(self) -> bytes:
         """Return the chart as the content of a PNG file, on white."""
-        content: bytes = vl_convert().vegalite_to_png(self._still(), config=config(), scale=PIXELS)
+        content: bytes = vl_convert().vegalite_to_png(self._still(), scale=PIXELS)
         return content
 
     def html(self) -> str:
         """Return the chart as a page that answers the pointer and needs no network."""
-        page: str = vl_convert().vegalite_to_html(self.spec, config=config(), bundle=True)
-        return page
+        return standalone_page(self.spec, self.description)
 
     def json(self) -> str:
         """Return the specification, with the light configuration, as JSON."""
         return json.dumps({**self.spec, "config": config()}, ensure_ascii=False, indent=1) + "\n"
 
     def _still(self) -> dict[str, Any]:
-        """Return the specification without the layers that only answer the pointer."""
-        if "layer" not in self.spec:
-            return self.spec
-        return {**self.spec, "layer": [one for one in self.spec["layer"] if one.get("name") != HOVER]}
+        """Return the specification of a picture: in light, without what only answers the pointer.
+
+        The description of the whole serves readers better than labels on each mark, which also make files large.
+        """
+        layers = [one for one in self.spec["layer"] if one.get("name") != HOVER]
+        selections = [one for one in self.spec.get("params", []) if HOVER not in one.get("views", [])]
+        return {**self.spec, "layer": layers, "params": selections, "config": config() | {"aria": False}}
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
         """Return the chart for a notebook."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.charts.chart import Chart
 from rankwright.charts.packages import altair
+from rankwright.charts.ticks import log_ticks
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Record = dict[str, Any]
 
@@ -33,17 +34,27 @@ def drawable(*numbers: float, log: bool = False) -> bool:
     return all(map(math.isfinite, numbers)) and (not log or numbers[0] > 0)
 
 
-def require_some(records: Sequence[object], left_out: int = 0) -> None:
+def require_some(drawn: Collection[object], given: int) -> None:
     """Refuse a chart of nothing."""
-    if not records:
-        reason = f": none of {counted(left_out, 'value')} is finite" if left_out else ""
+    if not drawn:
+        reason = f": none of {counted(given, 'value')} is finite" if given else ""
         raise InputError(f"There is nothing to draw{reason}.")
 
 
-def left_out_note(number: int, log: bool = False) -> str:
+def left_out_note(number: int, *, log: bool = False) -> str:
     """Return a sentence about values that are not drawn; empty if there are none."""
-    verb, kind = ("is", "are")[number != 1], "positive and finite" if log else "finite"
+    verb, kind = "is" if number == 1 else "are", "positive and finite" if log else "finite"
     return f"{counted(number, 'value')} {verb} left out: not {kind}." if number else ""
+
+
+def first_note(total: int, noun: str, most: int) -> str:
+    """Return a sentence about drawing only the first of many things; empty if all are drawn."""
+    return f"The first {most:,} of {counted(total, noun)} are drawn." if total > most else ""
+
+
+def sample_note(drawn: int, total: int, noun: str) -> str:
+    """Return a sentence about drawing evenly spaced ones of many things; empty if all are drawn."""
+    return f"{drawn:,} of {counted(total, noun)} are drawn, evenly spaced." if drawn < total else ""
 
 
 def evenly(total: int, most: int) -> list[int]:
@@ -57,33 +68,31 @@ def padded(values: Iterable[float]) -> list[float]:
     """Return the range of values with some room beyond its ends."""
     known = list(values)
     low, high = min(known), max(known)
-    room = ROOM * (high - low) or abs(high) * ROOM or 1.0
+    room = ROOM * (high - low) or ROOM * abs(high) or 1.0
     return [low - room, high + room]
 
 
-def data_of(records: Sequence[Record]) -> Any:
-    """Return records as data of a layer."""
-    return altair().InlineData(values=list(records))
+def log_padded(values: Iterable[float]) -> list[float]:
+    """Return the range of positive values with some room beyond its ends, for a logarithmic scale."""
+    return [10**one for one in padded(map(math.log10, values))]
 
 
 def colour(names: Sequence[str], *, legend: bool = False, field: str = "series") -> Any:
     """Return the encoding of series by the colours of the theme, in this order."""
     alt = altair()
-    key = alt.Legend(symbolLimit=MOST_SERIES) if legend else None
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(names)), legend=key)
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(names)), legend=alt.Legend() if legend else None)
 
 
 def quantity(
-    kind: Any, field: str, title: str | None, *, domain: Any = None, log: bool = False, **axis: Any
+    kind: Any, field: str, title: str | None, domain: Sequence[float], *, log: bool = False, **axis: Any
 ) -> Any:
     """Return the encoding of numbers along x or y (`kind` is altair's class)."""
     alt = altair()
-    ends = alt.Undefined if domain is None else list(domain)
-    # A logarithmic scale has no zero, which Vega-Lite would warn about.
-    scale = (
-        alt.Scale(type="log", domain=ends, nice=False) if log else alt.Scale(domain=ends, zero=False, nice=False)
-    )
-    return kind(f"{field}:Q", scale=scale, axis=alt.Axis(title=title, **{"tickCount": TICKS} | axis))
+    # Vega-Lite warns of zero in a logarithmic scale, even if it is to be without.
+    options = {"type": "log"} if log else {"zero": False}
+    axis = {"tickCount": TICKS} | (log_ticks(domain) if log else {}) | axis
+    scale = alt.Scale(domain=list(domain), nice=False, **options)
+    return kind(f"{field}:Q", scale=scale, axis=alt.Axis(title=title, **axis))
 
 
 def whole_steps(values: Iterable[float]) -> dict[str, Any]:
@@ -91,11 +100,26 @@ def whole_steps(values: Iterable[float]) -> dict[str, Any]:
     return {"tickMinStep": 1} if all(float(one).is_integer() for one in values) else {}
 
 
-def finished(layers: Sequence[Any], description: str, *notes: str, **properties: Any) -> Chart:
-    """Return layers as a chart; notes are added to the description, `properties` are altair's."""
+def layer(data: str, **options: Any) -> Any:
+    """Return a layer that shows one of the finished chart's datasets."""
     alt = altair()
+    return alt.Chart(alt.NamedData(data), **options)
+
+
+def finished(
+    layers: Sequence[Any],
+    datasets: Mapping[str, Sequence[Record]],
+    description: str,
+    *notes: str,
+    **properties: Any,
+) -> Chart:
+    """Return layers, from the back to the front, as a chart.
+
+    Notes are added to the description; `properties` are altair's. Data are added at the end, as altair would check
+    every record of them.
+    """
     whole = shown(" ".join(filter(None, (description, *notes))))
-    drawn = alt.layer(*layers).properties(description=whole, **properties)
+    drawn = altair().layer(*layers).properties(description=whole, **properties)
     spec: dict[str, Any] = drawn.to_dict()
     spec.pop("config", None)  # of altair's own theme
-    return Chart(spec, whole)
+    return Chart({**spec, "datasets": {name: list(records) for name, records in datasets.items()}}, whole)

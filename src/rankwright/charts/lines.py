@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from rankwright.charts.chart import HOVER, Chart
+from rankwright.charts.chart import HOVER
 from rankwright.charts.drawing import (
     MOST_SERIES,
     Record,
     colour,
-    data_of,
     drawable,
     finished,
+    layer,
     left_out_note,
     padded,
     quantity,
@@ -23,15 +24,20 @@ from rankwright.charts.drawing import (
 )
 from rankwright.charts.packages import altair
 from rankwright.charts.theme import DASHES, FONT_SIZE, HEIGHT, WIDTH
+from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-MOST_POINTS = 1200  # of one curve; two for each pixel
-MOST_DOTS = 12  # a curve of so few points shows them
+    from rankwright.charts.chart import Chart
+
+MOST_POINTS = 12_000  # of all curves
+MOST_OF_CURVE = 3000
 MOST_HOVERED = 2000  # points that answer the pointer
+MOST_DOTS = 12  # a curve of so few points shows them
 NAME_WIDTH = 200
+NAME_HEIGHT = FONT_SIZE + 3
 NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -44,6 +50,7 @@ def line_chart(
     marked: Mapping[str, tuple[float, float]] = NONE,
     x_log: bool = False,
     dashed: Collection[str] = (),
+    faint: Collection[str] = (),
     bands: Mapping[str, Sequence[tuple[float, float, float]]] = NONE,
     width: int = WIDTH,
     height: int = HEIGHT,
@@ -51,12 +58,12 @@ def line_chart(
     """Return one line per curve, through its points in the given order, with its name beside its end.
 
     A line is broken where a point is not finite, and thinned to its extremes where it has thousands of points. The
-    first eight curves have a colour and a name; the others are drawn faintly.
+    first eight curves have a colour and a name; further ones are drawn faintly.
 
     Parameters
     ----------
     curves
-        The points (x, y) of each curve.
+        The points (x, y) of each curve. The name of a single curve may be empty.
     x_label, y_label
         The labels of the axes.
     description
@@ -66,129 +73,114 @@ def line_chart(
     x_log
         Whether x has a logarithmic scale.
     dashed
-        Names of the curves to draw dashed, such as bounds.
+        Names of curves to draw dashed, such as bounds.
+    faint
+        Names of curves to draw faintly and without names, as a background.
     bands
-        For some of the curves (x, low, high), drawn faintly behind it, such as an interval.
+        For some of the curves (x, low, high), drawn behind it, such as an interval.
     """
-    _require_curves(marked, dashed, bands, curves)
-    records, left_out = _records(curves, x_log)
+    _require_curves(curves, *marked, *dashed, *faint, *bands)
+    named = [shown(name) for name in curves if name not in faint][:MOST_SERIES]
+    looks = {name: "dashed" if name in dashed else "solid" for name in curves if shown(name) in named}
+    records, left_out = _records(curves, looks, log=x_log)
     require_some(records, left_out)
-    band_records = [
-        {"series": shown(name), "x": x, "low": low, "high": high}
+    behind = [
+        {"series": shown(name), "x": float(x), "low": float(low), "high": float(high)}
         for name, points in bands.items()
         for x, low, high in points
         if drawable(x, low, high, log=x_log)
     ]
-    spots = [_point(name, x, y) for name, (x, y) in marked.items() if drawable(x, y, log=x_log)]
-    drawing = _Lines(records, band_records, spots, list(map(shown, curves)), set(map(shown, dashed)))
-    layers = drawing.layers(x_label, x_log=x_log, height=height)
-    others = len(curves) - MOST_SERIES
-    faint = f"{others} more curves are drawn faintly and without names." if others > 0 else ""
-    notes = (left_out_note(left_out, x_log), faint)
-    return finished(layers, description, *notes, title=y_label, width=width, height=height)
+    spots = [_point(name, *place) for name, place in marked.items() if drawable(*place, log=x_log)]
+    datasets = {"curves": records, "bands": behind, "dots": _dots(records), "marked": spots}
+    heights = [
+        one[key] for some in datasets.values() for one in some for key in ("y", "low", "high") if key in one
+    ]
+    y_domain = padded(heights)
+    datasets["names"] = _names(records, named, y_domain, height)
+    layers = _layers(datasets, named, x_label, y_domain, log=x_log)
+    others = len(curves) - len(faint) - len(named)
+    unnamed = f"{counted(others, 'further curve')} drawn faintly and without a name." if others > 0 else ""
+    notes = left_out_note(left_out, log=x_log), unnamed
+    return finished(layers, datasets, description, *notes, title=y_label, width=width, height=height)
 
 
-class _Lines:
-    """The records of a line chart, and the layers that show them."""
+def _require_curves(curves: Mapping[str, Any], *names: str) -> None:
+    unknown = [name for name in names if name not in curves]
+    if unknown:
+        raise InputError(f"There is no curve {unknown[0]!r}; there are {', '.join(map(repr, curves)) or 'none'}.")
 
-    def __init__(
-        self, records: list[Record], bands: list[Record], spots: list[Record], names: list[str], dashed: set[str]
-    ) -> None:
-        self.records, self.bands, self.spots, self.dashed = records, bands, spots, dashed
-        self.named, self.faint = names[:MOST_SERIES], set(names[MOST_SERIES:])
-        across = [*records, *bands, *spots]
-        self.x_domain = min(one["x"] for one in across), max(one["x"] for one in across)
-        heights = [one[key] for one in across for key in ("y", "low", "high") if key in one]
-        self.y_domain = padded(heights)
 
-    def layers(self, x_label: str, *, x_log: bool, height: int) -> list[Any]:
-        """Return the layers from the back to the front."""
-        alt = altair()
-        steps = whole_steps(one["x"] for one in self.records)
-        self.x = quantity(alt.X, "x", x_label, domain=self._x_ends(x_log), log=x_log, grid=False, **steps)
-        self.y = quantity(alt.Y, "y", None, domain=self.y_domain, tickCount=6)
-        groups = [
-            ("area", self.bands, {"opacity": 0.18}),
-            ("line", self._of(self.faint), {"style": "background"}),
-            ("line", self._of(set(self.named) - self.dashed), {}),
-            ("line", self._of(set(self.named) & self.dashed), {"strokeDash": DASHES}),
-            ("point", [*self._dots(), *self.spots], {}),
-        ]
-        drawn = [self._layer(kind, records, options) for kind, records, options in groups if records]
-        drawn += [self._names(height)] if len(self.named) > 1 else []
-        return [*drawn, self._hover()] if len(self.records) <= MOST_HOVERED else drawn
+def _point(name: str, x: float, y: float, **more: Any) -> Record:
+    return {"series": shown(name), "x": float(x), "y": float(y), **more}
 
-    def _x_ends(self, log: bool) -> tuple[float, float] | list[float]:
-        low, high = self.x_domain
-        if low < high:
-            return low, high
-        return (low / 2, low * 2) if log else padded([low])
 
-    def _of(self, names: set[str]) -> list[Record]:
-        return [one for one in self.records if one["series"] in names]
+def _records(
+    curves: Mapping[str, Sequence[tuple[float, float]]], looks: Mapping[str, str], *, log: bool
+) -> tuple[list[Record], int]:
+    """Return the points that can be drawn, and how many cannot."""
+    records: list[Record] = []
+    left_out = 0
+    most = min(MOST_OF_CURVE, MOST_POINTS // max(1, len(curves)))
+    for name, points in curves.items():
+        look, segment = looks.get(name, "faint"), 0
+        kept: list[Record] = []
+        for place, (x, y) in enumerate(points):
+            if drawable(x, y, log=log):
+                kept.append(_point(name, x, y, look=look, segment=segment, place=place))
+            else:
+                left_out, segment = left_out + 1, segment + 1
+        records += _thinned(kept, most)
+    return records, left_out
 
-    def _dots(self) -> Iterator[Record]:
-        """Yield the points that a line would not show: of curves with few points, and single ones."""
-        counts: dict[tuple[str, int], int] = {}
-        for one in self.records:
-            counts[one["series"], one["segment"]] = counts.get((one["series"], one["segment"]), 0) + 1
-        for one in self.records:
-            few = sum(number for (name, _), number in counts.items() if name == one["series"]) <= MOST_DOTS
-            if one["series"] in self.named and (few or counts[one["series"], one["segment"]] == 1):
-                yield one
 
-    def _layer(self, kind: str, records: list[Record], options: dict[str, Any]) -> Any:
-        alt = altair()
-        base = getattr(alt.Chart(data_of(records)), f"mark_{kind}")(**options)
-        encoded: dict[str, Any] = {"x": self.x, "y": self.y, "detail": ["segment:N", "series:N"]}
-        if kind == "area":
-            encoded |= {"y": alt.Y("low:Q"), "y2": alt.Y2("high:Q"), "detail": ["series:N"]}
-        else:
-            encoded["order"] = alt.Order("place:Q") if kind == "line" else alt.Undefined
-        if options.get("style") != "background":
-            encoded["color"] = colour(self.named)
-        return base.encode(**encoded)
+def _thinned(points: list[Record], most: int) -> list[Record]:
+    """Return about `most` points: the ends, and the lowest and highest of each stretch between."""
+    if len(points) <= most:
+        return points
+    stretches = max(1, most // 2 - 1)
+    borders = [len(points) * number // stretches for number in range(stretches + 1)]
+    kept = {0, len(points) - 1}
+    for begin, end in pairwise(borders):
+        stretch = range(begin, end)
+        kept |= {pick(stretch, key=lambda one: points[one]["y"]) for pick in (min, max)}
+    return [points[one] for one in sorted(kept)]
 
-    def _names(self, height: int) -> Any:
-        """Return the names of the curves, at the right of their ends and apart from each other."""
-        alt = altair()
-        ends = {one["series"]: one["y"] for one in self.records if one["series"] in self.named}
-        low, high = self.y_domain
-        apart = (FONT_SIZE + 3) * (high - low) / height
-        places = spread(list(ends.values()), apart, low, high)
-        records = [{"series": name, "y": place} for name, place in zip(ends, places, strict=True)]
-        text = alt.Chart(data_of(records)).mark_text(align="left", dx=10, limit=NAME_WIDTH)
-        return text.encode(
-            x=alt.XValue("width"), y=alt.Y("y:Q"), text=alt.Text("series:N"), color=colour(self.named)
-        )
 
-    def _hover(self) -> Any:
-        """Return invisible points, of which the nearest to the pointer appears with its values."""
-        alt = altair()
-        near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False, clear="pointerout")
-        tips = [alt.Tooltip("series:N", title="curve"), alt.Tooltip("x:Q"), alt.Tooltip("y:Q", format=".4~f")]
-        points = alt.Chart(data_of(self.records), name=HOVER).mark_point(size=80)
-        return points.encode(
-            x=self.x, y=self.y, tooltip=tips, opacity=alt.condition(near, alt.value(1), alt.value(0))
-        ).add_params(near)
+def _dots(records: list[Record]) -> list[Record]:
+    """Return the points to show as such: those of curves with few points, and those that no line goes through."""
+    of_curve = Counter(one["series"] for one in records)
+    of_segment = Counter((one["series"], one["segment"]) for one in records)
+    return [
+        one
+        for one in records
+        if one["look"] != "faint"
+        and (of_curve[one["series"]] <= MOST_DOTS or of_segment[one["series"], one["segment"]] == 1)
+    ]
+
+
+def _names(records: list[Record], named: list[str], y_domain: Sequence[float], height: int) -> list[Record]:
+    """Return the names of curves at the heights of their ends, moved so that none covers another."""
+    ends = {one["series"]: one["y"] for one in records if one["series"] in named}
+    low, high = y_domain
+    places = spread(list(ends.values()), NAME_HEIGHT * (high - low) / height, low, high)
+    return [{"series": name, "y": place} for name, place in zip(ends, places, strict=True)]
 
 
 def spread(values: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """Return the values moved as little as needed to be `apart`, within the range if there is room.
 
-    Neighbours that are too near are merged to a block around the mean of their values, as in isotonic regression.
+    Neighbours that are too near become a block around the mean of their values, as in isotonic regression.
     """
-    order = sorted(range(len(values)), key=values.__getitem__)
-    blocks: list[tuple[float, list[int]]] = []  # middle, members from the lowest
-    for place in order:
-        middle, members = values[place], [place]
+    blocks: list[tuple[float, list[int]]] = []  # middle, and members from the lowest
+    for place in sorted(range(len(values)), key=values.__getitem__):
+        members = [place]
         while True:
             half = apart * (len(members) - 1) / 2
+            middle = sum(values[one] for one in members) / len(members)
             middle = max(low + half, min(high - half, middle))
             if not blocks or blocks[-1][0] + apart * (len(blocks[-1][1]) + len(members)) / 2 <= middle:
                 break
             members = blocks.pop()[1] + members
-            middle = sum(values[one] for one in members) / len(members)
         blocks.append((middle, members))
     moved = [0.0] * len(values)
     for middle, members in blocks:
@@ -197,42 +189,44 @@ def spread(values: Sequence[float], apart: float, low: float, high: float) -> li
     return moved
 
 
-def _point(name: str, x: float, y: float, place: int = 0, segment: int = 0) -> Record:
-    return {"series": shown(name), "x": float(x), "y": float(y), "place": place, "segment": segment}
+def _layers(
+    datasets: Mapping[str, list[Record]], named: list[str], x_label: str, y_domain: list[float], *, log: bool
+) -> list[Any]:
+    """Return the layers from the back to the front."""
+    alt = altair()
+    xs = [one["x"] for name in ("curves", "bands", "marked") for one in datasets[name]]
+    x_domain = [min(xs), max(xs)] if min(xs) < max(xs) else [xs[0] / 2, xs[0] * 2] if log else padded(xs)
+    x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **whole_steps(xs))
+    y = quantity(alt.Y, "y", None, y_domain, tickCount=6)
+    tint = colour(named)
+    through = {"x": x, "y": y, "order": "place:Q", "detail": ["series:N", "segment:N"]}
+    looks = {one["look"] for one in datasets["curves"]}
+    lines = {
+        "faint": layer("curves").mark_line(style="faint").encode(**through),
+        "solid": layer("curves").mark_line().encode(**through, color=tint),
+        "dashed": layer("curves").mark_line(strokeDash=DASHES).encode(**through, color=tint),
+    }
+    band = layer("bands").mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=tint)
+    names = layer("names").mark_text(align="left", dx=10, limit=NAME_WIDTH)
+    drawn = [band] if datasets["bands"] else []
+    drawn += [one.transform_filter(f"datum.look === '{look}'") for look, one in lines.items() if look in looks]
+    drawn += [layer("dots").mark_point().encode(x=x, y=y, color=tint)] if datasets["dots"] else []
+    drawn += (
+        [layer("marked").mark_point(style="marked").encode(x=x, y=y, color=tint)] if datasets["marked"] else []
+    )
+    drawn.append(names.encode(x=alt.XValue("width"), y="y:Q", text="series:N", color=tint))
+    return [*drawn, _hover(x, y, x_label)] if len(datasets["curves"]) <= MOST_HOVERED else drawn
 
 
-def _records(curves: Mapping[str, Sequence[tuple[float, float]]], log: bool) -> tuple[list[Record], int]:
-    """Return the points that can be drawn, and how many cannot."""
-    records: list[Record] = []
-    left_out = 0
-    for name, points in curves.items():
-        segment = 0
-        kept: list[Record] = []
-        for place, (x, y) in enumerate(points):
-            if drawable(x, y, log=log):
-                kept.append(_point(name, x, y, place, segment))
-            else:
-                left_out, segment = left_out + 1, segment + 1
-        records += _thinned(kept)
-    return records, left_out
-
-
-def _thinned(points: list[Record]) -> list[Record]:
-    """Return at most about MOST_POINTS points: the ends, and the lowest and highest of each stretch between."""
-    if len(points) <= MOST_POINTS:
-        return points
-    stretches = MOST_POINTS // 2
-    borders = [len(points) * number // stretches for number in range(stretches + 1)]
-    kept = {0, len(points) - 1}
-    for begin, end in pairwise(borders):
-        heights = range(begin, end)
-        kept |= {min(heights, key=lambda one: points[one]["y"]), max(heights, key=lambda one: points[one]["y"])}
-    return [points[one] for one in sorted(kept)]
-
-
-def _require_curves(
-    marked: Mapping[str, Any], dashed: Collection[str], bands: Mapping[str, Any], curves: Mapping[str, Any]
-) -> None:
-    unknown = [name for name in (*marked, *dashed, *bands) if name not in curves]
-    if unknown:
-        raise InputError(f"There is no curve {unknown[0]!r}; there are {', '.join(map(repr, curves)) or 'none'}.")
+def _hover(x: Any, y: Any, x_label: str) -> Any:
+    """Return invisible points, of which the nearest to the pointer appears with its values."""
+    alt = altair()
+    near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False, clear="pointerout")
+    tips = [
+        alt.Tooltip("series:N", title="curve"),
+        alt.Tooltip("x:Q", title=x_label, format=",.4~f"),
+        alt.Tooltip("y:Q", title="value", format=".4~f"),
+    ]
+    points = layer("curves", name=HOVER).mark_point(size=80, aria=False)
+    opacity = alt.condition(near, alt.value(1), alt.value(0))
+    return points.encode(x=x, y=y, tooltip=tips, opacity=opacity).add_params(near)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import log10
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,18 +10,21 @@ from rankwright.charts.drawing import (
     MOST_SERIES,
     Record,
     colour,
-    data_of,
     drawable,
     evenly,
     finished,
+    first_note,
+    layer,
     left_out_note,
+    log_padded,
     padded,
     quantity,
     require_some,
+    sample_note,
     shown,
 )
 from rankwright.charts.packages import altair
-from rankwright.charts.theme import HEIGHT, WIDTH
+from rankwright.charts.theme import FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,8 +32,17 @@ if TYPE_CHECKING:
     from rankwright.charts.chart import Chart
 
 MOST_POINTS = 2000
-MOST_NAMES = 30
+MOST_NAMES = 60
+NAME_WIDTH = 160
+LETTER = 0.55 * FONT_SIZE  # mean width
 NONE: Mapping[str, Any] = MappingProxyType({})
+# Where a name may stand beside its point, in the order tried: side, alignment, and how far from the point.
+SIDES = (
+    ("above", "center", 0, -11),
+    ("right", "left", 9, 0),
+    ("left", "right", -9, 0),
+    ("below", "center", 0, 12),
+)
 
 
 class Point(NamedTuple):
@@ -52,12 +65,12 @@ def scatter_chart(
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> Chart:
-    """Return points with their names, where there is room, in one colour per series.
+    """Return points in one colour per series, with their names where there is room.
 
     Parameters
     ----------
     points
-        The points; of more than two thousand, evenly spaced ones are drawn.
+        The points; of more than two thousand, evenly spaced ones are drawn. The first eight series are drawn.
     x_label, y_label
         The labels of the axes.
     description
@@ -68,44 +81,97 @@ def scatter_chart(
         Lines behind the points, by the name of their series.
     """
     known = [_record(one) for one in points if drawable(one.x, one.y, log=x_log)]
-    left_out = len(points) - len(known)
-    require_some(known, left_out)
-    kept = [known[place] for place in evenly(len(known), MOST_POINTS)]
+    require_some(known, len(points))
     paths = [
         {"series": shown(name), "x": float(x), "y": float(y), "place": place}
         for name, line in lines.items()
         for place, (x, y) in enumerate(line)
         if drawable(x, y, log=x_log)
     ]
-    layers = _layers(kept, paths, x_label, x_log=x_log)
-    sampled = f"{len(kept):,} of {len(known):,} points are drawn." if len(kept) < len(known) else ""
-    notes = left_out_note(left_out, x_log), sampled
-    return finished(layers, description, *notes, title=y_label, width=width, height=height)
+    series = list(dict.fromkeys(one["series"] for one in [*paths, *known]))
+    named = [one for one in known if one["series"] in series[:MOST_SERIES]]
+    kept = [named[place] for place in evenly(len(named), MOST_POINTS)]
+    drawing = _Scatter(kept, paths, series[:MOST_SERIES], x_log, (width, height))
+    datasets = {"points": kept, "lines": paths, "names": drawing.names()}
+    notes = (
+        left_out_note(len(points) - len(known), log=x_log),
+        first_note(len(series), "series", MOST_SERIES),
+        sample_note(len(kept), len(named), "point"),
+    )
+    return finished(
+        drawing.layers(x_label), datasets, description, *notes, title=y_label, width=width, height=height
+    )
 
 
 def _record(point: Point) -> Record:
     return {"name": shown(point.name), "x": float(point.x), "y": float(point.y), "series": shown(point.series)}
 
 
-def _layers(points: list[Record], paths: list[Record], x_label: str, *, x_log: bool) -> list[Any]:
-    alt = altair()
-    series = list(dict.fromkeys(one["series"] for one in [*paths, *points]))
-    xs, ys = ([one[key] for one in [*points, *paths]] for key in ("x", "y"))
-    x_domain = [min(xs) / 1.2, max(xs) * 1.2] if x_log else padded(xs)
-    x = quantity(alt.X, "x", x_label, domain=x_domain, log=x_log, grid=False)
-    y = quantity(alt.Y, "y", None, domain=padded(ys), tickCount=6)
-    several = len(series) > 1
-    tint = {"color": colour(series[:MOST_SERIES], legend=several)}
-    tips = [
-        alt.Tooltip("name:N"),
-        *([alt.Tooltip("series:N")] if several else []),
-        alt.Tooltip("x:Q", title=x_label, format=".4~g"),
-        alt.Tooltip("y:Q", format=".4~f"),
-    ]
-    behind = alt.Chart(data_of(paths)).mark_line().encode(x=x, y=y, order="place:Q", **tint)
-    dots = alt.Chart(data_of(points)).mark_point().encode(x=x, y=y, tooltip=tips, **tint)
-    drawn = [behind, dots] if paths else [dots]
-    if len(points) > MOST_NAMES:
-        return drawn
-    names = alt.Chart(data_of(points)).mark_text(dy=-11, limit=160).encode(x=x, y=y, text="name:N")
-    return [*drawn, names]
+class _Scatter:
+    """Points and lines in a rectangle of so many pixels."""
+
+    def __init__(
+        self, points: list[Record], paths: list[Record], series: list[str], log: bool, size: tuple[int, int]
+    ) -> None:
+        self.points, self.paths, self.series, self.log = points, paths, series, log
+        self.width, self.height = size
+        across, down = ([one[key] for one in [*points, *paths]] for key in ("x", "y"))
+        self.x_domain = log_padded(across) if log else padded(across)
+        self.y_domain = padded(down)
+
+    def layers(self, x_label: str) -> list[Any]:
+        """Return the layers from the back to the front."""
+        alt = altair()
+        x = quantity(alt.X, "x", x_label, self.x_domain, log=self.log, grid=False)
+        y = quantity(alt.Y, "y", None, self.y_domain, tickCount=6)
+        several = len(self.series) > 1
+        tint = colour(self.series, legend=several)
+        tips = [
+            "name:N",
+            *(["series:N"] if several else []),
+            alt.Tooltip("x:Q", title=x_label, format=".4~g"),
+            alt.Tooltip("y:Q", title="value", format=".4~f"),
+        ]
+        behind = layer("lines").mark_line().encode(x=x, y=y, order="place:Q", color=tint)
+        dots = layer("points").mark_point().encode(x=x, y=y, tooltip=tips, color=tint)
+        names = [
+            layer("names")
+            .mark_text(align=align, dx=right, dy=down, limit=NAME_WIDTH)
+            .encode(x=x, y=y, text="name:N")
+            .transform_filter(f"datum.side === '{side}'")
+            for side, align, right, down in SIDES
+        ]
+        return [*([behind] if self.paths else []), dots, *names]
+
+    def names(self) -> list[Record]:
+        """Return the names that can be drawn beside their points without covering another point or name."""
+        if len(self.points) > MOST_NAMES:
+            return []
+        taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in map(self._pixel, self.points)]
+        placed = []
+        for one in self.points:
+            for side, align, right, down in SIDES:
+                box = self._box(one, align, right, down)
+                if not any(_overlap(box, other) for other in taken):
+                    placed.append({**one, "side": side})
+                    taken.append(box)
+                    break
+        return placed
+
+    def _pixel(self, point: Record) -> tuple[float, float]:
+        (left, right), x = self.x_domain, point["x"]
+        if self.log:
+            left, right, x = log10(left), log10(right), log10(x)
+        low, high = self.y_domain
+        return (x - left) / (right - left) * self.width, (high - point["y"]) / (high - low) * self.height
+
+    def _box(self, point: Record, align: str, right: float, down: float) -> tuple[float, float, float, float]:
+        """Return left, top, right and bottom of a name beside its point."""
+        x, y = self._pixel(point)
+        length = min(NAME_WIDTH, LETTER * len(point["name"]))
+        left = x + right - {"center": length / 2, "left": 0.0, "right": length}[align]
+        return left, y + down - FONT_SIZE / 2, left + length, y + down + FONT_SIZE / 2
+
+
+def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

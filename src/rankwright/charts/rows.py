@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rankwright.charts.bars import MOST_ROWS, ROW, first_note, row_names
+from rankwright.charts.bars import MOST_ROWS, ROW, row_names
 from rankwright.charts.drawing import (
-    data_of,
+    Record,
     drawable,
     finished,
+    first_note,
+    layer,
     left_out_note,
     padded,
     quantity,
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 50
 MOST_TEXTS = 16  # columns that leave room for the numbers
-STRONG = 0.5  # of the range of colours; from there on texts are inverted
 
 
 def interval_chart(
@@ -36,33 +37,36 @@ def interval_chart(
     Parameters
     ----------
     rows
-        The name, the value, and the low and the high end of its interval. Ends that are not finite are not drawn.
+        The name, the value, and the low and the high end of its interval; an end that is not finite is not drawn.
     x_label
         What the values are.
     description
         The alternative text.
     """
-    dots = [{"name": shown(name), "value": float(value)} for name, value, _, _ in rows if drawable(value)]
-    require_some(dots, len(rows))
-    names = [one["name"] for one in dots[:MOST_ROWS]]
-    lines = [
+    known: list[Record] = [
         {"name": shown(name), "value": float(value), "low": float(low), "high": float(high)}
         for name, value, low, high in rows
-        if shown(name) in names and drawable(value, low, high)
+        if drawable(value)
     ]
+    require_some(known, len(rows))
+    kept = known[:MOST_ROWS]
+    lines = [one for one in kept if drawable(one["low"], one["high"])]
+    dots = [{"name": one["name"], "value": one["value"]} for one in kept]
+    ends = padded([one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in kept])
     alt = altair()
-    ends = [one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in dots[:MOST_ROWS]]
-    x = quantity(alt.X, "value", x_label, domain=padded(ends), tickCount=6)
-    y = row_names(names)
-    tips = [alt.Tooltip("name:N"), *(alt.Tooltip(f"{one}:Q", format=".4f") for one in ("value", "low", "high"))]
-    layers = [
-        alt.Chart(data_of(lines))
+    y = row_names([one["name"] for one in kept])
+    tips = [alt.Tooltip(f"{one}:Q", format=".4f") for one in ("value", "low", "high")]
+    drawn = [
+        layer("intervals")
         .mark_rule(style="interval")
-        .encode(x=quantity(alt.X, "low", x_label, domain=padded(ends)), x2="high:Q", y=y, tooltip=tips),
-        alt.Chart(data_of(dots[:MOST_ROWS])).mark_point(size=70).encode(x=x, y=y, tooltip=tips[:2]),
+        .encode(x=quantity(alt.X, "low", x_label, ends), x2="high:Q", y=y, tooltip=["name:N", *tips]),
+        layer("values")
+        .mark_point(size=70)
+        .encode(x=quantity(alt.X, "value", x_label, ends), y=y, tooltip=["name:N", tips[0]]),
     ]
-    notes = left_out_note(len(rows) - len(dots)), first_note(len(dots), "row")
-    return finished(layers, description, *notes, width=width, height=alt.Step(ROW + 4))
+    notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MOST_ROWS)
+    datasets = {"intervals": lines, "values": dots}
+    return finished(drawn, datasets, description, *notes, width=width, height=alt.Step(ROW + 4))
 
 
 def tile_chart(
@@ -89,48 +93,44 @@ def tile_chart(
         Whether to write values as percentages.
     """
     columns = list(dict.fromkeys(shown(column) for row in table.values() for column in row))
-    rows = list(table.items())[:MOST_ROWS]
-    total = sum(shown(column) in columns[:MOST_COLUMNS] for _, row in rows for column in row)
-    records = [
+    names, kept = list(table)[:MOST_ROWS], columns[:MOST_COLUMNS]
+    given: list[Record] = [
         {"name": shown(name), "column": shown(column), "value": float(value)}
-        for name, row in rows
-        for column, value in row.items()
-        if drawable(value) and shown(column) in columns[:MOST_COLUMNS]
+        for name in names
+        for column, value in table[name].items()
+        if shown(column) in kept
     ]
-    require_some(records, total)
-    layers = _tiles(records, columns[:MOST_COLUMNS], [shown(name) for name, _ in rows], percent)
+    tiles = [one for one in given if drawable(one["value"])]
+    require_some(tiles, len(given))
+    layers = _tile_layers([one["value"] for one in tiles], kept, list(map(shown, names)), percent, width)
     notes = (
-        left_out_note(total - len(records)),
-        first_note(len(table), "row"),
+        left_out_note(len(given) - len(tiles)),
+        first_note(len(table), "row", MOST_ROWS),
         first_note(len(columns), "column", MOST_COLUMNS),
     )
-    return finished(layers, description, *notes, title=label, width=width, height=altair().Step(ROW + 4))
+    size = {"width": width, "height": altair().Step(ROW + 4)}
+    return finished(layers, {"tiles": tiles}, description, *notes, title=label, **size)
 
 
-def _tiles(records: list[dict[str, Any]], columns: list[str], names: list[str], percent: bool) -> list[Any]:
+def _tile_layers(
+    values: list[float], columns: list[str], names: list[str], percent: bool, width: int
+) -> list[Any]:
     alt = altair()
-    reach = max(abs(one["value"]) for one in records) or 1.0
-    signed = min(one["value"] for one in records) < 0
-    scale = (
-        alt.Scale(range="diverging", domain=[-reach, reach], domainMid=0, interpolate="lab")
-        if signed
-        else alt.Scale(range="ramp", domain=[0, reach], interpolate="lab")
+    reach = max(map(abs, values)) or 1.0
+    signed = min(values) < 0
+    scale = alt.Scale(
+        range="diverging" if signed else "ramp", domain=[-reach if signed else 0.0, reach], interpolate="lab"
     )
     form = ".1%" if percent else ".3~g"
-    head = alt.Axis(title=None, orient="top", labelAngle=0, grid=False, labelLimit=max(24, 560 // len(columns)))
-    tiles = alt.Chart(data_of(records)).encode(
+    head = alt.Axis(title=None, orient="top", labelAngle=0, grid=False, labelLimit=max(24, width // len(columns)))
+    base = layer("tiles").encode(
         x=alt.X("column:N", sort=columns, axis=head),
         y=row_names(names),
         tooltip=["name:N", "column:N", alt.Tooltip("value:Q", format=form)],
     )
-    grounds = tiles.mark_rect(cornerRadius=2, width={"band": 0.96}, height={"band": 0.92}).encode(
+    grounds = base.mark_rect(cornerRadius=2, width={"band": 0.97}, height={"band": 0.92}).encode(
         color=alt.Color("value:Q", scale=scale, legend=None)
     )
     if len(columns) > MOST_TEXTS:
         return [grounds]
-    strong = f"abs(datum.value) > {STRONG * reach}"
-    texts = [
-        tiles.transform_filter(test).mark_text(style=style).encode(text=alt.Text("value:Q", format=form))
-        for test, style in ((f"!({strong})", "on-weak"), (strong, "on-strong"))
-    ]
-    return [grounds, *texts]
+    return [grounds, base.mark_text().encode(text=alt.Text("value:Q", format=form))]

@@ -17,7 +17,7 @@ DASHES = [5, 4]
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours of a page: its ground, texts and lines, of series in order, and of values from low to high."""
+    """Colours of a page: its ground, texts and lines; of series, in order; of tiles, from low to high."""
 
     page: str
     text: str
@@ -25,28 +25,29 @@ class Palette:
     line: str
     series: tuple[str, ...]
     ramp: tuple[str, str]
-    middle: str
+    diverging: tuple[str, str, str]
 
 
-# The hues of Okabe and Ito (2008), which can be told apart with any kind of colour vision; lightness is adjusted
-# so that each has a contrast of at least 3 with the page. The first two are also better and worse, high and low.
+# The hues of Okabe and Ito (2008), which can be told apart with any kind of colour vision. Lightness is adjusted:
+# names in the colours of series, and text on tiles, have a contrast of at least 4.5. The first two series are also
+# better and worse.
 LIGHT = Palette(
     page="#ffffff",
     text="#1d2530",
     muted="#566270",
     line="#e3e7ec",
-    series=("#0072b2", "#d55e00", "#00875f", "#b3538c", "#2a8fc7", "#a87400", "#6a51a3", "#5f6b76"),
-    ramp=("#eef4fa", "#0a4a80"),
-    middle="#f4f5f7",
+    series=("#0072b2", "#c25400", "#00805a", "#a94a83", "#8f6400", "#6a51a3", "#007a8a", "#5f6b76"),
+    ramp=("#f1f5fa", "#6fa3d6"),
+    diverging=("#f0a46a", "#f4f5f7", "#7ab2dd"),
 )
 DARK = Palette(
     page="#14181d",
     text="#e4e8ed",
     muted="#a3aebb",
     line="#2f3740",
-    series=("#56b4e9", "#f28e3c", "#2ec294", "#e295c2", "#a8d3f5", "#e6b800", "#b5a1e6", "#9aa6b2"),
-    ramp=("#1c2733", "#8fcdf5"),
-    middle="#262d35",
+    series=("#56b4e9", "#f28e3c", "#2ec294", "#e295c2", "#e6b800", "#b5a1e6", "#5fd0de", "#9aa6b2"),
+    ramp=("#1c2733", "#2a6698"),
+    diverging=("#97501c", "#262d35", "#2a6698"),
 )
 
 
@@ -76,7 +77,7 @@ def _ranges(colours: Palette) -> dict[str, Any]:
         "category": list(colours.series),
         "ramp": list(colours.ramp),
         "heatmap": list(colours.ramp),
-        "diverging": [colours.series[1], colours.middle, colours.series[0]],
+        "diverging": list(colours.diverging),
     }
 
 
@@ -123,13 +124,11 @@ def _legend(colours: Palette) -> dict[str, Any]:
 
 
 def _styles(colours: Palette) -> dict[str, Any]:
-    """Return the styles that charts name: what stands behind, and texts on grounds of their own."""
+    """Return the styles that charts name: what stands behind, and what stands out."""
     return {
-        "background": {"color": colours.muted, "opacity": 0.35, "strokeWidth": 1},
+        "faint": {"color": colours.muted, "opacity": 0.35, "strokeWidth": 1},
+        "marked": {"size": 110},
         "zero": {"color": colours.muted, "strokeWidth": 1},
         "interval": {"color": colours.series[0], "opacity": 0.4, "strokeWidth": 3},
-        "reference": {"color": colours.muted, "strokeWidth": 1.5, "strokeDash": DASHES},
         "note": {"color": colours.muted, "fontSize": FONT_SIZE},
-        "on-weak": {"color": colours.text, "fontSize": FONT_SIZE},
-        "on-strong": {"color": colours.page, "fontSize": FONT_SIZE},
     }
