@@ -128,11 +128,15 @@ def grouped_bar_chart(
         "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
         "xOffset": alt.XOffset("system:N", sort=named),
     }
-    drawn = layer("bars").mark_bar().encode(
-        **places,
-        y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
-        color=colour(named, legend=True, field="system"),
-        tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
+    drawn = (
+        layer("bars")
+        .mark_bar()
+        .encode(
+            **places,
+            y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
+            color=colour(named, legend=True, field="system"),
+            tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
+        )
     )
     notes = (
         left_out_note(len(given) - len(bars)),

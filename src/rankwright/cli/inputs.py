@@ -79,6 +79,14 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     return path
 
 
+def checked_picture(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
+    """Refuse, before any long work, a file that a chart cannot be written to."""
+    from rankwright.charts import writer_for
+
+    writer_for(path)
+    return checked_output(path, inputs=inputs)
+
+
 def require_distinct(models: Sequence[Path]) -> None:
     """Refuse a model that is given twice."""
     for place, path in enumerate(models):

@@ -1,4 +1,4 @@
-"""Analyses that the papers make of their rankers, for any systems; each result prints as a table and has a chart."""
+"""Analyses that the papers make, for any systems; each result prints as a table and has a chart."""
 
 from rankwright.evaluation.analyses.ablation import ablation
 from rankwright.evaluation.analyses.analysis import Analysis

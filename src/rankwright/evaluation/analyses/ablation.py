@@ -15,9 +15,9 @@ from rankwright.data.columns import listed
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
-from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fold
+from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
 from rankwright.evaluation.comparison import compare
-from rankwright.evaluation.folds import Division, Folds
+from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
@@ -95,7 +95,8 @@ class Ablation(Analysis):
 
     def footnote(self) -> str:
         """Return a sentence on the fits."""
-        return f"{self.ranker}, fitted again for each row and judged out of fold by {counted(self.n_queries, 'query')}"
+        judges = counted(self.n_queries, "query")
+        return f"{self.ranker}, fitted again for each row and judged out of fold by {judges}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as JSON values; features are numbered from 0."""
@@ -143,9 +144,9 @@ def ablation(
 ) -> Ablation:
     """Fit a ranker again without each feature or group, and measure what is lost on queries out of fold.
 
-    A feature is taken away by giving all documents the same value, from which nothing can be learned. Unlike
-    `permutation_importance`, the ranker can make up for it with the other features: a feature whose absence changes
-    nothing is not needed, though a model may use it.
+    A feature is taken away by giving all documents the same value, from which nothing can be learned. Unlike after
+    `permutation_importance`, the ranker can make up for it with the other features: a feature whose absence
+    changes nothing is not needed, though a model may use it.
 
     Parameters
     ----------
@@ -170,14 +171,16 @@ def ablation(
     if how not in HOW:
         raise InputError(f"how must be 'drop' or 'only', not {how!r}.")
     division = Division(folds, repeats, validation, random_state)
-    first = next(iter(Folds.of(data, division))).train
+    first = first_train(data, division)
     groups = feature_groups(first, features)
     variants = {WHOLE: Variant(ranker)} | {
         name: Variant(ranker, _changing(_taken_away(columns, first.n_features, how)))
         for name, columns in groups.items()
     }
     found = fit_out_of_fold(variants, data, division, Fitting(asked, convention, workers, on_fit))
-    return _result(name_of(ranker), str(asked[0]), how, groups, {name: found.values[name, str(asked[0])] for name in variants})
+    return _result(
+        name_of(ranker), str(asked[0]), how, groups, {name: found.values[name, str(asked[0])] for name in variants}
+    )
 
 
 def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tuple[int, ...]]:
@@ -198,9 +201,9 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
     return groups
 
 
-def count_variants(groups: Mapping[str, Any]) -> int:
-    """Return the number of fits per fold: one for all features and one for each group."""
-    return 1 + len(groups)
+def count_ablation_fits(data: FoldsData, division: Division, features: Groups | None) -> int:
+    """Return the number of fits of `ablation`: per fold, one for all features and one for each group."""
+    return (1 + len(feature_groups(first_train(data, division), features))) * count_parts(data, division)
 
 
 def _every_feature(data: RankingData) -> dict[str, tuple[int, ...]]:
@@ -227,7 +230,9 @@ def _columns(feature: int | str, data: RankingData) -> list[int]:
         whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
         if whole and 0 <= feature < data.n_features:
             return [int(feature)]
-        raise InputError(f"There is no feature {feature!r}; features are numbered from 0 to {data.n_features - 1}.")
+        raise InputError(
+            f"There is no feature {feature!r}; features are numbered from 0 to {data.n_features - 1}."
+        )
     categories = {category.name: category.columns for category in data.categories}
     wanted = categories.get(feature, (feature,))
     found = [place for place, name in enumerate(names) if name in wanted]

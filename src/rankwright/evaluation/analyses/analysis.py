@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rankwright.charts import bundle
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -15,7 +17,7 @@ class Table(NamedTuple):
     """A table of texts: its head and its rows."""
 
     head: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
     def __str__(self) -> str:
         widths = [max(map(len, column)) for column in zip(self.head, *self.rows, strict=True)]
@@ -46,6 +48,10 @@ class Analysis(ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.footnote()})"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the chart for a notebook, and the table where it cannot be drawn."""
+        return bundle(str(self), chart=self.chart)
 
 
 class Estimate(NamedTuple):

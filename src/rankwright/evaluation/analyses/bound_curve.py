@@ -70,7 +70,9 @@ class BoundCurve(Analysis):
         """Return the learning curve, and the bound as a dashed line."""
         from rankwright.charts import line_chart
 
-        curves = {self.measure: self.values, f"{self.side} bound": self.bounds}
+        # -1 is the lowest value of a metric that has such a bound.
+        bounds = np.maximum(self.bounds, -1.0) if self.side == "lower" else self.bounds
+        curves = {self.measure: self.values, f"{self.side} bound": bounds}
         return line_chart(
             {name: list(enumerate(curve.tolist(), start=1)) for name, curve in curves.items()},
             "round",
@@ -83,8 +85,8 @@ class BoundCurve(Analysis):
 def bound_curve(ranker: Any) -> BoundCurve:
     """Return the learning curve of a fitted ranker with the bound that its theorem gives after every round.
 
-    AdaRank: the training metric is at least 1 - the product of exp(-delta_min) sqrt(1 - phi^2) (theorem 1 of Xu & Li
-    2007). RankBoost and MPBoost: the fraction of misordered training pairs is at most the product of all Z.
+    AdaRank: the training metric is at least 1 - the product of exp(-delta_min) sqrt(1 - phi^2) (theorem 1 of Xu &
+    Li 2007). RankBoost and MPBoost: the fraction of misordered training pairs is at most the product of all Z.
 
     Parameters
     ----------

@@ -145,7 +145,9 @@ def by_pairs(
     report = evaluate(systems, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
     pairs = count_pairs(data)
     if not pairs.any():
-        raise InputError("No query has documents of different labels, so queries cannot be grouped by their pairs.")
+        raise InputError(
+            "No query has documents of different labels, so queries cannot be grouped by their pairs."
+        )
     values = {system: report.per_query(system, asked) for system in report.systems}
     found = [_group(pairs, queries, values) for queries in _grouped(pairs, _starts(pairs, groups))]
     return MetricByPairs(str(asked), report.systems, tuple(found), int((pairs == 0).sum()))

@@ -63,7 +63,7 @@ class Extrapolation:
     def estimates(self) -> list[tuple[float, float, float]]:
         """Return value, lower and upper end of the 95 % interval at each size."""
         low, high = np.quantile(self.samples, [0.025, 0.975], axis=0)
-        return [tuple(map(float, one)) for one in zip(self.best, low, high, strict=True)]  # type: ignore[misc]
+        return list(zip(self.best.tolist(), low.tolist(), high.tolist(), strict=True))
 
     def difference(self, one: int, other: int) -> tuple[float, float, float]:
         """Return the value at one place minus that at another, with its interval."""
@@ -74,8 +74,9 @@ class Extrapolation:
 def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
     """Fit curves a - b n^-c to the means, and predict the values at other sizes.
 
-    A sample draws test queries with replacement, adds the noise of the training subsets, and draws the exponent c by
-    how well it fits: a few sizes determine it badly, and it decides most about what lies beyond them.
+    A sample draws test queries with replacement, adds the noise of the training subsets, and draws the exponent c,
+    which decides most about what lies beyond the measured sizes: half of the samples draw it by how well it fits,
+    the others with equal chances, since a curve may level off, or not, as no measured size has shown.
     """
     n_queries, known = measured.n_queries, measured.by_query
     if n_queries < 2:
@@ -92,7 +93,7 @@ def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
     weights = np.exp(-0.5 * (misfits - misfits.min()))
     weights /= weights.sum()
     predicted = np.array([prediction for prediction, _ in fits])  # exponent, sample, size
-    drawn = random.choice(len(EXPONENTS), SAMPLES, p=weights)
+    drawn = random.choice(len(EXPONENTS), SAMPLES, p=0.5 * weights + 0.5 / len(EXPONENTS))
     return Extrapolation(np.tensordot(weights, predicted[:, 0], 1), predicted[drawn, np.arange(SAMPLES) + 1])
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data import RankingData, find_folds
-from rankwright.errors import InputError
-from rankwright.evaluation.folds import Division, Folds
+from rankwright.data import find_folds
+from rankwright.evaluation.folds import Folds
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.tuning import configured, require_workers
 from rankwright.metrics.base import mean_over_queries
@@ -23,8 +23,11 @@ from rankwright.training.workers import run_all
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
-    from rankwright.evaluation.folds import FoldParts, FoldsData
+    from rankwright.data import RankingData
+    from rankwright.evaluation.folds import Division, FoldParts, FoldsData
     from rankwright.evaluation.report import Report
     from rankwright.metrics import Metric
     from rankwright.rankers.ranker import Ranker
@@ -59,7 +62,7 @@ class OutOfFold:
     """
 
     values: Mapping[tuple[str, str], Doubles]
-    folds: Doubles
+    folds: NDArray[np.int64]
     train_means: Mapping[tuple[str, str], float]
     train_queries: int
 
@@ -95,11 +98,18 @@ class Fitting:
         require_workers(self.workers)
 
 
-def count_parts(data: FoldsData, folds: int, repeats: int = 1) -> int:
+def count_parts(data: FoldsData, division: Division) -> int:
     """Return the number of folds of data of any kind, in all repeats together."""
-    if isinstance(data, str | Path) and Path(data).is_dir():
+    if isinstance(data, str | PathLike) and Path(data).is_dir():
         return len(find_folds(Path(data)))
-    return len(data) if isinstance(data, Several) and not isinstance(data, str) else folds * repeats
+    if isinstance(data, Several) and not isinstance(data, str):
+        return len(data)
+    return division.folds * division.repeats
+
+
+def first_train(data: FoldsData, division: Division) -> RankingData:
+    """Return the training part of the first fold; of folds that are made here, none is smaller."""
+    return next(iter(Folds.of(data, division))).train
 
 
 def fit_out_of_fold(
@@ -178,9 +188,3 @@ def _order(folds: Sequence[dict[str, Report]]) -> Any:
 
 def _any(reports: dict[str, Report]) -> Report:
     return next(iter(reports.values()))
-
-
-def require_collection(data: Any, what: str) -> None:
-    """Refuse anything that has no queries to divide."""
-    if isinstance(data, RankingData) and len(data.groups) < 2:
-        raise InputError(f"{what} needs at least two queries, not {len(data.groups)}.")

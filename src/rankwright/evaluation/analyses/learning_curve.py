@@ -1,4 +1,4 @@
-"""A metric by number of training queries: what would more judgements buy?"""
+"""A metric by number of training queries, and what more judgements would buy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankwright.data.splitting import sample_queries
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
-from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fold
+from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
 from rankwright.evaluation.comparison import mean_interval
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
@@ -86,7 +86,9 @@ class LearningCurve(Analysis):
         change = f"{self.gain.value:+.4f}, 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}"
         if self.gain.low > 0:
             return f"twice the judged queries would raise {self.metric} of {self.ranker}: {change}"
-        return f"these queries cannot tell whether twice as many would raise {self.metric} of {self.ranker}: {change}"
+        return (
+            f"these queries cannot tell whether twice as many would raise {self.metric} of {self.ranker}: {change}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return points, curve and estimates as JSON values."""
@@ -112,7 +114,7 @@ class LearningCurve(Analysis):
             },
             "training queries",
             self.metric,
-            description=f"{self.metric} of {self.ranker} by number of training queries, up to twice the judged ones.",
+            description=f"{self.metric} of {self.ranker} by training queries, up to twice the judged ones.",
             x_log=True,
             dashed=["fitted"],
             bands={"fitted": [(x, low, high) for x, _, low, high in self.curve]},
@@ -156,7 +158,7 @@ def learning_curve(
     convention
         As for `rankwright.evaluate`.
     on_fit
-        Called after each fit; `count_learning_fits` says how many there are per fold.
+        Called after each fit.
     """
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
@@ -174,9 +176,11 @@ def learning_curve(
     return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(found))
 
 
-def count_learning_fits(n_queries: int, sizes: Sequence[float] | None, draws: int) -> int:
-    """Return the number of fits in a fold with so many training queries."""
-    return sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))
+def count_learning_fits(data: FoldsData, division: Division, sizes: Sequence[float] | None, draws: int) -> int:
+    """Return the number of fits of `learning_curve`, if all folds are as large as the first."""
+    n_queries = len(first_train(data, division).groups)
+    per_fold = sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))
+    return per_fold * count_parts(data, division)
 
 
 def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
@@ -186,7 +190,9 @@ def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
         wanted = [size for size in halves[::-1] if size >= LEAST_QUERIES]
         if len(wanted) < LEAST_SIZES:
             least = LEAST_QUERIES * 2 ** (LEAST_SIZES - 1)
-            raise InputError(f"A learning curve needs at least {least} training queries per fold, not {n_queries}.")
+            raise InputError(
+                f"A learning curve needs at least {least} training queries per fold, not {n_queries}."
+            )
         return wanted
     found = [_size(size, n_queries) for size in sizes]
     if len(set(found)) < max(LEAST_SIZES, len(found)) or found != sorted(found):
@@ -238,7 +244,9 @@ def _measured(found: OutOfFold, sizes: Doubles) -> Measured:
     by_size: dict[str, list[Doubles]] = {}
     for (name, _), values in found.values.items():
         by_size.setdefault(name.partition(",")[0], []).append(values[counted_in])
-    return Measured(sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries)
+    return Measured(
+        sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries
+    )
 
 
 def _result(ranker: str, metric: str, measured: Measured, n_queries: int) -> LearningCurve:

@@ -99,7 +99,12 @@ class Overfitting(Analysis):
             }
             for system, curve in self.curves.items()
         }
-        return {"metric": self.metric, "train_queries": self.n_train, "test_queries": self.n_test, "systems": systems}
+        return {
+            "metric": self.metric,
+            "train_queries": self.n_train,
+            "test_queries": self.n_test,
+            "systems": systems,
+        }
 
     def chart(self) -> Chart:
         """Return a line per system and part, dashed on training queries, with the best test round marked."""
@@ -163,7 +168,8 @@ def overfitting(
 
 
 def _curve(rounds: tuple[int, ...], train: Sequence[Doubles], test: Sequence[Doubles]) -> RoundCurve:
-    means = [tuple(map(mean_over_queries, part)) for part in (train, test)]
-    best = int(np.argmax(means[1]))
+    train_means, test_means = (tuple(map(mean_over_queries, part)) for part in (train, test))
+    best = int(np.argmax(test_means))
     lost = test[best] - test[-1]
-    return RoundCurve(rounds, *means, rounds[best], Estimate(mean_over_queries(lost), *mean_interval(lost)))
+    found = Estimate(mean_over_queries(lost), *mean_interval(lost))
+    return RoundCurve(rounds, train_means, test_means, rounds[best], found)

@@ -39,8 +39,8 @@ class PairErrors(Analysis):
     pairs
         Number of pairs of documents of one query, by pair of labels, such as `"2 > 0"`; `"all"` has the sum.
     rates
-        The fraction of them that each system misorders, by system and pair of labels; pairs with equal scores count
-        one half.
+        The fraction of them that each system misorders, by system and pair of labels; pairs with equal scores
+        count one half.
     n_queries
         Number of queries with documents of different labels.
     """
@@ -57,7 +57,9 @@ class PairErrors(Analysis):
     def rate(self, system: str, pair: str = ALL) -> float:
         """Return the fraction of misordered pairs of these labels."""
         if (system, pair) not in self.rates:
-            raise InputError(f"There is no error rate of {system} for {pair!r}; pairs are {', '.join(self.pairs)}.")
+            raise InputError(
+                f"There is no error rate of {system} for {pair!r}; pairs are {', '.join(self.pairs)}."
+            )
         return self.rates[system, pair].value
 
     def table(self) -> Table:
@@ -123,7 +125,7 @@ def pair_errors(
     _check_labels(levels)
     counted_labels = _LabelCounts(level, len(levels), data.groups)
     kinds = _pairs_of_labels(levels, names or {}, counted_labels)
-    rates = {}
+    rates: dict[tuple[str, str], Estimate] = {}
     for system, one in named_systems(systems).items():
         scores = scores_of(system, one, data, n_jobs)
         found = _rates(kinds, counted_labels, misordered(scores, level, data.groups, len(levels), n_jobs))
@@ -151,7 +153,8 @@ def misordered(
     for lower in range(n_levels):
         before = np.concatenate([[0], np.cumsum(ranked == lower)])
         above = 0.5 * (before[starts] + before[ends])[tie] - before[groups.offsets[:-1]][query]
-        yield np.bincount(cell, above, len(groups) * n_levels).reshape(len(groups), n_levels)
+        counts = np.bincount(cell, above, len(groups) * n_levels).reshape(len(groups), n_levels)
+        yield counts.astype(np.float64, copy=False)
 
 
 class _LabelCounts:
@@ -202,8 +205,8 @@ def _check_labels(levels: Doubles) -> None:
         raise InputError(f"All documents have the label {levels[0]:g}; pairs need at least two different labels.")
     if len(levels) > MOST_LABELS:
         raise InputError(
-            f"There are {len(levels):,} different labels; error rates are for up to {MOST_LABELS} grades, so round "
-            "the labels first."
+            f"There are {len(levels):,} different labels; error rates are for up to {MOST_LABELS} grades, so "
+            "round the labels first."
         )
 
 

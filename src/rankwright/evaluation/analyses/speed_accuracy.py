@@ -145,8 +145,8 @@ def speed_accuracy(
 ) -> SpeedAccuracy:
     """Measure systems, cut to several numbers of rounds, against what scoring a document costs.
 
-    Times are the fastest of seven runs over about 5,000 documents on one thread; they include the columns within the
-    query that a model needs. Other work on the machine makes them longer.
+    Times are the fastest of seven runs over about 5,000 documents on one thread; they include the columns within
+    the query that a model needs. Other work on the machine makes them longer.
 
     Parameters
     ----------

@@ -81,8 +81,8 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
     """Return how far every round of boosted rankers goes.
 
     Rounds with a small step found little to improve. `"weight"` is alpha of the papers, which only a fitted ranker
-    knows: in a model it is multiplied into the leaves. `"spread"` is taken from the leaves of a model of trees, each
-    by the number of training documents in it.
+    knows: in a model it is multiplied into the leaves. `"spread"` is taken from the leaves of a model of trees,
+    each by the number of training documents in it.
 
     Parameters
     ----------
@@ -104,7 +104,9 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
 def _weights(name: str, system: Any) -> Doubles:
     history = getattr(best_of(system), "history_", None)
     if history is None or not len(history):
-        raise InputError(f"{name} is no ranker fitted in rounds; only a fitted ranker knows the weights of its rounds.")
+        raise InputError(
+            f"{name} is no ranker fitted in rounds; only a fitted ranker knows the weights of its rounds."
+        )
     return np.array([one.weight for one in history])
 
 
