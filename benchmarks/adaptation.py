@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.chart import line_chart
+from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
     from rankwright.evaluation import Report
 
@@ -118,14 +119,16 @@ def main() -> None:
         p_values = (report.compare(SYSTEMS[0], other, METRIC).p_value for other in SYSTEMS[1:])
         print(f"{size:>8}{means}   {', '.join(f'{p_value:.4f}' for p_value in p_values)}")
     if options.figure:
-        options.figure.write_text(_drawn(found))
+        _figure(found).save(options.figure)
 
 
-def _drawn(found: dict[int, Report]) -> str:
+def _figure(found: dict[int, Report]) -> Chart:
     curves = {
         system: [(size, report.mean(system, METRIC)) for size, report in found.items()] for system in SYSTEMS
     }
-    return line_chart(curves, "adaptation queries", METRIC)
+    ends = ", ".join(f"{system} {curve[-1][1]:.4f}" for system, curve in curves.items())
+    description = f"{METRIC} by number of adaptation queries; with {max(SIZES):,}: {ends}."
+    return line_chart(curves, "adaptation queries", METRIC, description=description)
 
 
 if __name__ == "__main__":

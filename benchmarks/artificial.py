@@ -67,7 +67,7 @@ def main() -> None:
             print(f"{system:<24}{number:>8}{''.join(means)}")
     _compare(found)
     if options.figure:
-        options.figure.write_text(found.plot(METRICS[0]))
+        found.chart(METRICS[0]).save(options.figure)
 
 
 def _compare(found: RoundsReport) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import training
-from rankwright.chart import line_chart
+from rankwright.charts import line_chart
 
 ROUNDS = 20
 USUAL = {"queries": 2_000, "features": 136, "leaves": 31, "threads": 1}
@@ -40,7 +40,8 @@ def main() -> None:
             if what == "queries":
                 for system in SYSTEMS:
                     curves[system].append((value, seconds[system]))
-    options.plot.write_text(line_chart(curves, "queries", f"seconds for {ROUNDS} trees"))
+    description = f"Seconds for {ROUNDS} trees by number of queries, of {' and '.join(SYSTEMS)}."
+    line_chart(curves, "queries", f"seconds for {ROUNDS} trees", description=description).save(options.plot)
     print(f"wrote {options.plot}")
 
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.chart import line_chart
+from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
 
 if TYPE_CHECKING:
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
     from rankwright.rankers.ranker import Ranker
 
@@ -121,7 +122,7 @@ def main() -> None:
             )
             print(f"{ENSEMBLE} loses less than {name} by {less}")
     if options.figure:
-        options.figure.write_text(drawn(lost), encoding="utf-8")
+        figure({name: sample.mean(axis=0).tolist() for name, sample in lost.items()}).save(options.figure)
 
 
 def shown(sample: np.ndarray) -> str:
@@ -129,12 +130,13 @@ def shown(sample: np.ndarray) -> str:
     return f"{sample.mean():.4f} +- {sample.std(ddof=1) / np.sqrt(len(sample)):.4f}"
 
 
-def drawn(lost: dict[str, np.ndarray]) -> str:
-    """Return the figure as SVG text."""
+def figure(lost: dict[str, list[float]]) -> Chart:
+    """Return the mean loss of each ranker by fraction of flipped labels."""
     shares = [100 * share for share in SHARES]
-    means = {name: [0.0, *sample.mean(axis=0).tolist()] for name, sample in lost.items()}
-    curves = {name: list(zip(shares, curve, strict=True)) for name, curve in means.items()}
-    return line_chart(curves, "% of labels flipped", f"{METRIC} lost", names_above=True)
+    curves = {name: list(zip(shares, [0.0, *means], strict=True)) for name, means in lost.items()}
+    ends = ", ".join(f"{name} {means[-1]:.4f}" for name, means in lost.items())
+    description = f"{METRIC} lost by percentage of labels flipped; at {shares[-1]:g} %: {ends}."
+    return line_chart(curves, "% of labels flipped", f"{METRIC} lost", description=description)
 
 
 if __name__ == "__main__":

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 import rankwright as rw
-from rankwright.chart import Chart
+from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
 from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic
 
 if TYPE_CHECKING:
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
 
 ROUNDS, EVERY = 600, 10
@@ -31,7 +31,6 @@ DISTANCES: dict[str, tuple[Distance, ...]] = {
     "logarithmic": (Logarithmic(0.125), Logarithmic(0.25), Logarithmic(0.5)),
     "logistic": (Logistic(0.25), Logistic(0.5), Logistic(1.0)),
 }
-COLOURS = {"binary": "#b5483a", "linear": "#2458a6", "logarithmic": "#2a7f62", "logistic": "#d08a2e"}
 
 
 def parts(seed: int) -> tuple[RankingData, RankingData, RankingData]:
@@ -68,24 +67,17 @@ def main() -> None:
             f"lost {curve[peak] - curve[-1]:.4f}"
         )
     if len(sys.argv) > 1 and sys.argv[1].endswith(".svg"):
-        Path(sys.argv[1]).write_text(drawn(curves), encoding="utf-8")
+        figure(curves).save(sys.argv[1])
 
 
-def drawn(curves: dict[str, np.ndarray]) -> str:
-    """Return the figure as SVG text."""
-    values = np.concatenate(list(curves.values()))
-    chart = Chart((0, ROUNDS), (float(values.min()), float(values.max())), "round", "NDCG@5 on test queries")
-    lines = [chart.line(name, [(EVERY * (n + 1), y) for n, y in enumerate(one)]) for name, one in curves.items()]
-    names = [
-        f'<text x="{300 + 100 * place}" y="12" style="fill: {COLOURS[name]}">{name}</text>'
-        for place, name in enumerate(curves)
-    ]
-    colours = "".join(f".{name} {{ stroke: {colour}; }}" for name, colour in COLOURS.items())
-    style = f"<style>polyline {{ fill: none; stroke-width: 2; }} .grid {{ stroke: #e3e7ec; }} {colours}</style>"
-    text = chart.drawn([style, *lines, *names])
-    return text.replace(
-        "<svg ", '<svg xmlns="http://www.w3.org/2000/svg" font-size="12" font-family="sans-serif" ', 1
+def figure(curves: dict[str, np.ndarray]) -> Chart:
+    """Return the curves of all distances."""
+    lines = {name: [(EVERY * (n + 1), y) for n, y in enumerate(one)] for name, one in curves.items()}
+    ends = ", ".join(
+        f"{name} {one.max():.4f} at best and {one[-1]:.4f} in the end" for name, one in curves.items()
     )
+    description = f"NDCG@5 on test queries by round: {ends}."
+    return line_chart(lines, "round", "NDCG@5 on test queries", description=description)
 
 
 if __name__ == "__main__":

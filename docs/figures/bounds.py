@@ -5,36 +5,28 @@ from pathlib import Path
 import numpy as np
 
 from rankwright import bounds
-from rankwright.chart import Chart
+from rankwright.charts import Chart, line_chart
 from rankwright.metrics import AP
 
 HIGHEST = 1.0  # type two bounds rise to several hundred
-STYLE = (
-    "<style>text{font:12px sans-serif;fill:#555}path{stroke:#ddd}polyline{fill:none;stroke-width:2}"
-    ".one{stroke:#1f6fb2}.two{stroke:#c0392b}.basic{stroke:#888;stroke-dasharray:4 3}.best{stroke:#aaa}</style>"
-)
 
 
-def figure(*, mixed: bool) -> str:
-    """Return the exponential bounds and the basic loss over all directions of w."""
+def figure(*, mixed: bool) -> Chart:
+    """Return the exponential bounds and the basic loss over all directions of w, where they are below HIGHEST."""
     surrogates = bounds.SurrogateBounds(bounds.simulate(1, mixed=mixed), AP(), pairs="mixed")
     angles = np.linspace(0.0, 2 * np.pi, 181)
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
-    losses = {"one": surrogates.type_one, "two": surrogates.type_two, "basic": surrogates.basic}
-    chart = Chart((0.0, 2 * np.pi), (0.0, HIGHEST), "theta (pi / 4 is marked)", "loss")
-    lines = []
-    for kind, loss in losses.items():
+    losses = {"type one": surrogates.type_one, "type two": surrogates.type_two, "basic loss": surrogates.basic}
+    curves = {}
+    for name, loss in losses.items():
         values = np.array([loss(w) for w in directions])
-        within = np.split(np.arange(len(angles)), np.flatnonzero(np.diff(values <= HIGHEST)) + 1)
-        lines += [
-            chart.line(kind, list(zip(angles[part], values[part], strict=True)))
-            for part in within
-            if values[part[0]] <= HIGHEST
-        ]
-    drawn = chart.drawn([chart.upright("best", np.pi / 4), *lines])
-    return drawn.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1).replace(">", f">{STYLE}", 1)
+        curves[name] = list(zip(angles, np.where(values <= HIGHEST, values, np.nan), strict=True))
+    best = {"basic loss": (np.pi / 4, surrogates.basic(np.array([1.0, 1.0])))}
+    kind = "overlapping" if mixed else "separated"
+    description = f"Bounds of type one and two and the basic loss by theta, on {kind} documents; pi / 4 is marked."
+    return line_chart(curves, "theta", "loss", description=description, marked=best, dashed=["basic loss"])
 
 
 if __name__ == "__main__":
     for number, mixed in ((3, False), (4, True)):
-        Path(__file__).with_name(f"bounds-{number}.svg").write_text(figure(mixed=mixed) + "\n", encoding="utf-8")
+        figure(mixed=mixed).save(Path(__file__).with_name(f"bounds-{number}.svg"))

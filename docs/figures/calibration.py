@@ -9,9 +9,9 @@ import numpy as np
 
 import rankwright as rw
 from rankwright.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.chart import tile_chart
+from rankwright.charts import Chart, tile_chart
 from rankwright.data.classes import LabelClasses
-from rankwright.evaluation.reliability import plot_reliability, reliability
+from rankwright.evaluation.reliability import reliability, reliability_chart
 
 TRUTH = {"n_features": 30, "n_active": 10, "n_terms": 20, "degree": 2}
 SHOWN = ("standard", "ls", "ell", "logistic")
@@ -25,7 +25,7 @@ def parts() -> list[rw.RankingData]:
     return [truth.sample(size, seed=seed, n_documents=20) for seed, size in sizes.items()]
 
 
-def reliability_diagram() -> str:
+def reliability_diagram() -> Chart:
     """Return how often test documents have a label, by how likely one classifier calls it."""
     learn, calibrate, test = parts()
     model = rw.AdaBoostMH(rounds=100, n_jobs=1).fit(learn).model_
@@ -35,10 +35,10 @@ def reliability_diagram() -> str:
     outcomes = test.y[:, None] == classes.labels
     fitted = {name: CALIBRATIONS[name].fit(task) for name in SHOWN}
     said = {name: one.probabilities(test_scores) for name, one in fitted.items()}
-    return plot_reliability({name: reliability(one, outcomes, n_bins=20) for name, one in said.items()})
+    return reliability_chart({name: reliability(one, outcomes, n_bins=20) for name, one in said.items()})
 
 
-def pool_weights() -> str:
+def pool_weights() -> Chart:
     """Return what the members of a pool with all calibrations weigh, summed over splits and rounds."""
     train, valid, _ = parts()
     pool = rw.CalibratedAdaBoost(
@@ -55,9 +55,13 @@ def pool_weights() -> str:
     table = {name: dict.fromkeys(learners, 0.0) for name in CALIBRATIONS}
     for one in members:
         table[one.calibration][one.learner] += one.weight
-    return tile_chart(table, f"share of all weight by calibration and base learner, c = {EXPONENT:g}")
+    label = f"share of all weight by calibration and base learner, c = {EXPONENT:g}"
+    weights = {(name, learner): weight for name, row in table.items() for learner, weight in row.items()}
+    name, learner = max(weights, key=weights.__getitem__)
+    description = f"{label}; most, {weights[name, learner]:.1%}, for {name} of {learner}."
+    return tile_chart(table, label, description=description)
 
 
 if __name__ == "__main__":
     for name, drawn in {"reliability": reliability_diagram, "pool-weights": pool_weights}.items():
-        Path(__file__).with_name(f"{name}.svg").write_text(drawn(), encoding="utf-8")
+        drawn().save(Path(__file__).with_name(f"{name}.svg"))

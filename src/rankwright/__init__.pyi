@@ -1,4 +1,5 @@
 from . import bounds as bounds
+from . import charts as charts
 from . import metrics as metrics
 from .auto.ranker import AutoRanker as AutoRanker
 from .data import synthetic as synthetic
@@ -33,8 +34,8 @@ from .evaluation.importance import permutation_importance as permutation_importa
 from .evaluation.measurement import evaluate as evaluate
 from .evaluation.protocol import cross_validate as cross_validate
 from .evaluation.reliability import Reliability as Reliability
-from .evaluation.reliability import plot_reliability as plot_reliability
 from .evaluation.reliability import reliability as reliability
+from .evaluation.reliability import reliability_chart as reliability_chart
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
 from .evaluation.tuning import tune as tune

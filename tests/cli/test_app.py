@@ -153,7 +153,18 @@ def test_training_shows_its_validation_value_on_a_terminal(fold, tmp_path):
 
 # Friction 14: start-up. What is imported decides, so these tests check that; benchmarks/startup.py measures times.
 
-HEAVY = {"sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "lightgbm", "xgboost", "catboost"}
+HEAVY = {
+    "sklearn",
+    "scipy",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "altair",
+    "vl_convert",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+}
 LISTED = (
     "import atexit, sys\n"
     "show = lambda: print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)\n"

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from xml.etree import ElementTree as ET
+import sys
 
 import numpy as np
 import pytest
@@ -62,11 +62,21 @@ def test_negative_weights(run, models, fold, tmp_path):
     assert run(*combine(models[:2], fold, tmp_path / "mix.rw", *words)).json["alpha"] != 0
 
 
-def test_a_picture(run, models, fold, tmp_path):
-    code, _, err = run(*combine(models[:2], fold, tmp_path / "mix.rw", "--plot", tmp_path / "curve.svg"))
+@pytest.mark.parametrize(
+    ("name", "start"), [("curve.svg", b"<svg "), ("curve.png", b"\x89PNG"), ("curve.json", b"{")]
+)
+def test_a_picture(run, models, fold, tmp_path, name, start):
+    code, _, err = run(*combine(models[:2], fold, tmp_path / "mix.rw", "--plot", tmp_path / name))
     assert code == 0
-    assert err.endswith(f"wrote {tmp_path / 'mix.rw'} and {tmp_path / 'curve.svg'}\n")
-    assert ET.fromstring((tmp_path / "curve.svg").read_text()).tag.endswith("svg")
+    assert err.endswith(f"wrote {tmp_path / 'mix.rw'} and {tmp_path / name}\n")
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_a_picture_without_the_packages_for_it(refuse, models, fold, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    words = combine(models[:2], fold, tmp_path / "mix.rw", "--plot", tmp_path / "curve.svg")
+    assert "run pip install 'rankwright[report]'" in refuse(*words)
+    assert not (tmp_path / "mix.rw").exists()
 
 
 def test_models_that_rank_alike(run, models, fold, tmp_path):
@@ -87,7 +97,11 @@ def test_mistakes(refuse, models, fold, tmp_path):
         "--plot needs exactly two models, not 3."
     )
     assert "is an input of this command" in refuse(*combine(models[:2], fold, models[1]))
-    assert "--plot and --model both name" in refuse(*combine(models[:2], fold, mix, "--plot", mix))
+    both = tmp_path / "mix.svg"
+    assert "--plot and --model both name" in refuse(*combine(models[:2], fold, both, "--plot", both))
+    assert "A chart is saved as .svg, .png, .html or .json, not as 'c.pdf'." in refuse(
+        *combine(models[:2], fold, mix, "--plot", tmp_path / "c.pdf")
+    )
     assert "form must be 'convex' or 'sum', not 'mean'." in refuse(
         *combine(models[:2], fold, mix, "--form", "mean")
     )

@@ -185,9 +185,8 @@ def test_three_rankers_are_no_worse_than_any_alone_or_the_best_first_pair():
     assert len(steps) % 3 == 0
     assert mix.value == NDCG(k=10)(data.y, mix.predict(data), data.qid)
     assert (mix.alpha, mix.curve, mix.constant) == (None, None, False)
-    assert mix._repr_svg_() is None
     with pytest.raises(InputError, match="Only a blend of two rankers has a curve"):
-        mix.plot()
+        mix.chart()
 
 
 def test_no_single_weight_can_be_changed_for_the_better():
@@ -229,8 +228,9 @@ def test_a_model_of_another_library():
 
 def test_a_picture():
     mix = rw.blend(ONE, OTHER, on=DATA)
-    assert mix.plot() == mix._repr_svg_()
-    assert mix.plot().startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    (chosen,) = mix.chart().spec["datasets"]["marked"]
+    assert chosen["x"] == mix.alpha
+    assert chosen["y"] == pytest.approx(mix.value)
     assert repr(mix).startswith("Blend(weights 0.")
 
 

@@ -1,9 +1,7 @@
-import re
-from xml.etree import ElementTree as ET
-
 import numpy as np
 import pytest
 
+from charts.pictures import texts
 from rankwright.ensembling.curve import Curve, places_within
 from rankwright.errors import InputError
 
@@ -66,22 +64,19 @@ def test_the_convex_form_has_the_same_values():
     ],
     ids=repr,
 )
-def test_a_picture_shows_the_curve_and_the_best(curve):
+def test_a_chart_shows_the_curve_and_the_best(curve):
     alpha = next(places_within(*curve.best()[:2]))
-    text = curve.plot(alpha, "ndcg@10")
-    picture = ET.fromstring(text)
-    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
-    assert "ndcg@10 by alpha" in text
-    assert "nan" not in text
-    points = np.array(re.findall(r"([\d.-]+),([\d.-]+)", text), dtype=float)
-    assert len(points) < 4000
-    assert ((points[:, 0] >= 0) & (points[:, 0] <= 720) & (points[:, 1] >= 0) & (points[:, 1] <= 260)).all()
-    assert (np.diff(points[:, 0]) >= 0).all()
-    assert 'class="kept"' in text
+    chart = curve.chart(metric="ndcg@10")
+    assert {"alpha", "ndcg@10"} <= set(texts(chart))
+    (chosen,) = chart.spec["datasets"]["marked"]
+    assert (chosen["x"], chosen["y"]) == (alpha, curve(alpha))
+    across = [one["x"] for one in chart.spec["datasets"]["curves"]]
+    assert len(across) <= 3000
+    assert across == sorted(across)
 
 
-def test_a_picture_has_the_extremes_of_every_pixel():
+def test_a_chart_has_the_extremes_of_every_pixel():
     values = np.zeros(100_000)
     values[[31_234, 77_777]] = 1.0, -1.0
-    heights = re.findall(r"[\d.]+,([\d.]+)", Curve(np.linspace(0, 1, 100_001), values).plot(0.3, "m"))
-    assert {"24.0", "220.0"} <= set(heights)  # the top and the bottom of the chart
+    chart = Curve(np.linspace(0, 1, 100_001), values).chart(0.3, "m")
+    assert {one["y"] for one in chart.spec["datasets"]["curves"]} == {0.0, 1.0, -1.0}

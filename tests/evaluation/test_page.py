@@ -7,7 +7,6 @@ import pytest
 
 from evaluation.examples import small_report
 from html_page import Page
-from rankwright.chart import Chart, ticks
 from rankwright.errors import InputError
 from rankwright.evaluation.page import write_page
 from rankwright.training import History, Round
@@ -37,16 +36,14 @@ def test_says_what_the_report_says(page):
     words = " ".join(read.words)
     for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries, 0 of them empty"):
         assert expected in words
-    assert (read.count("rect", "better"), read.count("rect", "worse")) == (2, 2)
-    assert (read.count("polyline", "training"), read.count("polyline", "validation")) == (1, 1)
-    assert "round 2 of 3 was kept" in words
-    for label in ("difference in map", "queries, best first", "round"):
+    assert read.count("svg") == 2
+    for label in ("better (2)", "worse (1)", "training", "validation", "queries, best first", "round"):
         assert label in read.words
 
 
 def test_stands_alone(page):
     text, read = page(REPORT, histories={"good": history(0.5, 0.75)})
-    assert not re.search(r"https?:|//|url\(|@import|<script|<link|<img", text)
+    assert not re.search(r"https?:|//|url\(|@import|<script|<link|<img", re.sub(r"<svg[^>]*>", "", text))
     assert not any({"src", "href"} & set(given) for _, given in read.tags)
 
 
@@ -67,49 +64,30 @@ def test_one_system_has_no_comparison(page):
 
 def test_queries_left_out_have_no_bar(page):
     _, read = page(small_report(one=[1.0, np.nan, 0.5], other=[0.0, 0.5, 1.0]))
-    assert read.count("rect") == 2
+    assert {"better (1)", "worse (1)"} <= set(read.words)
 
 
 @pytest.mark.parametrize("rounds", [(), (0.5,), (0.5, 0.5)])
 def test_short_and_flat_histories(page, rounds):
     _, read = page(REPORT, histories={"good": history(*rounds, validation=False)})
-    assert read.count("polyline") == (1 if rounds else 0)
+    assert read.count("svg") == (2 if rounds else 1)
     assert "validation" not in read.words
 
 
 def test_validation_without_a_value_is_not_drawn(page):
     _, read = page(REPORT, histories={"good": History((Round(1, 1.0, 0.5, float("nan")),), 1)})
-    assert read.count("polyline") == 1
+    assert "training" in read.words
+    assert "validation" not in read.words
 
 
 def test_equal_systems(page):
     _, read = page(small_report(one=[0.5, 0.5], same=[0.5, 0.5]))
-    assert read.count("rect") == 2
+    assert {"better (0)", "worse (0)"} <= set(read.words)
 
 
 def test_a_page_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         write_page(REPORT, tmp_path / "nowhere" / "page.html")
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0, 1, [0, 0.2, 0.4, 0.6, 0.8, 1]),
-        (-0.45, 0.63, [-0.4, -0.2, 0, 0.2, 0.4, 0.6]),
-        (0, 300, [0, 50, 100, 150, 200, 250, 300]),
-        (0.7, 0.7, [0.7]),
-        (-1, 1, [-1, -0.5, 0, 0.5, 1]),
-    ],
-)
-def test_ticks_are_round(low, high, expected):
-    assert ticks(low, high) == expected
-
-
-def test_marks_stay_inside_the_chart():
-    chart = Chart((0, 2), (-1.0, 1.0), "x", "y")
-    numbers = re.findall(r'(x|y|width|height)="([\d.]+)"', chart.bar(0, 1.0) + chart.bar(1, -1.0))
-    assert all(0 <= float(value) <= 720 for _, value in numbers)
 
 
 def with_facts(*facts, train=0.5):
@@ -120,15 +98,12 @@ def test_misordered_pairs_are_drawn_below_their_bound(page):
     told = with_facts({"bound": 0.9, "misordered": 0.5}, {"bound": 0.8, "misordered": 0.4})
     text, drawn = page(REPORT, histories={"RankBoost": told})
     assert "Bound of RankBoost" in text
-    assert drawn.count("polyline", "misordered") == drawn.count("polyline", "bound") == 1
-    assert "its upper bound" in text
+    assert {"fraction of misordered pairs", "upper bound"} <= set(drawn.words)
 
 
 def test_the_metric_is_drawn_above_its_bound(page):
-    text, drawn = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.3}, {"bound": -7.0})})
-    assert drawn.count("polyline", "training") == 2  # in the learning curve too
-    assert drawn.count("polyline", "bound") == 1
-    assert "its lower bound" in text
+    _, drawn = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.3}, {"bound": -7.0})})
+    assert {"metric on training queries", "lower bound"} <= set(drawn.words)
 
 
 def test_without_a_bound_none_is_drawn(page):

@@ -1,11 +1,9 @@
-import xml.etree.ElementTree as ET
-
 import numpy as np
 import pytest
 
 import rankwright as rw
+from charts.pictures import marks, texts
 from rankers.test_lambdamart import judged
-from rankwright.chart import line_chart
 from rankwright.errors import InputError
 from rankwright.models import Combination
 
@@ -38,17 +36,12 @@ def test_a_combination_is_cut_where_it_has_rounds():
     assert both.first(6).predict(TEST).tobytes() == both.predict(TEST).tobytes()
 
 
-def test_the_curves_are_drawn_as_a_file_of_its_own():
+def test_the_curves_are_drawn():
     found = rw.evaluate_rounds({"a": LAMBDA, "<b>": CLASSES}, TEST, [1, 3, 5], metrics=["ndcg@5"])
-    picture = ET.fromstring(found.plot("ndcg@5"))
-    lines = picture.findall("{http://www.w3.org/2000/svg}polyline")
-    assert [len(line.get("points").split()) for line in lines] == [3, 3]
-    texts = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"a", "<b>", "rounds", "ndcg@5", "3"} <= set(texts)
-
-
-def test_a_chart_of_one_point_can_be_drawn():
-    assert ET.fromstring(line_chart({"one": [(2.0, 0.5)]}, "x", "y")) is not None
+    chart = found.chart()
+    assert [len(path.split("L")) for path in marks(chart, "line")] == [3, 3]
+    assert {"a", "<b>", "rounds", "ndcg@5", "3"} <= set(texts(chart))
+    assert f"after 5: a {found.mean('a', 5, 'ndcg@5'):.4f}, <b> " in chart.description
 
 
 @pytest.mark.parametrize(

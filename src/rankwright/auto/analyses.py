@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.auto.budget import MARGIN
-from rankwright.chart import round_numbers
+from rankwright.charts.ticks import round_numbers
 from rankwright.data.query_features import standardised
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries

@@ -19,7 +19,6 @@ from rankwright.auto.analyses import (
     slices_of,
     strength,
 )
-from rankwright.auto.charts import STYLE as CHART_STYLE
 from rankwright.auto.charts import frontier_chart, learning_curves
 from rankwright.auto.estimate import LEVEL
 from rankwright.data.counted import counted
@@ -73,7 +72,7 @@ def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str]) -> None:
         _changes(members, queries),
         _frontier(run, members),
     ]
-    write_html(path, "AutoRanker report", parts, CHART_STYLE + STYLE)
+    write_html(path, "AutoRanker report", parts, STYLE)
 
 
 def _head(ranker: AutoRanker) -> str:
@@ -159,12 +158,12 @@ def _left_out(run: Run) -> str:
 def _learning_curves(members: Sequence[JudgedMember], metric: str) -> str:
     numbered = {one: _numbered(number, one.standing.name) for number, one in enumerate(members, start=1)}
     figures = [
-        f"<figure><figcaption>{numbered[one]}</figcaption>{svg}</figure>"
-        for one, svg in learning_curves(members, metric)
+        f"<figure><figcaption>{numbered[one]}</figcaption>{chart.svg()}</figure>"
+        for one, chart in learning_curves(members, metric)
     ]
     if not figures:
         return ""
-    legend = "The metric out of fold by the number of rounds; the dashed line is the number that was chosen."
+    legend = "The metric out of fold by the number of rounds; the dot is the number that was chosen."
     return f'<h2>Learning curves</h2><div class="curves">{"".join(figures)}</div>{note(legend)}'
 
 
@@ -248,10 +247,9 @@ def _change(one: Change, queries: JudgedQueries) -> tuple[str, ...]:
 
 def _frontier(run: Run, members: Sequence[JudgedMember]) -> str:
     legend = (
-        'Line: <b class="better">mixtures</b>, from the cheapest member to the whole mixture; ring: this model; '
-        'numbers: <b class="worse">members alone</b>. Values are out of fold, but of rounds and weights that were '
-        "chosen by the same queries; the estimate at the top is corrected for that. Table: what max_microseconds "
-        "buys at least."
+        "Line: mixtures, from the cheapest member to the whole mixture. Values are out of fold, but of rounds and "
+        "weights that were chosen by the same queries; the estimate at the top is corrected for that. Table: what "
+        "max_microseconds buys at least."
     )
     head = ("budget (µs)", "takes", escape(str(run.market.metric)), "members (rounds)")
     rows = [
@@ -264,7 +262,8 @@ def _frontier(run: Run, members: Sequence[JudgedMember]) -> str:
         for one in offers(priced_mixtures(run))
     ]
     chart = frontier_chart(run, members)
-    return f"<h2>What each microsecond buys</h2>{chart}{note(legend)}{_wide(table(head, rows), 'texts')}"
+    drawn = "" if chart is None else chart.svg()
+    return f"<h2>What each microsecond buys</h2>{drawn}{note(legend)}{_wide(table(head, rows), 'texts')}"
 
 
 def _microseconds(number: float) -> str:

@@ -4,9 +4,9 @@ Nothing here knows a result; results have a method `chart` that calls one of the
 """
 
 from rankwright.charts.bars import bar_chart, difference_chart, grouped_bar_chart
-from rankwright.charts.chart import Chart, writer_for
+from rankwright.charts.chart import Chart, require_drawing
 from rankwright.charts.lines import line_chart
-from rankwright.charts.notebook import bundle
+from rankwright.charts.notebook import bundle, card_html, table_html
 from rankwright.charts.points import Point, scatter_chart
 from rankwright.charts.rows import interval_chart, tile_chart
 from rankwright.charts.theme import config
@@ -16,12 +16,14 @@ __all__ = [
     "Point",
     "bar_chart",
     "bundle",
+    "card_html",
     "config",
     "difference_chart",
     "grouped_bar_chart",
     "interval_chart",
     "line_chart",
+    "require_drawing",
     "scatter_chart",
+    "table_html",
     "tile_chart",
-    "writer_for",
 ]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from rankwright.charts.packages import vl_convert
+from rankwright.charts.packages import altair, vl_convert
 from rankwright.charts.standalone import standalone_page
 from rankwright.charts.theme import config
 from rankwright.data.files import write_whole
@@ -42,7 +42,7 @@ class Chart:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the chart as its file's ending says (.svg, .png, .html or .json), completely or not at all."""
-        content = writer_for(path)(self)
+        content = _writer(path)(self)
         with write_whole(path) as file:
             file.write(content)
 
@@ -73,7 +73,7 @@ class Chart:
         selections = [one for one in self.spec.get("params", []) if HOVER not in one.get("views", [])]
         return {**self.spec, "layer": layers, "params": selections, "config": config() | {"aria": False}}
 
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:  # noqa: ARG002
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the chart for a notebook."""
         from rankwright.charts.notebook import bundle
 
@@ -88,8 +88,14 @@ WRITERS: dict[str, Callable[[Chart], bytes]] = {
 }
 
 
-def writer_for(path: str | os.PathLike[str]) -> Callable[[Chart], bytes]:
-    """Return what writes a chart to this file, or refuse an ending that is not known."""
+def require_drawing(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any long work, an ending that is not known or the lack of a package for it."""
+    if _writer(path) is not WRITERS[".json"]:
+        vl_convert()
+    altair()
+
+
+def _writer(path: str | os.PathLike[str]) -> Callable[[Chart], bytes]:
     ending = Path(path).suffix.lower()
     if ending not in WRITERS:
         raise InputError(f"A chart is saved as .svg, .png, .html or .json, not as {Path(path).name!r}.")

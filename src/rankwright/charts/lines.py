@@ -99,7 +99,7 @@ def line_chart(
     datasets["names"] = _names(records, named, y_domain, height)
     layers = _layers(datasets, named, x_label, y_domain, log=x_log)
     others = len(curves) - len(faint) - len(named)
-    unnamed = f"{counted(others, 'further curve')} drawn faintly and without a name." if others > 0 else ""
+    unnamed = f"Drawn faintly and without a name: {counted(others, 'further curve')}." if others > 0 else ""
     notes = left_out_note(left_out, log=x_log), unnamed
     return finished(layers, datasets, description, *notes, title=y_label, width=width, height=height)
 
@@ -153,8 +153,8 @@ def _dots(records: list[Record]) -> list[Record]:
     return [
         one
         for one in records
-        if one["look"] != "faint"
-        and (of_curve[one["series"]] <= MOST_DOTS or of_segment[one["series"], one["segment"]] == 1)
+        if (one["look"] == "solid" and of_curve[one["series"]] <= MOST_DOTS)
+        or (one["look"] != "faint" and of_segment[one["series"], one["segment"]] == 1)
     ]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rankwright.charts.theme import config
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rankwright.charts.chart import Chart
 
@@ -18,20 +19,21 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 def bundle(text: str, *, html: str | None = None, chart: Callable[[], Chart] | None = None) -> dict[str, Any]:
-    """Return what a notebook may show, by MIME type.
+    """Return what a notebook may show, by MIME type: the result of `_repr_mimebundle_`.
 
-    With `html` (a table, a card) the chart is a picture below it, since a notebook shows one type only. Where
-    there is nothing to draw, or a package is missing, the chart is left out.
+    A chart alone is live, and a picture where the notebook cannot draw it. Below `html` (a table, a card) it is a
+    picture, since a notebook shows one type only. Where there is nothing to draw, or a package is missing,
+    there is no chart.
     """
-    shown: dict[str, Any] = {"text/plain": text}
+    found: dict[str, Any] = {"text/plain": text}
     drawn, picture = _drawn(chart)
     if html is not None:
-        shown["text/html"] = f"{html}<div>{picture}</div>" if picture else html
+        found["text/html"] = f"{html}<div>{picture}</div>" if picture else html
     elif drawn is not None:
-        shown[MIME_TYPE] = {**drawn.spec, "$schema": SCHEMA, "config": config()}
-        if picture:
-            shown["image/svg+xml"] = picture
-    return shown
+        found[MIME_TYPE] = {**drawn.spec, "$schema": SCHEMA, "config": config()}
+        if picture is not None:
+            found["image/svg+xml"] = picture
+    return found
 
 
 def _drawn(chart: Callable[[], Chart] | None) -> tuple[Chart | None, str | None]:
@@ -42,3 +44,17 @@ def _drawn(chart: Callable[[], Chart] | None) -> tuple[Chart | None, str | None]
         return drawn, None if drawn is None else drawn.svg()
     except (InputError, MissingPackageError):
         return drawn, None
+
+
+def table_html(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Return plain texts as an HTML table."""
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    below = f"<p>{escape(caption)}</p>" if caption else ""
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"
+
+
+def card_html(title: str, facts: Mapping[str, str]) -> str:
+    """Return plain texts as an HTML card: a title and named facts."""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in facts.items())
+    return f"<table><caption><b>{escape(title)}</b></caption><tbody>{rows}</tbody></table>"

@@ -46,12 +46,16 @@ SIDES = (
 
 
 class Point(NamedTuple):
-    """A point of a scatter chart: its name, its place, and the series that it belongs to."""
+    """A point of a scatter chart: its name, its place, the series that it belongs to, and the text beside it.
+
+    The text is the name by default; if it is empty, only the pointer shows the name.
+    """
 
     name: str
     x: float
     y: float
     series: str = ""
+    text: str | None = None
 
 
 def scatter_chart(
@@ -104,7 +108,14 @@ def scatter_chart(
 
 
 def _record(point: Point) -> Record:
-    return {"name": shown(point.name), "x": float(point.x), "y": float(point.y), "series": shown(point.series)}
+    text = point.name if point.text is None else point.text
+    return {
+        "name": shown(point.name),
+        "x": float(point.x),
+        "y": float(point.y),
+        "series": shown(point.series),
+        "text": shown(text),
+    }
 
 
 class _Scatter:
@@ -137,7 +148,7 @@ class _Scatter:
         names = [
             layer("names")
             .mark_text(align=align, dx=right, dy=down, limit=NAME_WIDTH)
-            .encode(x=x, y=y, text="name:N")
+            .encode(x=x, y=y, text="text:N")
             .transform_filter(f"datum.side === '{side}'")
             for side, align, right, down in SIDES
         ]
@@ -145,15 +156,13 @@ class _Scatter:
 
     def names(self) -> list[Record]:
         """Return the names that can be drawn beside their points without covering another point or name."""
-        if len(self.points) > MOST_NAMES:
-            return []
         taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in map(self._pixel, self.points)]
         placed = []
-        for one in self.points:
+        for one in [one for one in self.points if one["text"]][:MOST_NAMES]:
             for side, align, right, down in SIDES:
                 box = self._box(one, align, right, down)
                 if not any(_overlap(box, other) for other in taken):
-                    placed.append({**one, "side": side})
+                    placed.append({"x": one["x"], "y": one["y"], "text": one["text"], "side": side})
                     taken.append(box)
                     break
         return placed
@@ -168,7 +177,7 @@ class _Scatter:
     def _box(self, point: Record, align: str, right: float, down: float) -> tuple[float, float, float, float]:
         """Return left, top, right and bottom of a name beside its point."""
         x, y = self._pixel(point)
-        length = min(NAME_WIDTH, LETTER * len(point["name"]))
+        length = min(NAME_WIDTH, LETTER * len(point["text"]))
         left = x + right - {"center": length / 2, "left": 0.0, "right": length}[align]
         return left, y + down - FONT_SIZE / 2, left + length, y + down + FONT_SIZE / 2
 

@@ -61,6 +61,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
         "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
         "range": _ranges(colours),
         "axis": _axis(colours),
+        "axisX": {"labelFlush": False},
         "legend": _legend(colours),
         "title": _title(colours),
         "mark": {"color": colours.series[0]},

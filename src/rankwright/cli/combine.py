@@ -11,12 +11,14 @@ import typer
 import rankwright as rw
 from rankwright.cli.completion import complete_metric
 from rankwright.cli.inputs import (
+    PICTURES,
     JobsOption,
     JsonFlag,
     checked_output,
+    checked_picture,
     require_distinct,
 )
-from rankwright.cli.output import describe, note, progress, say, show_json, show_table, write_text
+from rankwright.cli.output import describe, note, progress, say, show_json, show_table
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.errors import InputError
 
@@ -51,7 +53,9 @@ def combine(
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", metavar="FILE", help="SVG file to write: the metric for every alpha (two models only)."
+            "--plot",
+            metavar="FILE",
+            help=f"Chart to write ({PICTURES}): the metric for every alpha (two models only).",
         ),
     ] = None,
     jobs: JobsOption = None,
@@ -72,7 +76,7 @@ def combine(
     assert mix.model_ is not None
     rw.save(mix.model_, model)
     if plot is not None:
-        write_text(plot, mix.plot())
+        mix.chart().save(plot)
     facts = _facts(mix, models, judged) | {"model": str(model)}
     if json:
         show_json(facts)
@@ -89,7 +93,7 @@ def _check(models: list[Path], model: Path, plot: Path | None, data: Path) -> No
         raise InputError(f"--plot needs exactly two models, not {len(models)}.")
     checked_output(model, inputs=(*models, data))
     if plot is not None:
-        checked_output(plot, inputs=(*models, data))
+        checked_picture(plot, inputs=(*models, data))
         if plot.resolve() == model.resolve():
             raise InputError(f"--plot and --model both name {plot}; give the picture another name.")
 

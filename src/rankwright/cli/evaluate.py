@@ -11,14 +11,15 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.inputs import (
+    PICTURES,
     ConventionOption,
     JobsOption,
     JsonFlag,
     MetricsOption,
-    checked_output,
+    checked_picture,
     require_distinct,
 )
-from rankwright.cli.output import note, show_json, show_table, write_text
+from rankwright.cli.output import note, show_json, show_table
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.errors import InputError
 
@@ -49,7 +50,7 @@ def evaluate(
     plot: Annotated[
         Path | None,
         typer.Option(
-            "--plot", metavar="FILE", help="With --rounds: SVG file to write, with a curve of the first metric."
+            "--plot", metavar="FILE", help=f"With --rounds: chart of the first metric to write ({PICTURES})."
         ),
     ] = None,
     per_query: Annotated[
@@ -68,7 +69,7 @@ def evaluate(
 
     _check(rounds, plot, per_query, json)
     if plot is not None:
-        checked_output(plot, inputs=(data, *files))
+        checked_picture(plot, inputs=(data, *files))
     require_distinct(files)
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
     with open_systems(files, data) as systems:
@@ -141,7 +142,7 @@ def _numbers(rounds: str) -> list[int]:
 def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
     metrics = found.report.metrics
     if plot is not None:
-        write_text(plot, found.plot(metrics[0]))
+        found.chart(metrics[0]).save(plot)
     if as_json:
         show_json(found.to_dict())
         return

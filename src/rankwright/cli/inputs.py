@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import rankwright as rw
 from rankwright.cli.completion import complete_convention, complete_metric, complete_ranker, complete_setting
 from rankwright.cli.config import merged_settings
 from rankwright.errors import InputError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # Written out, since help must not wait for numpy; a test compares them with the metrics and conventions.
 METRICS = ("ndcg", "dcg", "mean_ndcg", "map", "mrr", "err", "p", "recall", "wta", "pair_accuracy", "kendall_tau")
+PICTURES = ".svg, .png, .html or .json"
 CONVENTIONS = ("standard", "letor3", "letor4", "trec", "lightgbm", "sklearn")
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
@@ -81,9 +83,7 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
 
 def checked_picture(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     """Refuse, before any long work, a file that a chart cannot be written to."""
-    from rankwright.charts import writer_for
-
-    writer_for(path)
+    rw.charts.require_drawing(path)
     return checked_output(path, inputs=inputs)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright.charts import bundle
 from rankwright.data import Documents, RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.ensembling.curve import SAME, Curve, odds_weights
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
     from rankwright.metrics import Metric, MetricLike
     from rankwright.models.about import JSON
 
@@ -90,15 +92,15 @@ class Blend:
         columns = [_scores_of(one, number, documents, threads) for number, (one, _) in enumerate(used, start=1)]
         return weighted_sum(columns, [weight for _, weight in used])
 
-    def plot(self) -> str:
-        """Return the metric against alpha as SVG text."""
+    def chart(self) -> Chart:
+        """Return the metric by alpha, with the alpha of the blend marked."""
         if self.curve is None or self.alpha is None:
-            raise InputError("Only a blend of two rankers has a curve to plot.")
-        return self.curve.plot(self.alpha, str(self.metric))
+            raise InputError("Only a blend of two rankers has a curve to draw.")
+        return self.curve.chart(self.alpha, str(self.metric))
 
-    def _repr_svg_(self) -> str | None:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the curve for a notebook."""
-        return None if self.curve is None else self.plot()
+        return bundle(repr(self), chart=self.chart)
 
 
 def blend(

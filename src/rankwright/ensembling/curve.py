@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.chart import WIDTH, Chart
+from rankwright.charts import bundle, line_chart
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
 
 # Values that differ by less are equal up to rounding.
 SAME = 1e-10
@@ -23,11 +24,7 @@ NARROWEST = 1e-12
 GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
 PLACES_TO_TRY = 16
 
-STYLE = (
-    "text { font: 12px system-ui, sans-serif; fill: #5c6773; }"
-    " .grid { stroke: #e3e7ec; } .zero { stroke: #5c6773; } .kept { stroke: #1d2530; stroke-dasharray: 4 3; }"
-    " polyline { fill: none; stroke: #2458a6; stroke-width: 1.5; }"
-)
+DRAWN_PLACES = 640  # about one per pixel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,13 +80,21 @@ class Curve:
             edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
         return Curve(edges, self.values)
 
-    def plot(self, alpha: float, metric: str) -> str:
-        """Return the curve as SVG text, with a dashed line at this alpha."""
-        low, high = self._visible_range(alpha)
-        points = self._points(low, high)
-        heights = [value for _, value in points]
-        chart = Chart((low, high), (min(heights), max(heights)), "alpha", metric, x_whole=False)
-        return chart.drawn_alone([chart.upright("kept", alpha), chart.line("curve", points)], STYLE)
+    def chart(self, alpha: float | None = None, metric: str = "metric") -> Chart:
+        """Return the metric by alpha, by default with the best alpha marked."""
+        best_low, best_high, best = self.best()
+        chosen = next(places_within(best_low, best_high)) if alpha is None else alpha
+        low, high = self._visible_range(chosen)
+        description = (
+            f"{metric} by alpha, in {len(self):,} steps from {self.values.min():.4f} to {best:.4f}; "
+            f"{self(chosen):.4f} at alpha {chosen:.4g}, which is marked."
+        )
+        marked = {"": (chosen, self(chosen))}
+        return line_chart({"": self._points(low, high)}, "alpha", metric, description=description, marked=marked)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the curve for a notebook."""
+        return bundle(repr(self), chart=self.chart)
 
     def _visible_range(self, alpha: float) -> tuple[float, float]:
         """Return the range to draw; an infinite end is cut at twice the reach of most edges and alpha."""
@@ -100,7 +105,7 @@ class Curve:
 
     def _points(self, low: float, high: float) -> list[tuple[float, float]]:
         """Return the points of the line: of all steps within one pixel, the lowest and the highest."""
-        borders = np.linspace(low, high, WIDTH + 1)
+        borders = np.linspace(low, high, DRAWN_PLACES + 1)
         first = np.searchsorted(self.edges, borders[:-1], side="right") - 1
         last = np.searchsorted(self.edges, borders[1:], side="left") - 1
         points = []

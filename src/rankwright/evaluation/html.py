@@ -29,15 +29,7 @@ th, td { padding: .4rem 0 .4rem 1rem; text-align: right; font-variant-numeric: t
 th:first-child, td:first-child { padding-left: 0; text-align: left; overflow-wrap: anywhere; }
 th { font-weight: 600; border-bottom: 2px solid rgb(var(--rule)); } td small { display: block; }
 small, .note { color: rgb(var(--muted)); } .note { font-size: .9rem; }
-svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: rgb(var(--muted)); }
-.grid { stroke: rgb(var(--line)); } .zero { stroke: rgb(var(--muted)); }
-.kept { stroke: rgb(var(--text)); stroke-dasharray: 4 3; }
-.better { fill: rgb(var(--blue)); } .worse { fill: rgb(var(--orange)); }
-polyline { fill: none; stroke-width: 2; } .training { stroke: rgb(var(--orange)); }
-.validation { stroke: rgb(var(--blue)); } .misordered { stroke: rgb(var(--red)); }
-.bound { stroke: rgb(var(--muted)); stroke-dasharray: 6 4; }
-b.training, b.worse { color: rgb(var(--orange)); } b.validation, b.better { color: rgb(var(--blue)); }
-b.misordered { color: rgb(var(--red)); }
+svg { width: 100%; height: auto; } b.worse { color: rgb(var(--orange)); } b.better { color: rgb(var(--blue)); }
 """
 
 

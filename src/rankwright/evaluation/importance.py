@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.charts import bundle
 from rankwright.data.alignment import aligned
 from rankwright.errors import InputError
 from rankwright.evaluation.measurement import checked_judged
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Floats
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
     from rankwright.evaluation.measurement import Predicts
     from rankwright.metrics import MetricLike
+    from rankwright.rankers.importances import Importances
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +59,17 @@ class PermutationImportance:
         """The standard deviation of each feature's fall over the repeats."""
         return np.asarray(self.drops.std(axis=1))
 
-    def by_name(self) -> dict[str, float]:
+    def by_name(self) -> Importances:
         """Return the mean falls by name, the highest first; without names, by number from 1."""
         return by_name(self.means, self.feature_names)
+
+    def chart(self) -> Chart:
+        """Return one bar per feature, as long as the metric falls."""
+        return self.by_name().chart(f"fall of {self.metric}")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the bars for a notebook."""
+        return bundle(repr(self), chart=self.chart)
 
 
 def permutation_importance(

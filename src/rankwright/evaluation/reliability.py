@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.chart import line_chart
+from rankwright.charts import bundle, line_chart
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +47,13 @@ class Reliability:
         """Predicted and observed frequency of each bin; on the diagonal if the probabilities are calibrated."""
         return list(zip(self.predicted.tolist(), self.observed.tolist(), strict=True))
 
-    def plot(self) -> str:
-        """Return the reliability diagram as SVG text."""
-        return plot_reliability({"observed": self})
+    def chart(self) -> Chart:
+        """Return the reliability diagram."""
+        return reliability_chart({"observed": self})
 
-    def _repr_svg_(self) -> str:
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the diagram for a notebook."""
-        return self.plot()
+        return bundle(repr(self), chart=self.chart)
 
 
 def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 10) -> Reliability:
@@ -91,8 +94,11 @@ def _checked(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Doubles, Do
     return probability.ravel(), occurred.astype(np.float64).ravel()
 
 
-def plot_reliability(curves: dict[str, Reliability]) -> str:
-    """Return a reliability diagram of several curves as SVG text; calibrated probabilities lie on the diagonal."""
-    lines = {"calibrated": [(0.0, 0.0), (1.0, 1.0)]}
-    lines |= {f"{name} (error {one.error:.3f})": one.points for name, one in curves.items()}
-    return line_chart(lines, "predicted probability", "observed frequency", x_whole=False)
+def reliability_chart(curves: Mapping[str, Reliability]) -> Chart:
+    """Return a reliability diagram of several curves; calibrated probabilities lie on the dashed diagonal."""
+    lines = {f"{name} (error {one.error:.3f})": one.points for name, one in curves.items()}
+    description = f"Observed frequency by predicted probability: {', '.join(lines)}."
+    lines["calibrated"] = [(0.0, 0.0), (1.0, 1.0)]
+    return line_chart(
+        lines, "predicted probability", "observed frequency", description=description, dashed=["calibrated"]
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.charts import bundle, difference_chart, interval_chart, table_html
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.comparison import Comparison, compare, mean_interval
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
     from rankwright.metrics import MetricLike
+
+MOST_TOLD = 10  # systems whose values are in the description of a chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +39,7 @@ class Report:
 
     def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
-        name = metric if isinstance(metric, str) else str(as_metric(metric))
+        name = self._metric_name(metric)
         if (system, name) not in self.values:
             raise InputError(
                 f"The report has no {name} of {system}; it has {', '.join(self.metrics)} "
@@ -69,6 +73,37 @@ class Report:
             "systems": means,
         }
 
+    def chart(self, metric: MetricLike | None = None) -> Chart:
+        """Return the means of all systems with their intervals, best first; by default of the first metric."""
+        name = self._metric_name(metric)
+        rows = [(one, self.mean(one, name), *self.interval(one, name)) for one in self.systems]
+        rows.sort(key=lambda row: -np.inf if np.isnan(row[1]) else row[1], reverse=True)
+        told = [f"{one} {mean:.4f} ({low:.4f} to {high:.4f})" for one, mean, low, high in rows[:MOST_TOLD]]
+        more = f", and {len(rows) - MOST_TOLD} more" if len(rows) > MOST_TOLD else ""
+        over = counted(len(self.queries), "query")
+        description = f"Mean {name} with its 95 % interval over {over}: {', '.join(told)}{more}."
+        return interval_chart(rows, name, description=description)
+
+    def difference_chart(self, one: str, other: str, metric: MetricLike | None = None) -> Chart:
+        """Return the difference of two systems on every query, by default in the first metric."""
+        name = self._metric_name(metric)
+        differences = self.per_query(one, name) - self.per_query(other, name)
+        counts = [f"{word} on {(side).sum():,}" for word, side in _sides(differences).items()]
+        description = f"Difference in {name} per query: {one} is {', '.join(counts)} than {other}."
+        label = f"difference in {name}: {one} \N{MINUS SIGN} {other}"
+        return difference_chart(differences, self.queries, label, description=description)
+
+    def _metric_name(self, metric: MetricLike | None) -> str:
+        if metric is None:
+            return self.metrics[0]
+        return metric if isinstance(metric, str) else str(as_metric(metric))
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the means as a table, with a chart of the first metric, for a notebook."""
+        rows = [(one, *(f"{self.mean(one, metric):.4f}" for metric in self.metrics)) for one in self.systems]
+        table = table_html(("system", *self.metrics), rows, caption=f"{self.footnote()}.")
+        return bundle(str(self), html=table, chart=self.chart)
+
     def __repr__(self) -> str:
         systems, metrics = ", ".join(self.systems), ", ".join(self.metrics)
         return f"Report({metrics} of {systems}, {counted(len(self.queries), 'query')})"
@@ -88,6 +123,10 @@ class Report:
         counts = set(self.empty.values())
         empty = f"{counts.pop():,}" if len(counts) == 1 else several
         return f"{counted(len(self.queries), 'query')}, {empty} of them empty; convention {self.convention}"
+
+
+def _sides(differences: Doubles) -> dict[str, Any]:
+    return {"better": differences > 0, "equal": differences == 0, "worse": differences < 0}
 
 
 def _number(value: float) -> float | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from rankwright.chart import line_chart
+from rankwright.charts import bundle, line_chart
 from rankwright.errors import InputError
 from rankwright.evaluation.measurement import evaluate, named_systems
 from rankwright.models.fitted import scorer_of
@@ -14,6 +14,7 @@ from rankwright.models.fitted import scorer_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.metrics import Convention, MetricLike
@@ -37,10 +38,17 @@ class RoundsReport:
         """Return the means by number of rounds."""
         return [(rounds, self.mean(system, rounds, metric)) for rounds in self.rounds]
 
-    def plot(self, metric: str) -> str:
-        """Return the curves of all systems as the text of an SVG file."""
-        curves = {system: self.curve(system, metric) for system in self.systems}
-        return line_chart(curves, "rounds", metric)
+    def chart(self, metric: str | None = None) -> Chart:
+        """Return the means of all systems by number of rounds, by default of the first metric."""
+        name = self.report.metrics[0] if metric is None else metric
+        curves = {system: self.curve(system, name) for system in self.systems}
+        ends = ", ".join(f"{system} {curve[-1][1]:.4f}" for system, curve in curves.items())
+        description = f"Mean {name} by number of rounds; after {self.rounds[-1]}: {ends}."
+        return line_chart(curves, "rounds", name, description=description)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the curves of the first metric for a notebook."""
+        return bundle(str(self.report), chart=self.chart)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""

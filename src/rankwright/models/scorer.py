@@ -74,6 +74,13 @@ class Scorer(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.n_features} features)"
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return a card of the model for a notebook."""
+        from rankwright.charts import bundle  # not needed to score
+        from rankwright.models.card import card_of
+
+        return bundle(repr(self), html=card_of(self))
+
     @property
     def needs_queries(self) -> bool:
         """Whether a document's score depends on the other documents of its query."""

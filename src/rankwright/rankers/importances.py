@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.charts import bar_chart, bundle
 from rankwright.errors import InputError
 from rankwright.models.importances import total_gain
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles, Floats
+    from rankwright.charts import Chart
     from rankwright.data import RankingData
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 SAMPLE_DOCUMENTS = 2_000
 """About how many training documents a fitted ranker keeps if its importances need documents."""
 REPEATS = 3
+MOST_TOLD = 5  # features whose values are in the description of a chart
 
 
 def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | None:
@@ -47,10 +50,24 @@ def feature_importances(model: Scorer, sample: RankingData | None, metric: Metri
     return values / total if total > 0.0 else values
 
 
-def by_name(values: Doubles, names: Sequence[str] | None) -> dict[str, float]:
+class Importances(dict[str, float]):
+    """One number per name of a feature, the highest first."""
+
+    def chart(self, label: str = "importance") -> Chart:
+        """Return one bar per feature."""
+        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_TOLD])
+        more = f", and {len(self) - MOST_TOLD} more" if len(self) > MOST_TOLD else ""
+        return bar_chart(self, label, description=f"{label.capitalize()} of features: {first}{more}.")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the bars for a notebook."""
+        return bundle(repr(self), chart=self.chart)
+
+
+def by_name(values: Doubles, names: Sequence[str] | None) -> Importances:
     """Return values by the names of their features, the highest first; without names, by number from 1."""
     known = names or [str(number) for number in range(1, len(values) + 1)]
-    return {known[place]: float(values[place]) for place in np.argsort(-values, kind="stable")}
+    return Importances((known[place], float(values[place])) for place in np.argsort(-values, kind="stable"))
 
 
 def permutation_drops(

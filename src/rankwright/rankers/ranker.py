@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
+from rankwright.charts import bundle
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, Metric, as_metric
+from rankwright.models.card import card_of
 from rankwright.rankers.checks import Jobs, Value
 from rankwright.rankers.estimator import Estimator
 from rankwright.rankers.familiar import refuse_arguments
-from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
+from rankwright.rankers.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.routing import require_routing
 from rankwright.threads import resolve_threads
@@ -203,9 +205,19 @@ class Ranker(Parameters, Estimator, ABC):
         model = self._fitted()
         return feature_importances(model, self._sample, self.metric, resolve_threads(self.n_jobs))
 
-    def importances(self) -> dict[str, float]:
-        """Return `feature_importances_` by name, the highest first; without names, by number from 1."""
+    def importances(self) -> Importances:
+        """Return `feature_importances_` by name, the highest first; without names, by number from 1.
+
+        The result is a dict with a method `chart`.
+        """
         return by_name(self.feature_importances_, self.model_.feature_names)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the parameters and, after a fit, a card of the model and the learning curve for a notebook."""
+        if not self.__sklearn_is_fitted__():
+            return bundle(repr(self), html=self._repr_html_())
+        html = self._repr_html_() + card_of(self.model_)
+        return bundle(repr(self), html=html, chart=lambda: self.history_.chart(str(self.metric)))
 
     def __sklearn_clone__(self) -> Self:
         require_routing(type(self).__name__)

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.charts import bundle, line_chart
 from rankwright.data.counted import counted
+from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
 
+MISORDERED = "fraction of misordered pairs"
 SMOOTHING = 10  # the window reaches 1 / SMOOTHING of all rounds to either side
 
 
@@ -71,6 +76,58 @@ class History:
     def curve(self, name: str) -> Doubles:
         """Return one of the diagnostics for every round; NaN for rounds without it."""
         return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
+
+    def chart(self, metric: str = "metric") -> Chart:
+        """Return the metric by round on validation and training queries, with the kept round marked."""
+        measured = {"validation": self.validation, "training": self._training}
+        curves = {name: _by_round(curve) for name, curve in measured.items() if np.isfinite(curve).any()}
+        if not curves:
+            raise InputError("The metric was not measured in any round, so there is no learning curve.")
+        kept = {name: curve[self.best_round - 1] for name, curve in curves.items() if self.best_round}
+        values = "".join(f", {value:.4f} on {name} queries" for name, (_, value) in kept.items())
+        description = f"{metric} in {counted(len(self), 'round')}; {self.best_round} kept{values}."
+        return line_chart(curves, "round", metric, description=description, marked=kept)
+
+    @property
+    def has_bound(self) -> bool:
+        """Whether every round has the bound that the ranker's paper proves, and the bounded quantity."""
+        return bool(len(self) and np.isfinite([self.curve("bound"), self._bounded[1]]).all())
+
+    def bound_chart(self) -> Chart:
+        """Return the bound that the ranker's paper proves, and the bounded quantity, by round.
+
+        That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below.
+        """
+        if not self.has_bound:
+            raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
+        name, values = self._bounded
+        above = name == MISORDERED
+        # -1 is the lowest value of a metric that has such a bound.
+        bound = self.curve("bound") if above else np.maximum(self.curve("bound"), -1.0)
+        kind = "upper bound" if above else "lower bound"
+        description = (
+            f"The {name} by round, {values[-1]:.4f} in the end, and its {kind}, {bound[-1]:.4f} in the end."
+        )
+        curves = {name: _by_round(values), kind: _by_round(bound)}
+        return line_chart(curves, "round", name, description=description, dashed=[kind])
+
+    @property
+    def _training(self) -> Doubles:
+        return np.array([this.train for this in self.rounds], dtype=np.float64)
+
+    @property
+    def _bounded(self) -> tuple[str, Doubles]:
+        misordered = self.curve("misordered")
+        above = bool(np.isfinite(misordered).all())
+        return (MISORDERED, misordered) if above else ("metric on training queries", self._training)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the learning curve for a notebook."""
+        return bundle(repr(self), chart=self.chart)
+
+
+def _by_round(curve: Doubles) -> Sequence[tuple[float, float]]:
+    return list(enumerate(curve.tolist(), start=1))
 
 
 def smoothed(curve: Doubles) -> Doubles:
