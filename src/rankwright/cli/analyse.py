@@ -15,11 +15,10 @@ from rankwright.cli.analysis import (
     PlotOption,
     RoundsOption,
     checked_plot,
-    numbers,
     show_analysis,
 )
 from rankwright.cli.groups import Group
-from rankwright.cli.inputs import ConventionOption, JobsOption, JsonFlag, require_distinct
+from rankwright.cli.inputs import ConventionOption, JobsOption, JsonFlag, numbers, require_distinct
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.errors import InputError
 

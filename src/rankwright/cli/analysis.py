@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rankwright.cli.completion import complete_metric
-from rankwright.cli.inputs import checked_picture
+from rankwright.cli.inputs import PICTURES, checked_picture
 from rankwright.cli.output import note, show_json, show_table
-from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from rankwright.evaluation.analyses import Analysis
@@ -22,9 +21,7 @@ MetricOption = Annotated[
         "--metric", metavar="NAME", help="Metric, such as ndcg@10, map or mrr.", autocompletion=complete_metric
     ),
 ]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Chart to write: .svg, .png, .html or .json.")
-]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=f"Chart to write ({PICTURES}).")]
 RoundsOption = Annotated[
     str | None,
     typer.Option(
@@ -37,16 +34,6 @@ def checked_plot(plot: Path | None, *, inputs: Iterable[Path | None]) -> None:
     """Refuse, before any long work, a chart that cannot be written."""
     if plot is not None:
         checked_picture(plot, inputs=inputs)
-
-
-def numbers(option: str, text: str) -> list[int]:
-    """Return integers that are separated by commas."""
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise InputError(
-            f"{option} takes integers separated by commas, such as 50,100,200, not {text!r}."
-        ) from None
 
 
 def show_analysis(found: Analysis, plot: Path | None, as_json: bool) -> None:
