@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
 
-EXPONENTS = np.linspace(0.0, 2.0, 21)  # c of a - b n^-c; 0 is the limit a + b log n
+EXPONENTS = np.arange(-5, 21) / 10  # c of a - b n^-c; 0 is the limit a + b log n, below it there is no ceiling
 SAMPLES = 4_000
 SEED = 0
 LEAST_SHARE = 1e-6  # of the variance between queries, so that no size has an infinite weight
@@ -142,5 +142,5 @@ def _fit(
 
 
 def _basis(sizes: Doubles, exponent: float) -> Doubles:
-    """Return log n or -n^-c, which rise with n."""
-    return np.log(sizes) if exponent == 0.0 else -(sizes**-exponent)
+    """Return (1 - n^-c) / c, which rises with n; its limit for c = 0 is log n."""
+    return np.log(sizes) if exponent == 0.0 else (1.0 - sizes**-exponent) / exponent
