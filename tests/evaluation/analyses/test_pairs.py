@@ -133,7 +133,9 @@ def test_groups_by_hand():
     assert [group.differences["wrong"].value for group in found.groups] == [-1.0, -1.0]
     assert found.without_pairs == 1
     assert [row[0] for row in found.table().rows] == ["1 to 2", "3"]
-    assert str(found).endswith("of 3 queries by number of document pairs with different labels; 1 query without pairs left out")
+    assert str(found).endswith(
+        "of 3 queries by number of document pairs with different labels; 1 query without pairs left out"
+    )
     assert found.to_dict()["groups"][0]["systems"]["wrong"]["value"] == 0.0
     assert "3 (1 query)" in str(found.chart().spec)
 

@@ -17,7 +17,9 @@ LINEAR = rw.AdaRank("map", n_jobs=1, directions="both").fit(TRAIN)
 
 class TestOverfitting:
     def test_each_point_is_the_value_of_a_cut(self):
-        found = rw.analyses.overfitting({"a": TREES, "b": CLASSES.model_}, TRAIN, TEST, metric="map", rounds=[2, 5, 99])
+        found = rw.analyses.overfitting(
+            {"a": TREES, "b": CLASSES.model_}, TRAIN, TEST, metric="map", rounds=[2, 5, 99]
+        )
         assert found.curves["a"].rounds == (2, 5, 6)
         assert found.curves["b"].rounds == (2, 4)
         expected = rw.evaluate({"a": TREES.model_.first(5)}, TEST, metrics="map").mean("a", "map")

@@ -85,7 +85,7 @@ class LearningCurve(Analysis):
         """Return a sentence on what twice the queries would change."""
         change = f"{self.gain.value:+.4f}, 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}"
         if self.gain.low > 0:
-            return f"twice the judged queries would raise {self.metric} of {self.ranker}: {change}"
+            return f"if the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}"
         return (
             f"these queries cannot tell whether twice as many would raise {self.metric} of {self.ranker}: {change}"
         )
