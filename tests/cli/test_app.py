@@ -160,6 +160,7 @@ HEAVY = {
     "pandas",
     "polars",
     "pyarrow",
+    "matplotlib",
     "altair",
     "vl_convert",
     "lightgbm",

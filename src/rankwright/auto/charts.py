@@ -67,7 +67,7 @@ def frontier_chart(run: Run, members: Sequence[JudgedMember]) -> Chart | None:
             for one in mixtures
             if one is not run.kept
         ),
-        Point(_title(run.kept), run.kept.microseconds, run.kept.value, "this model"),
+        Point(_title(run.kept), run.kept.microseconds, run.kept.value, "this model", "this model"),
         *(
             Point(one.standing.name, one.standing.microseconds, one.standing.value, "members alone")
             for one in members

@@ -21,6 +21,7 @@ from rankwright.charts.drawing import (
     require_some,
     sample_note,
     shown,
+    whole_steps,
 )
 from rankwright.charts.packages import altair
 from rankwright.charts.theme import HEIGHT, WIDTH
@@ -221,7 +222,7 @@ def _difference_layers(sides: Sequence[str], total: int) -> list[Any]:
     picked = alt.selection_point(name="picked", fields=["query"])
     bars = layer("queries", name="bars").mark_bar(cursor="pointer", cornerRadiusEnd=0, aria=False)
     drawn = bars.encode(
-        x=quantity(alt.X, "from", "queries, best first", (0, total), grid=False, tickMinStep=1),
+        x=quantity(alt.X, "from", "queries, best first", (0, total), grid=False, **whole_steps((0, total))),
         x2="to:Q",
         y=alt.Y("difference:Q", axis=alt.Axis(title=None, tickCount=6), scale=alt.Scale(nice=False)),
         y2=alt.Y2Datum(0),

@@ -95,9 +95,12 @@ def quantity(
     return kind(f"{field}:Q", scale=scale, axis=alt.Axis(title=title, **axis))
 
 
-def whole_steps(values: Iterable[float]) -> dict[str, Any]:
+def whole_steps(values: Collection[float]) -> dict[str, Any]:
     """Return options of an axis: without ticks between integers, if all values are integers."""
-    return {"tickMinStep": 1} if all(float(one).is_integer() for one in values) else {}
+    if not all(float(one).is_integer() for one in values):
+        return {}
+    span = max(1, int(max(values) - min(values)))
+    return {"tickMinStep": 1, "tickCount": min(TICKS, span)}  # of a short range, Vega ignores the first
 
 
 def layer(data: str, **options: Any) -> Any:
