@@ -29,7 +29,18 @@ MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PANEL = "Reading data files"
 DOCUMENTED: dict[str, Any] = {"ExactStep": rw.ExactStep, "from_pandas": rw.from_pandas}
 ENTRY = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*\n?)+)", re.MULTILINE)  # of a numpydoc section
-VERBS = get_command(app).commands  # type: ignore[attr-defined]
+
+
+def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every verb by its name; a kind of `analyse` is called `analyse-errors` and so on."""
+    for name, verb in group.commands.items():
+        if hasattr(verb, "commands"):
+            yield from _verbs(verb, f"{before}{name}-")
+        else:
+            yield before + name, verb
+
+
+VERBS = dict(_verbs(get_command(app)))
 # `auto` is a verb, and its ranker AutoRanker.
 RANKERS = {kind.__name__ if name in VERBS else name: kind for name, kind in known_rankers().items()}
 

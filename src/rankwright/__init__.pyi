@@ -27,6 +27,7 @@ from .ensembling.mixtures import mix_exponentially as mix_exponentially
 from .ensembling.mixtures import mix_standardised as mix_standardised
 from .errors import InputError as InputError
 from .errors import MissingPackageError as MissingPackageError
+from .evaluation import analyses as analyses
 from .evaluation.comparison import compare as compare
 from .evaluation.dcg_bound import dcg_loss as dcg_loss
 from .evaluation.diversity import calibration_diversity as calibration_diversity

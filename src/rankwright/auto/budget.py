@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ from rankwright.auto.mixing import Mix, mix
 from rankwright.data.counted import rounded_up
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.errors import InputError
+from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rankwright.metrics import Metric
     from rankwright.models import Scorer
 
-SAMPLE = 5_000  # documents that scoring is timed on, or one query if that has more
-REPEATS = 7
 MARGIN = 0.9  # of the budget: the same model may be slower the next time
 
 
@@ -49,17 +47,11 @@ class Prices:
     @classmethod
     def on(cls, data: RankingData) -> Prices:
         """Time on the first queries of the data."""
-        n_queries = int(np.searchsorted(data.groups.offsets[1:], SAMPLE)) + 1
-        return cls(data.take_queries(np.arange(min(n_queries, len(data.groups)))))
+        return cls(timing_sample(data))
 
     def of(self, scorer: Scorer) -> float:
-        """Return the microseconds per document on one thread: the fastest of several runs."""
-        seconds = []
-        for _ in range(REPEATS):
-            started = perf_counter()
-            scorer.predict(self.sample, n_jobs=1)
-            seconds.append(perf_counter() - started)
-        return min(seconds) / len(self.sample) * 1e6
+        """Return the microseconds per document on one thread."""
+        return microseconds_per_document(scorer, self.sample)
 
     def of_entry(self, entry: JudgedEntry, place: int) -> float:
         """Return the microseconds of one entry alone, with the number of rounds at this place."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +93,7 @@ def grouped_bar_chart(
     *,
     description: str,
     x_label: str | None = None,
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> Chart:
@@ -108,11 +110,13 @@ def grouped_bar_chart(
         The alternative text.
     x_label
         What the groups are.
+    intervals
+        For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
     """
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
     named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
     given: list[Record] = [
-        {"group": shown(group), "system": shown(system), "value": float(value)}
+        {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
         for group in groups
         for system, value in table[group].items()
         if shown(system) in named
@@ -121,20 +125,39 @@ def grouped_bar_chart(
     require_some(bars, len(given))
     alt = altair()
     axis = alt.Axis(title=x_label, labelAngle=0, labelLimit=width // len(groups), labelOverlap=True)
-    drawn = layer("bars").mark_bar()
-    drawn = drawn.encode(
-        x=alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
-        xOffset=alt.XOffset("system:N", sort=named),
-        y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
-        color=colour(named, legend=True, field="system"),
-        tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
+    places = {
+        "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
+        "xOffset": alt.XOffset("system:N", sort=named),
+    }
+    drawn = (
+        layer("bars")
+        .mark_bar()
+        .encode(
+            **places,
+            y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
+            color=colour(named, legend=True, field="system"),
+            tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
+        )
     )
     notes = (
         left_out_note(len(given) - len(bars)),
         first_note(len(table), "group", MOST_GROUPS),
         first_note(len(systems), "system", MOST_SERIES),
     )
-    return finished([drawn], {"bars": bars}, description, *notes, title=y_label, width=width, height=height)
+    layers, data = [drawn], {"bars": bars}
+    if lines := [one for one in bars if "low" in one]:
+        rules = layer("intervals").mark_rule(style="over-bar")
+        layers.append(rules.encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
+        data["intervals"] = lines
+    return finished(layers, data, description, *notes, title=y_label, width=width, height=height)
+
+
+def _ends(
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
+) -> dict[str, float]:
+    """Return the ends of the interval of a value, if it has one that can be drawn."""
+    low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
+    return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
 
 
 def difference_chart(

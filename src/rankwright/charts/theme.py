@@ -131,5 +131,6 @@ def _styles(colours: Palette) -> dict[str, Any]:
         "marked": {"size": 110},
         "zero": {"color": colours.muted, "strokeWidth": 1},
         "interval": {"color": colours.series[0], "opacity": 0.4, "strokeWidth": 3},
+        "over-bar": {"color": colours.text, "opacity": 0.75, "strokeWidth": 1.5},
         "note": {"color": colours.muted, "fontSize": FONT_SIZE},
     }

@@ -10,15 +10,16 @@ import warnings
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
+from rankwright.cli.analyse import analyse
 from rankwright.cli.auto import auto
 from rankwright.cli.combine import combine
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
 from rankwright.cli.generate import generate
+from rankwright.cli.groups import Group
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
@@ -41,6 +42,7 @@ EPILOG = """\
 
 # What other tools call a verb, and what it is called here.
 OTHER_NAMES = {
+    "analyze": "analyse",
     "automl": "auto",
     "blend": "combine",
     "compare": "evaluate",
@@ -52,7 +54,7 @@ OTHER_NAMES = {
 }
 
 
-class Verbs(TyperGroup):
+class Verbs(Group):
     """The verbs, and the options before a verb."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -60,14 +62,6 @@ class Verbs(TyperGroup):
         if args[0] in OTHER_NAMES:
             ctx.fail(f"No such command {args[0]!r}. Did you mean {OTHER_NAMES[args[0]]!r}?")
         return super().resolve_command(ctx, args)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the options; a flag that is not given is False, since to convert None typer imports pydantic."""
-        options: list[Any] = super().get_params(ctx)
-        for option in options:
-            if getattr(option, "is_flag", False) and option.default is None:
-                option.default = False
-        return options
 
 
 app = typer.Typer(
@@ -87,6 +81,7 @@ PANELS = {
 for panel, verbs in PANELS.items():
     for verb in verbs:
         app.command(rich_help_panel=panel)(verb)
+app.add_typer(analyse, name="analyse", rich_help_panel="Train and evaluate")
 
 
 def _show_version(wanted: bool) -> None:

@@ -17,6 +17,7 @@ from rankwright.cli.inputs import (
     JsonFlag,
     MetricsOption,
     checked_picture,
+    numbers,
     require_distinct,
 )
 from rankwright.cli.output import note, show_json, show_table
@@ -76,7 +77,9 @@ def evaluate(
         scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
         judged = read_data(data, reading, scorers, n_jobs=jobs)
         if rounds is not None:
-            _show_rounds(rw.evaluate_rounds(systems, judged, _numbers(rounds), n_jobs=jobs, **asked), plot, json)
+            _show_rounds(
+                rw.evaluate_rounds(systems, judged, numbers("--rounds", rounds), n_jobs=jobs, **asked), plot, json
+            )
             return
         report = rw.evaluate(scored(systems, judged, jobs), judged, n_jobs=jobs, **asked)
     if json:
@@ -128,15 +131,6 @@ def _comparisons(report: rw.Report) -> list[dict[str, Any]]:
         for metric in report.metrics
         if not isnan(report.mean(first, metric))
     ]
-
-
-def _numbers(rounds: str) -> list[int]:
-    try:
-        return [int(number) for number in rounds.split(",")]
-    except ValueError:
-        raise InputError(
-            f"--rounds takes integers separated by commas, such as 50,100,200, not {rounds!r}."
-        ) from None
 
 
 def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:

@@ -27,6 +27,7 @@ class ForeignModel(ABC):
     path: Path
     package: ClassVar[str]
     library: ClassVar[str]
+    takes_documents: ClassVar[bool] = True
 
     @abstractmethod
     def _load(self, package: Any) -> Any:
@@ -49,6 +50,10 @@ class ForeignModel(ABC):
             return self._load(package)
         except Exception as error:  # each library has its own
             raise InputError(f"{self.path} cannot be read as a {self.library} model: {_first(error)}") from error
+
+    def predict(self, X: Documents, *, n_jobs: int | None = None) -> Doubles:
+        """Return the same as `scores`, as a system of `rw.evaluate` does."""
+        return self.scores(X, n_jobs)
 
     def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:
         """Return the library's scores of documents."""

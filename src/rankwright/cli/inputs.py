@@ -87,6 +87,16 @@ def checked_picture(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     return checked_output(path, inputs=inputs)
 
 
+def numbers(option: str, text: str) -> list[int]:
+    """Return integers that are separated by commas."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise InputError(
+            f"{option} takes integers separated by commas, such as 50,100,200, not {text!r}."
+        ) from None
+
+
 def require_distinct(models: Sequence[Path]) -> None:
     """Refuse a model that is given twice."""
     for place, path in enumerate(models):

@@ -1,5 +1,6 @@
 """Evaluates and compares rankers: reports, significance tests, cross-validation, feature importance."""
 
+from rankwright.evaluation import analyses
 from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.importance import permutation_importance
 from rankwright.evaluation.measurement import evaluate
@@ -12,6 +13,7 @@ __all__ = [
     "CrossValidation",
     "Report",
     "RoundsReport",
+    "analyses",
     "compare",
     "count_fits",
     "cross_validate",

@@ -59,7 +59,7 @@ def evaluate(
     named = named_systems(systems)
     asked = checked_metrics(metrics, counting)
     values, empty = {}, {}
-    for system, scores in ((name, _scores(name, one, data, n_jobs)) for name, one in named.items()):
+    for system, scores in ((name, scores_of(name, one, data, n_jobs)) for name, one in named.items()):
         ranking = counting.rank(scores, data.groups, data.document_ids, n_jobs=n_jobs)
         for metric in asked:
             counted = counting.apply(metric)
@@ -112,7 +112,8 @@ def _convention(one: str | Convention) -> Convention:
     return find_convention(one) if isinstance(one, str) else one
 
 
-def _scores(name: str, system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
+def scores_of(name: str, system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
+    """Return the scores that a system, named `name` in messages, gives the documents."""
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))

@@ -85,7 +85,7 @@ def evaluate_rounds(
         As for `evaluate`.
     """
     named = named_systems(systems)
-    wanted = _checked_rounds(rounds)
+    wanted = checked_rounds(rounds)
     cut = {
         cut_name(name, number): _scorer_of(name, system, number).first(number)
         for name, system in named.items()
@@ -100,7 +100,8 @@ def cut_name(system: str, rounds: int) -> str:
     return f"{system}, {rounds} rounds"
 
 
-def _checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
+def checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
+    """Return different numbers of rounds in ascending order."""
     try:
         wanted = tuple(sorted({index(number) for number in rounds}))
     except TypeError:
@@ -110,12 +111,18 @@ def _checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
     return wanted
 
 
-def _scorer_of(name: str, system: Any, most: int) -> Scorer:
+def scorer_with_rounds(name: str, system: Any) -> Scorer:
+    """Return the scorer of a system, or refuse it if it has no rounds."""
     scorer = scorer_of(system)
     if scorer is None:
         raise InputError(f"{name} is neither a model of rankwright nor a fitted ranker.")
     if not scorer.n_rounds:
         raise InputError(f"{name} is of kind {scorer.kind!r}, which has no rounds to truncate.")
+    return scorer
+
+
+def _scorer_of(name: str, system: Any, most: int) -> Scorer:
+    scorer = scorer_with_rounds(name, system)
     if scorer.n_rounds < most:
         raise InputError(f"{name} has {scorer.n_rounds} rounds; it cannot be truncated to {most}.")
     return scorer

@@ -67,6 +67,11 @@ class Calibrated(Scorer):
         """The number of boosting rounds."""
         return self.classes.n_rounds
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees of all classes."""
+        return self.classes.trees.n_trees
+
     def first(self, n_rounds: int) -> Self:
         """Return the model of the first rounds only; a calibration fitted to the scores of all rounds is kept."""
         classes = self.classes.first(n_rounds)

@@ -207,6 +207,11 @@ class ExpectedRelevance(Scorer):
         """The number of boosting rounds."""
         return self.classes.n_rounds
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees of all classes."""
+        return self.classes.trees.n_trees
+
     def first(self, n_rounds: int) -> Self:
         """Return the model of the first rounds only."""
         return replace(self, classes=self.classes.first(n_rounds))

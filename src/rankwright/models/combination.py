@@ -67,6 +67,11 @@ class Combination(Scorer):
         """The most of any member."""
         return max(member.n_rounds for member in self.members)
 
+    @property
+    def n_trees(self) -> int:
+        """Those of all members together."""
+        return sum(member.n_trees for member in self.members)
+
     def first(self, n_rounds: int) -> Self:
         """Return the combination with longer members cut; a member without rounds stays whole."""
         if not self.n_rounds:

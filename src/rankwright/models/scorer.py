@@ -106,6 +106,11 @@ class Scorer(ABC):
         """Number of boosting rounds; 0 if the scorer was not made by boosting."""
         return 0
 
+    @property
+    def n_trees(self) -> int:
+        """Number of trees, to which scoring time is proportional; 0 if the scorer has none."""
+        return 0
+
     def first(self, n_rounds: int) -> Self:
         """Return the model made by the first `n_rounds` rounds."""
         raise InputError(f"A scorer of kind {self.kind!r} has no rounds, so it cannot be cut to {n_rounds}.")

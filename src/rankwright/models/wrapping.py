@@ -53,6 +53,11 @@ class WrappingScorer(Scorer):
         """Those of the inner scorer."""
         return self.inner.n_rounds
 
+    @property
+    def n_trees(self) -> int:
+        """Those of the inner scorer."""
+        return self.inner.n_trees
+
     def first(self, n_rounds: int) -> Self:
         """Return the scorer with the first rounds of the inner one."""
         return replace(self, inner=self.inner.first(n_rounds))

@@ -1,0 +1,44 @@
+"""Boosted models cut to their first rounds: which numbers of rounds to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.evaluation.measurement import named_systems
+from rankwright.evaluation.rounds import checked_rounds, scorer_with_rounds
+from rankwright.models.fitted import scorer_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.models import Scorer
+
+MOST_CUTS = 20
+
+
+def systems_with_rounds(systems: Any) -> dict[str, Scorer]:
+    """Return the scorers of systems that can all be cut; refuse one that cannot."""
+    return {name: scorer_with_rounds(name, one) for name, one in named_systems(systems).items()}
+
+
+def rounds_of(scorer: Scorer, rounds: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the numbers of rounds to cut a scorer to: those asked for that it has, and all its rounds.
+
+    None asks for about twenty numbers, evenly spaced.
+    """
+    if rounds is None:
+        return tuple(np.unique(np.linspace(1, scorer.n_rounds, MOST_CUTS).round().astype(int)).tolist())
+    return tuple(sorted({*(one for one in checked_rounds(rounds) if one < scorer.n_rounds), scorer.n_rounds}))
+
+
+def cuts_of(name: str, system: Any, rounds: Sequence[int] | None) -> dict[int, Any]:
+    """Return a system by number of rounds: its cuts if it has rounds, otherwise the system itself by 0."""
+    if not hasattr(system, "predict"):
+        raise InputError(f"{name} is a list of scores, which cannot be timed; give a model.")
+    scorer = scorer_of(system)
+    if scorer is None or not scorer.n_rounds:
+        return {0: system if scorer is None else scorer}
+    return {number: scorer.first(number) for number in rounds_of(scorer, rounds)}

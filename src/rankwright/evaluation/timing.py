@@ -1,0 +1,32 @@
+"""How long scoring a document takes."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.models.fitted import scores_by
+
+if TYPE_CHECKING:
+    from rankwright.data import RankingData
+
+SAMPLE = 5_000  # documents that scoring is timed on, or one query if that has more
+REPEATS = 7
+
+
+def timing_sample(data: RankingData) -> RankingData:
+    """Return the first queries, with about as many documents as a timing needs."""
+    n_queries = int(np.searchsorted(data.groups.offsets[1:], SAMPLE)) + 1
+    return data.take_queries(np.arange(min(n_queries, len(data.groups))))
+
+
+def microseconds_per_document(model: Any, sample: RankingData) -> float:
+    """Return the microseconds in which a model scores a document on one thread: the fastest of several runs."""
+    seconds = []
+    for _ in range(REPEATS):
+        started = perf_counter()
+        scores_by(model, sample, n_threads=1)
+        seconds.append(perf_counter() - started)
+    return min(seconds) / len(sample) * 1e6
