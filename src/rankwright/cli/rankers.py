@@ -9,7 +9,8 @@ import typer
 
 from rankwright.cli.completion import complete_ranker
 from rankwright.cli.inputs import JsonFlag
-from rankwright.cli.output import say, show_facts, show_json, spelled
+from rankwright.cli.output import say, show_facts, show_json
+from rankwright.rankers.spelling import spelled
 
 if TYPE_CHECKING:
     from rankwright.rankers.parameters import Parameter

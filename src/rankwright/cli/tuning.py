@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwright.cli.output import problem, progress, spelled
+from rankwright.cli.output import problem, progress
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
+from rankwright.rankers.spelling import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
