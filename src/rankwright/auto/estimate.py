@@ -15,6 +15,7 @@ import numpy as np
 from rankwright.auto.mixing import mix
 from rankwright.ensembling.weights import best_alone
 from rankwright.evaluation.comparison import compare
+from rankwright.evaluation.expected import LEVEL, Rival, interval_of, without_nan
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -30,24 +31,7 @@ if TYPE_CHECKING:
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
 
-LEVEL = 0.95  # of the interval
-# Fits on different folds share most of their queries, so that the mean varies more than independent values would
-# (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
-WIDENING = 1.2
 CHOOSING_FOLDS = 5  # of the judging queries, if a single part judges
-
-
-@dataclass(frozen=True)
-class Rival:
-    """What a simpler choice would give on the same queries, and how far the mixture is ahead of it.
-
-    `name` is the choice by all queries; the value is that of the same choice made without the judging queries.
-    """
-
-    name: str
-    value: float
-    ahead: float
-    p_value: float
 
 
 @dataclass(frozen=True)
@@ -148,23 +132,6 @@ def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bo
         yield judging, ~np.isin(held_out.query, held_out.query[judging])
 
 
-def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
-    """Return Student's confidence interval of the mean plus a gain, widened; NaN for a single value.
-
-    If all values are between 0 and 1, so is the interval.
-    """
-    from scipy.stats import t
-
-    kept = values[~np.isnan(values)]
-    if len(kept) < 2:
-        return np.nan, np.nan
-    error = WIDENING * kept.std(ddof=1) / np.sqrt(len(kept))
-    reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
-    middle = float(kept.mean()) + gain
-    low, high = middle - reach, middle + reach
-    return (max(low, 0.0), min(high, 1.0)) if kept.min() >= 0 and kept.max() <= 1 else (low, high)
-
-
 def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threads: int) -> float:
     """Return how much higher the metric is after learning from all queries, in place of all folds but one.
 
@@ -237,12 +204,3 @@ def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
         return Rival(name, np.nan, np.nan, np.nan)
     found = compare(mixture.values, rival.values)
     return Rival(name, rival.mean, found.difference + mixture.gain - rival.gain, found.p_value)
-
-
-def without_nan(value: Any) -> Any:
-    """Return plain JSON with None in place of NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

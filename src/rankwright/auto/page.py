@@ -21,8 +21,8 @@ from rankwright.auto.analyses import (
 )
 from rankwright.auto.charts import STYLE as CHART_STYLE
 from rankwright.auto.charts import frontier_chart, learning_curves
-from rankwright.auto.estimate import LEVEL
 from rankwright.data.counted import counted
+from rankwright.evaluation.expected import LEVEL
 from rankwright.evaluation.html import note, shown, shown_p_value, table, write_html
 from rankwright.metrics.base import mean_over_queries
 
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.auto.analyses import Change, Difference, JudgedMember, JudgedQueries, Slice
-    from rankwright.auto.estimate import Estimate, Rival
+    from rankwright.auto.estimate import Estimate
     from rankwright.auto.ranker import AutoRanker
     from rankwright.auto.run import Run
+    from rankwright.evaluation.expected import Rival
 
 STYLE = """
 .lead { font-size: 1.5rem; line-height: 1.3; margin: 1rem 0; } .lead small { display: block; font-size: 1rem; }

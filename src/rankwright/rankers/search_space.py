@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from rankwright.errors import InputError
 from rankwright.rankers.checks import Integer, Real
 from rankwright.rankers.spelling import spelled
@@ -50,6 +52,13 @@ class Range:
         found = float(f"{trial.suggest_float(name, self.low, self.high, log=self.log):.{DIGITS}g}")
         return min(max(found, self.low), self.high)
 
+    def at(self, place: float) -> float:
+        """Return the number at a place between 0 and 1."""
+        low, high = np.log([self.low, self.high]) if self.log else (self.low, self.high)
+        found = low + place * (high - low)
+        found = float(np.exp(found) if self.log else found)
+        return round(found) if self.whole else min(max(found, self.low), self.high)
+
     def nearest(self, value: Any, n_documents: int) -> Any:
         """Return what Optuna is to know of a value, the nearest number of the range; None if there is none."""
         if value is None and self.automatic is not None:
@@ -85,6 +94,10 @@ class Choices:
         """Return the value that a trial of Optuna suggests, which knows values by their text."""
         by_text = {spelled(value): value for value in self.values}
         return by_text[trial.suggest_categorical(name, list(by_text))]
+
+    def at(self, place: float) -> str:
+        """Return the text of the choice at a place between 0 and 1."""
+        return spelled(self.values[min(int(place * len(self.values)), len(self.values) - 1)])
 
     def nearest(self, value: Any, _n_documents: int) -> Any:
         """Return what Optuna is to know of a value, its text; None if it is not among the choices."""
