@@ -1,9 +1,9 @@
 """Whether a search finds better settings than the small grid: LambdaMART on every fold of a LETOR collection.
 
-`python -m benchmarks.tuning OHSUMED --cache tuning.json` chooses a setting on the training and validation queries of
-each fold, out of fold: the ranker's own setting, the best of its grid, and the best of a search. Each is fitted on
-these queries with its best number of rounds and measured once on the test part; nothing is chosen there. Results
-are kept in `--cache FILE`, and the trials of a search beside it, so that a run may be continued.
+`python -m benchmarks.tuning OHSUMED --cache tuning.json` chooses a setting on the training and validation queries
+of each fold, out of fold: the ranker's own setting, the best of its grid, and the best of a search. Each is fitted
+on these queries with its best number of rounds and measured once on the test part; nothing is chosen there.
+Results are kept in `--cache FILE`, and the trials of a search beside it, so that a run may be continued.
 """
 
 from __future__ import annotations

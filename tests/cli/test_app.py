@@ -21,6 +21,7 @@ VERBS = [
     "demo",
     "auto",
     "train",
+    "tune",
     "evaluate",
     "combine",
     "predict",

@@ -83,7 +83,7 @@ def corrected(metric: str, trials: Sequence[Trial], best: Trial, baseline: Trial
     winner = np.full(len(judging), np.nan) if best.values is None else best.values
     expected = np.full(len(judging), np.nan)
     expected[judging] = out_of_bag(table[:, judging])
-    luck = _mean(winner[judging]) - _mean(expected[judging])
+    luck = _mean(winner[judging]) - _mean(expected[judging]) if len(table) > 1 else 0.0
     value = best.value - luck
     gain = value - _mean(expected[judging])  # parts of different size count alike, queries do not
     default = None if baseline is None else _default(baseline, best, value, expected)
