@@ -15,7 +15,8 @@ import pytest
 
 from rankwright import LambdaMART
 from rankwright.cli.search_progress import LiveSearch, NewTrials
-from rankwright.data import read_letor
+from rankwright.data import read_letor, synthetic, write_letor
+from rankwright.data.splitting import split_queries
 from rankwright.evaluation import tune
 from rankwright.evaluation.search import Progress
 from rankwright.evaluation.trials import Trial
@@ -89,11 +90,18 @@ def test_a_grid(run, fold):
     assert len(run(*words(fold, "--grid", "built-in", "--json")).json["trials"]) == 6
 
 
-def test_folds(run, folder, fold):
-    found = run("tune", "ranksvm", "--data", folder, "--trials", 1, "--json").json
-    assert found["correction"]["queries"] == 24
-    _, _, err = run("tune", "ranksvm", "--data", fold, "--trials", 1)
+def test_folds(run, tmp_path):
+    truth = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4)
+    parts = split_queries(truth.sample(12, seed=0, n_documents=8), 4, 4, 4)
+    for number in range(3):
+        (tmp_path / f"Fold{number + 1}").mkdir()
+        for place, name in enumerate(("train.txt", "vali.txt", "test.txt")):
+            write_letor(parts[(number + place) % 3], tmp_path / f"Fold{number + 1}" / name)
+    found = run("tune", "ranksvm", "--data", tmp_path, "--trials", 1, "--json").json
+    assert found["correction"]["queries"] == 12
+    _, out, err = run("tune", "ranksvm", "--data", tmp_path / "Fold1", "--trials", 1)
     assert "is one fold: the judged queries are its train and vali parts" in err
+    assert "on 8 queries." in out
 
 
 @pytest.mark.parametrize(

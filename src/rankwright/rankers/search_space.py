@@ -70,7 +70,9 @@ class Range:
         if not isinstance(check, Integer | Real):
             raise InputError(f"The space of {name} must be choices, not {self}: the parameter is not a number.")
         if not (isfinite(self.low) and isfinite(self.high) and self.low < self.high):
-            raise InputError(f"The space of {name} must be low..high with low below high, not {self}.")
+            raise InputError(
+                f"The space of {name} must be low..high with low below high, not {self.low:g}..{self.high:g}."
+            )
         if self.log and self.low <= 0:
             raise InputError(f"The space of {name} must be above 0 to be spread on a log scale, not {self}.")
         for bound in (self.low, self.high):
