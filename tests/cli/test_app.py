@@ -22,6 +22,7 @@ VERBS = [
     "auto",
     "analyse",
     "train",
+    "tune",
     "evaluate",
     "combine",
     "predict",

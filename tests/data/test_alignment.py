@@ -9,7 +9,7 @@ from rankwright.data import Documents, RankingData
 from rankwright.data.alignment import aligned
 from rankwright.data.categories import Category
 from rankwright.errors import InputError
-from rankwright.evaluation.tuning import out_of_fold
+from rankwright.evaluation.choosing import out_of_fold
 
 NAMES = ("a", "b", "c")
 

@@ -10,7 +10,9 @@ from rankwright import AdaRank, CalibratedAdaBoost, LambdaMART, PermuRank, RankB
 from rankwright.data import RankingData, read_fold, synthetic, write_letor
 from rankwright.errors import InputError
 from rankwright.evaluation import count_fits, cross_validate, evaluate
-from rankwright.evaluation.tuning import Trial, best_of, by_validation, mean_curve, out_of_fold, settings_of
+from rankwright.evaluation.choosing import by_validation, out_of_fold
+from rankwright.evaluation.grid import settings_of
+from rankwright.evaluation.trials import Trial, best_of, mean_curve
 from rankwright.metrics import NDCG
 from rankwright.training import smoothed
 from rankwright.training.workers import run_all

@@ -15,6 +15,7 @@ import numpy as np
 from rankwright.auto.mixing import mix
 from rankwright.ensembling.weights import best_alone
 from rankwright.evaluation.comparison import compare
+from rankwright.evaluation.expected import LEVEL, Rival, interval_of, within_range, without_nan
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -30,24 +31,7 @@ if TYPE_CHECKING:
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
 
-LEVEL = 0.95  # of the interval
-# Fits on different folds share most of their queries, so that the mean varies more than independent values would
-# (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
-WIDENING = 1.2
 CHOOSING_FOLDS = 5  # of the judging queries, if a single part judges
-
-
-@dataclass(frozen=True)
-class Rival:
-    """What a simpler choice would give on the same queries, and how far the mixture is ahead of it.
-
-    `name` is the choice by all queries; the value is that of the same choice made without the judging queries.
-    """
-
-    name: str
-    value: float
-    ahead: float
-    p_value: float
 
 
 @dataclass(frozen=True)
@@ -89,7 +73,7 @@ class _Expected(NamedTuple):
     @property
     def mean(self) -> float:
         """The mean plus the gain; between 0 and 1 if all values are."""
-        return _within_range(mean_over_queries(self.values) + self.gain, self.values)
+        return within_range(mean_over_queries(self.values) + self.gain, self.values)
 
 
 def estimate(
@@ -147,28 +131,6 @@ def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bo
     for part in range(int(parts.max()) + 1):
         judging = parts == part
         yield judging, ~np.isin(held_out.query, held_out.query[judging])
-
-
-def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
-    """Return Student's confidence interval of the mean plus a gain, widened; NaN for a single value.
-
-    If all values are between 0 and 1, so is the interval.
-    """
-    from scipy.stats import t
-
-    kept = values[~np.isnan(values)]
-    if len(kept) < 2:
-        return np.nan, np.nan
-    error = WIDENING * kept.std(ddof=1) / np.sqrt(len(kept))
-    reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
-    middle = float(kept.mean()) + gain
-    return _within_range(middle - reach, kept), _within_range(middle + reach, kept)
-
-
-def _within_range(number: float, values: Doubles) -> float:
-    """Return the number, cut to between 0 and 1 if all values are, as those of most metrics."""
-    limited = np.nanmin(values, initial=0.0) >= 0 and np.nanmax(values, initial=0.0) <= 1
-    return float(np.clip(number, 0.0, 1.0) if limited else number)
 
 
 def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threads: int) -> float:
@@ -243,12 +205,3 @@ def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
         return Rival(name, np.nan, np.nan, np.nan)
     p_value = compare(mixture.values, rival.values).p_value
     return Rival(name, rival.mean, mixture.mean - rival.mean, p_value)
-
-
-def without_nan(value: Any) -> Any:
-    """Return plain JSON with None in place of NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

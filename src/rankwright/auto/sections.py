@@ -19,8 +19,8 @@ from rankwright.auto.analyses import (
     strength,
 )
 from rankwright.auto.charts import frontier_chart, learning_curves
-from rankwright.auto.estimate import LEVEL
 from rankwright.data.counted import counted
+from rankwright.evaluation.expected import LEVEL
 from rankwright.metrics.base import mean_over_queries
 from rankwright.pages import Cell, Column, Figure, Figures, Note, Section, Table, Text
 from rankwright.pages.cells import UNKNOWN, number, p_value, shown, words

@@ -25,6 +25,7 @@ from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
 from rankwright.cli.train import train
+from rankwright.cli.tune import tune
 from rankwright.errors import InputError, MissingPackageError
 from rankwright.version import __version__
 
@@ -49,6 +50,8 @@ OTHER_NAMES = {
     "cross-validate": "crossval",
     "cv": "crossval",
     "fit": "train",
+    "optimise": "tune",
+    "optimize": "tune",
     "score": "predict",
     "test": "evaluate",
 }
@@ -75,7 +78,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Get started": (demo, rankers, generate),
-    "Train and evaluate": (auto, train, evaluate, crossval, combine),
+    "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
 }
 for panel, verbs in PANELS.items():

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright import AutoRanker
-    from rankwright.auto.estimate import Rival
     from rankwright.auto.standings import MemberStanding
     from rankwright.data import RankingData
+    from rankwright.evaluation.expected import Rival
 
 # What messages of AutoRanker call its parameters, and what the command line calls them.
 OPTIONS = {"time_limit=": "--time ", "max_microseconds=": "--max-us ", "interpretable=True": "--interpretable"}

@@ -143,7 +143,7 @@ def crossval(
 
 
 def _protocol(data: Path, validation: float, choose: str | None) -> str:
-    from rankwright.evaluation.tuning import default_protocol
+    from rankwright.evaluation.choosing import default_protocol
 
     return choose or default_protocol(has_validation=data.is_dir() or validation > 0)
 

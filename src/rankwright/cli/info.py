@@ -9,8 +9,9 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.inputs import JsonFlag
-from rankwright.cli.output import note, show_facts, show_json, show_table, spelled
+from rankwright.cli.output import note, show_facts, show_json, show_table
 from rankwright.cli.reading import FORMATS, ReadOptions, file_of, read_documents_with_labels, reads_data
+from rankwright.rankers.spelling import spelled
 
 SHOWN_FEATURES = 20
 

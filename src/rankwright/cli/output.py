@@ -96,13 +96,6 @@ def describe(data: RankingData) -> str:
     return f"{documents} of {queries}, {counted(data.n_features, 'feature')}"
 
 
-def spelled(value: Any) -> str:
-    """Return a parameter's value as `--set` takes it."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(spelled, value)) or "none"
-    return str(value).lower() if isinstance(value, bool | None) else str(value)
-
-
 @contextmanager
 def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on a terminal; yields the function to call with a remark after each step."""

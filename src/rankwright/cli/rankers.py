@@ -9,7 +9,8 @@ import typer
 
 from rankwright.cli.completion import complete_ranker
 from rankwright.cli.inputs import JsonFlag
-from rankwright.cli.output import say, show_facts, show_json, spelled
+from rankwright.cli.output import say, show_facts, show_json
+from rankwright.rankers.spelling import spelled
 
 if TYPE_CHECKING:
     from rankwright.rankers.parameters import Parameter
@@ -60,7 +61,13 @@ def _summary(kind: type[Ranker]) -> str:
 
 def _described(one: Parameter) -> dict[str, Any]:
     default = one.default if isinstance(one.default, str | int | float | bool | None) else spelled(one.default)
-    return {"default": default, "range": one.check.text_range, "meaning": one.meaning, "tune": list(one.tune)}
+    return {
+        "default": default,
+        "range": one.check.text_range,
+        "meaning": one.meaning,
+        "tune": list(one.tune),
+        "search": None if one.search is None else str(one.search),
+    }
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -71,3 +78,5 @@ def _show(facts: dict[str, Any]) -> None:
         say(f"      Range: {parameter['range']}.")
         if parameter["tune"]:
             say(f"      crossval --tune tries {'; '.join(map(spelled, parameter['tune']))}.")
+        if parameter["search"]:
+            say(f"      tune searches {parameter['search']}.")

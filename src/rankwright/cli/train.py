@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.data import RankingData
-    from rankwright.evaluation.tuning import Grid, Tuning
+    from rankwright.evaluation.grid import Grid
+    from rankwright.evaluation.tuning import Tuning
     from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
     from rankwright.training import Round, TrainingSet
@@ -146,7 +147,7 @@ def _tuned(
 
     n_fits = count_trials(ranker, choose, has_validation=validation is not None, grid=grid)
     with several_fits(f"tuning {ranker.name}", n_fits) as on_fit:
-        options: dict[str, Any] = {"choose": choose, "grid": grid, "workers": workers}
+        options: dict[str, Any] = {"choose": choose, "grid": True if grid is None else grid, "workers": workers}
         return tune(ranker, judged, validation=validation, **options, on_fit=on_fit)
 
 

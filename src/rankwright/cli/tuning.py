@@ -1,4 +1,4 @@
-"""What `train` and `crossval` share: the options of tuning, and progress over several fits."""
+"""What `train`, `tune` and `crossval` share: the options of tuning, and progress over several fits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rankwright.cli.output import problem, progress, spelled
+from rankwright.cli.output import problem, progress
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
+from rankwright.rankers.spelling import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -57,16 +58,24 @@ def read_grid(ranker: Ranker, texts: Sequence[str] | None) -> dict[str, list[Any
     from rankwright.rankers.parameters import require_known
 
     grid: dict[str, list[Any]] = {}
-    for text in texts or ():
-        name, equals, values = (part.strip() for part in text.partition("="))
-        if not equals or not values:
-            raise InputError(f"--grid takes name=value,value, not {text!r}.")
+    for name, values in by_name("--grid", "name=value,value", texts or ()).items():
         require_known(type(ranker), [name])
-        if name in grid:
-            raise InputError(f"--grid gives values for {name} twice.")
         check = ranker.declared[name].check
         grid[name] = [check.parse(name, one.strip()) for one in values.split(";" if ";" in values else ",")]
     return grid or None
+
+
+def by_name(option: str, form: str, texts: Sequence[str]) -> dict[str, str]:
+    """Return what an option gives for each parameter, spelled `name=...`, as text."""
+    given: dict[str, str] = {}
+    for text in texts:
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not values:
+            raise InputError(f"{option} takes {form}, not {text!r}.")
+        if name in given:
+            raise InputError(f"{option} gives values for {name} twice.")
+        given[name] = values
+    return given
 
 
 def setting_text(chosen: Mapping[str, Any]) -> str:

@@ -10,19 +10,12 @@ import numpy as np
 
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
+from rankwright.evaluation.choosing import default_protocol, find_protocol
 from rankwright.evaluation.folds import Division, Folds
+from rankwright.evaluation.grid import settings_of
 from rankwright.evaluation.measurement import checked_metrics, evaluate
-from rankwright.evaluation.tuning import (
-    Trial,
-    best_of,
-    chosen_parameters,
-    configured,
-    count_trials,
-    default_protocol,
-    find_protocol,
-    require_workers,
-    settings_of,
-)
+from rankwright.evaluation.trials import Trial, best_of, chosen_parameters, configured
+from rankwright.evaluation.tuning import count_trials, require_workers
 from rankwright.evaluation.tuning import tune as choose_setting
 from rankwright.metrics import Convention, Ties, find_convention
 from rankwright.rankers.catalogue import as_ranker
@@ -32,9 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.arrays import Doubles
+    from rankwright.evaluation.choosing import Judged
     from rankwright.evaluation.folds import FoldParts, FoldsData
+    from rankwright.evaluation.grid import Grid
     from rankwright.evaluation.report import Report
-    from rankwright.evaluation.tuning import Grid, Judged
     from rankwright.metrics import Metric, MetricLike
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
@@ -229,9 +223,8 @@ def _tuner(
     settings_of(ranker, grid)
 
     def fit(fold: FoldParts) -> Fitted:
-        found = choose_setting(
-            ranker, fold.train, validation=fold.valid, choose=protocol, grid=grid, workers=workers, on_fit=on_fit
-        )
+        tried: dict[str, Any] = {"grid": True if grid is None else grid, "workers": workers, "on_fit": on_fit}
+        found = choose_setting(ranker, fold.train, validation=fold.valid, choose=protocol, **tried)
         return Fitted(_fit_whole(found.ranker, found.data, None, on_fit), found.best.parameters, found.trials)
 
     return fit

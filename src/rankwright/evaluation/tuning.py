@@ -2,105 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rankwright.data.alignment import aligned
 from rankwright.data.counted import counted
-from rankwright.data.splitting import concat
 from rankwright.errors import InputError
+from rankwright.evaluation.choosing import default_protocol, find_protocol
+from rankwright.evaluation.expected import without_nan
+from rankwright.evaluation.grid import settings_of, try_settings
+from rankwright.evaluation.luck import Correction, corrected
+from rankwright.evaluation.search import ALL_TRIALS, INTERRUPTED, NO_TIME, SettingSearch
+from rankwright.evaluation.studies import import_optuna, open_study, purpose_of, quiet
+from rankwright.evaluation.trials import COMPLETE, Trial, best_of, chosen_parameters, configured
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.rankers.parameters import require_known
-from rankwright.threads import resolve_threads
-from rankwright.training import TrainingSet, smoothed
-from rankwright.training.sampling import fold_queries
-from rankwright.training.workers import run_all
+from rankwright.rankers.checks import Duration, Integer
+from rankwright.rankers.search_space import search_space
+from rankwright.rankers.spelling import spelled
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from optuna.study import Study
 
-    from rankwright.data import RankingData
+    from rankwright.evaluation.choosing import Judged, Plan
+    from rankwright.evaluation.grid import Grid
+    from rankwright.evaluation.search import Progress
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training import History, Round
-    from rankwright.training.workers import OnRound
+    from rankwright.rankers.search_space import Space
+    from rankwright.training import Round, TrainingSet
 
-    Grid = Mapping[str, Sequence[Any]]
-    Judged = RankingData | TrainingSet
-
-FOLDS = 4  # number of folds of the protocol "out-of-fold"
-SEED = 0  # seed of these folds
-
-
-class Part(NamedTuple):
-    """The queries that a setting is fitted on, and those that it is evaluated on."""
-
-    train: TrainingSet
-    judges: TrainingSet
-
-
-class Plan(NamedTuple):
-    """The parts that choose the setting, and the data for the final fit with it."""
-
-    parts: Sequence[Part]
-    final: TrainingSet
-
-
-@dataclass(frozen=True)
-class Protocol:
-    """How settings are chosen: how the training and validation data are divided, and into how many parts."""
-
-    plan: Callable[[Judged, Judged | None], Plan]
-    n_parts: int
-
-
-def by_validation(train: Judged, valid: Judged | None) -> Plan:
-    """Fit on the training part and evaluate on the validation part; the final fit uses the training part."""
-    if valid is None:
-        raise InputError("Choosing a setting on validation needs a validation part; 'out-of-fold' does not.")
-    learned_from = TrainingSet.of(train)
-    return Plan([Part(learned_from, TrainingSet.of(valid))], final=learned_from)
-
-
-def out_of_fold(train: Judged, valid: Judged | None) -> Plan:
-    """Cross-validate over the queries of both parts; the final fit uses both."""
-    both = TrainingSet.of(train)
-    if valid is not None:  # equal query ids in the two parts need not be the same query
-        other = aligned(TrainingSet.of(valid).data, both.data)
-        both = TrainingSet(concat(both.data, other, shared_queries="separate"))
-    return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
-
-
-PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(out_of_fold, FOLDS)}
-
-
-def default_protocol(*, has_validation: bool) -> str:
-    """Return the name of the protocol that is used if none is named."""
-    return "validation" if has_validation else "out-of-fold"
-
-
-def find_protocol(name: str) -> Protocol:
-    """Return the protocol of that name."""
-    if name not in PROTOCOLS:
-        raise InputError(f"There is no tuning protocol {name!r}; choose {' or '.join(map(repr, PROTOCOLS))}.")
-    return PROTOCOLS[name]
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A setting, its best number of rounds, and the smoothed mean of the ranker's metric there."""
-
-    parameters: Mapping[str, Any]
-    rounds: int
-    value: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the trial as plain JSON."""
-        return {"parameters": dict(self.parameters), "rounds": self.rounds, "value": self.value}
+TRIALS = 60  # of a search, by default
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,7 +43,9 @@ class Tuning:
 
     `ranker` has the chosen setting and number of rounds and is not fitted yet; `data` are the documents to fit it
     on: those given, together with the validation part if settings were compared `"out-of-fold"` (`protocol`).
-    `best` is the best of all `trials`.
+    `best` is the best of all `trials`, `baseline` the one with the ranker's own setting, None if it is not among
+    them. `study` is Optuna's, for its plots; None after a grid. `ended` says why there are no more trials:
+    `"all trials"`, `"time limit"` or `"interrupted"`.
     """
 
     ranker: Ranker
@@ -117,14 +53,42 @@ class Tuning:
     protocol: str
     best: Trial
     trials: tuple[Trial, ...]
+    baseline: Trial | None = None
+    space: Mapping[str, str] = field(default_factory=dict)
+    study: Study | None = None
+    ended: str = ALL_TRIALS
+    seconds: float = 0.0
 
     def __repr__(self) -> str:
         settings = counted(len(self.trials), "setting")
         return f"Tuning({self.ranker!r} by {self.protocol} from {settings}, {self.best.value:.4f})"
 
+    @cached_property
+    def correction(self) -> Correction:
+        """The winner's value without the luck of choosing, beside the ranker's own setting."""
+        return corrected(str(self.ranker.metric), self.trials, self.best, self.baseline)
+
     def fit(self, *, on_round: Callable[[Round], None] | None = None) -> Ranker:
         """Fit the ranker with the chosen setting and number of rounds on `data`, and return it."""
         return self.ranker.fit(self.data, on_round=on_round)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return choice and trials as plain JSON; settings are spelled as on the command line."""
+        facts: dict[str, Any] = without_nan(
+            {
+                "ranker": self.ranker.name,
+                "metric": str(self.ranker.metric),
+                "protocol": self.protocol,
+                "space": dict(self.space),
+                "best": _plain(self.best),
+                "baseline": None if self.baseline is None else _plain(self.baseline),
+                "correction": self.correction.to_dict(),
+                "trials": [_plain(one) for one in self.trials],
+                "ended": self.ended,
+                "seconds": self.seconds,
+            }
+        )
+        return facts
 
 
 def tune(
@@ -133,13 +97,21 @@ def tune(
     *,
     validation: Judged | None = None,
     choose: str | None = None,
-    grid: Grid | None = None,
+    trials: int | None = None,
+    time_limit: float | str | None = None,
+    space: Mapping[str, Any] | None = None,
+    grid: Grid | bool | None = None,
+    storage: str | os.PathLike[str] | None = None,
+    prune: bool = True,
+    random_state: int = 0,
     workers: int | None = None,
     on_fit: Callable[[], None] = lambda: None,
+    on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Tuning:
-    """Choose the setting and the number of rounds of a ranker.
+    """Choose the setting and the number of rounds of a ranker: by a search with Optuna, or from a grid.
 
-    `tune(...).fit()` returns the ranker fitted with them.
+    `tune(...).fit()` returns the ranker fitted with them. The ranker's own setting is tried first. Ctrl-C ends a
+    search with the best setting so far. The result depends neither on `workers` nor on the number of threads.
 
     Parameters
     ----------
@@ -150,83 +122,62 @@ def tune(
     choose
         How settings are compared: on the `"validation"` part, the default if there is one; or `"out-of-fold"`, by
         cross-validation over the queries of `data` and, if given, `validation`.
-    grid, workers
-        As in `cross_validate`.
-    on_fit
-        Called after each fit.
+    trials, time_limit
+        The number of settings to try, by default 60; and the time for them, in seconds or as text such as `"10m"`.
+    space
+        Values to try in place of those that the ranker declares (`ranker.space`), by parameter: `"0.01..0.3"`,
+        `"4..64:log"`, or a list. A parameter that has been set stays as it is unless it is named here.
+    grid
+        Try all combinations of these values, by parameter, instead of a search; True: of the ranker's own small
+        grid, without parameters that have been set.
+    storage
+        A file that keeps every trial: the same call goes on with it, even if the process was killed.
+    prune
+        Whether to give up a setting that is clearly worse than the best one on the queries of the first folds.
+    random_state
+        The seed of the search.
+    workers
+        Number of concurrent fits; None: one per thread. A search uses at most four.
+    on_fit, on_progress
+        Called after each fit, and after each trial of a search.
     """
+    started = monotonic()
     ranker = as_ranker(ranker)
     require_workers(workers)
-    name = default_protocol(has_validation=validation is not None) if choose is None else choose
-    parts, final = find_protocol(name).plan(data, validation)
-    trials = try_settings(ranker, settings_of(ranker, grid), parts, workers=workers, on_fit=on_fit)
-    best = best_of(trials)
-    return Tuning(configured(ranker, chosen_parameters(ranker, best)), final, name, best, tuple(trials))
+    protocol = default_protocol(has_validation=validation is not None) if choose is None else choose
+    if grid is not None and grid is not False:
+        _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
+        settings = settings_of(ranker, None if grid is True else grid)
+        plan = find_protocol(protocol).plan(data, validation)
+        found = tuple(try_settings(ranker, settings, plan.parts, workers=workers, on_fit=on_fit))
+        tried = {name: ";".join({spelled(one[name]): None for one in settings}) for name in settings[0]}
+        return _tuning(ranker, plan, protocol, found, space=tried, seconds=monotonic() - started)
+    most = TRIALS if trials is None else trials
+    Integer(1).require("trials", most)
+    Integer(0).require("random_state", random_state)
+    seconds = Duration(optional=True).take("time_limit", time_limit)
+    searched = _space(ranker, space)
+    import_optuna()
+    plan = find_protocol(protocol).plan(data, validation)
+    options: dict[str, Any] = {"random_state": random_state, "prune": prune}
+    purpose = purpose_of(ranker, searched, plan, protocol, **options)
+    with quiet(), open_study(storage, purpose) as study:
+        search = SettingSearch(
+            ranker, searched, plan, study, **options, workers=workers, on_fit=on_fit, on_progress=on_progress
+        )
+        ended = search.run(most, seconds)
+        found = tuple(search.trials())
+    _require_result(found, ended, seconds)
+    texts = {name: str(one) for name, one in searched.items()}
+    return _tuning(
+        ranker, plan, protocol, found, space=texts, study=study, ended=ended, seconds=monotonic() - started
+    )
 
 
 def count_trials(ranker: Ranker, choose: str | None, *, has_validation: bool, grid: Grid | None = None) -> int:
-    """Return the number of fits of `tune`."""
+    """Return the number of fits of a grid."""
     name = default_protocol(has_validation=has_validation) if choose is None else choose
     return len(settings_of(ranker, grid)) * find_protocol(name).n_parts
-
-
-def settings_of(ranker: Ranker, grid: Grid | None = None) -> list[dict[str, Any]]:
-    """Return every combination of the grid's values; without a grid, of the ranker's default grid.
-
-    The default grid leaves out parameters that have been set to other values than their defaults.
-    """
-    if grid is None:
-        current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
-        grid = {name: values for name, values in ranker.grid.items() if current[name] == defaults[name]}
-    _check_grid(ranker, grid)
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-
-def try_settings(
-    ranker: Ranker,
-    settings: Sequence[Mapping[str, Any]],
-    parts: Sequence[Part],
-    *,
-    workers: int | None = None,
-    on_fit: Callable[[], None] = lambda: None,
-) -> list[Trial]:
-    """Fit every setting on every part, and return one trial per setting.
-
-    The curve of a setting is the mean over parts of the ranker's metric after each round. It is smoothed, because
-    on a few dozen queries differences between single rounds are mostly noise. Its maximum gives the value and the
-    number of rounds of the setting; if rounds converge, its last point does.
-    """
-    tasks = [(setting, part) for setting in settings for part in parts]
-    threads = resolve_threads(ranker.n_jobs)
-    at_once = min(workers or threads, len(tasks))
-    n_threads = max(1, threads // at_once)
-
-    def fit(task: tuple[Mapping[str, Any], Part], on_round: OnRound) -> History:
-        setting, part = task
-        one = configured(ranker, {**setting, "n_jobs": n_threads})
-        return one.fit(part.train, validation=part.judges, on_round=on_round).history_
-
-    histories = run_all(fit, tasks, workers=at_once, on_done=on_fit)
-    return [
-        _trial(setting, histories[first : first + len(parts)])
-        for setting, first in zip(settings, range(0, len(tasks), len(parts)), strict=True)
-    ]
-
-
-def best_of(trials: Sequence[Trial]) -> Trial:
-    """Return the trial with the highest value; the first one if several are equal."""
-    return max(trials, key=lambda trial: trial.value)
-
-
-def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:
-    """Return an unfitted copy of the ranker with these parameters."""
-    return ranker.unfitted().set_params(**parameters)
-
-
-def chosen_parameters(ranker: Ranker, trial: Trial) -> dict[str, Any]:
-    """Return the setting of a trial and, if the ranker has rounds, the number of rounds."""
-    rounds = {"rounds": trial.rounds} if "rounds" in ranker.get_params(deep=False) else {}
-    return {**trial.parameters, **rounds}
 
 
 def require_workers(workers: int | None) -> None:
@@ -235,29 +186,45 @@ def require_workers(workers: int | None) -> None:
         raise InputError(f"workers must be None or a positive integer, not {workers!r}.")
 
 
-def _trial(setting: Mapping[str, Any], histories: Sequence[History]) -> Trial:
-    curve = mean_curve([history.validation for history in histories])
-    if histories[0].converging:
-        return Trial(setting, len(curve), float(curve[-1]))
-    curve = smoothed(curve)
-    best = int(np.argmax(curve))
-    return Trial(setting, best + 1, float(curve[best]))
+def _tuning(ranker: Ranker, plan: Plan, protocol: str, trials: Sequence[Trial], **facts: Any) -> Tuning:
+    best = best_of(trials)
+    chosen = configured(ranker, chosen_parameters(ranker, best))
+    own = [one for one in trials if all(getattr(ranker, name) == value for name, value in one.parameters.items())]
+    return Tuning(chosen, plan.final, protocol, best, tuple(trials), baseline=own[0] if own else None, **facts)
 
 
-def mean_curve(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the mean of curves; a curve that ended early is extended by its last value."""
-    longest = max(map(len, curves))
-    held = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
-    return np.asarray(np.mean(held, axis=0))
+def _space(ranker: Ranker, given: Mapping[str, Any] | None) -> dict[str, Space]:
+    found = search_space(ranker, given)
+    if not found:
+        declared = ", ".join(ranker.space)
+        why = f"all of {declared} are set" if declared else "it declares no search space"
+        raise InputError(f"There is nothing to tune in {type(ranker).__name__}: {why}; name parameters in space.")
+    return found
 
 
-def _check_grid(ranker: Ranker, grid: Grid) -> None:
-    require_known(type(ranker), grid)
-    for name, values in grid.items():
-        if isinstance(values, str) or not len(values):
-            raise InputError(f"The grid must give a list of values for {name}, not {values!r}.")
-        if name in ("metric", "rounds", "n_jobs"):
-            raise InputError(
-                f"The grid cannot contain {name}, which is the same for all settings: set it in the ranker. Each "
-                "setting is measured after every round, and its best number of rounds is kept."
-            )
+def _refuse_with_grid(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is for a search; a grid tries all its settings: leave out {name} or grid.")
+
+
+def _require_result(trials: Sequence[Trial], ended: str, seconds: float | None) -> None:
+    """Refuse a search that ended before its first trial was complete."""
+    if any(one.state == COMPLETE for one in trials):
+        return
+    if ended == INTERRUPTED:
+        raise KeyboardInterrupt
+    assert ended == NO_TIME  # the first trial is complete or raises
+    raise InputError(f"The time limit of {seconds:g} s was too short to try even one setting: allow more time.")
+
+
+def _plain(trial: Trial) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "state": trial.state,
+        "parameters": {name: spelled(value) for name, value in trial.parameters.items()},
+        "rounds": trial.rounds,
+        "value": trial.value,
+        "seconds": trial.seconds,
+        **({"reason": trial.reason} if trial.reason else {}),
+    }

@@ -17,6 +17,7 @@ from rankwright.rankers.checks import Integer, OneOf
 from rankwright.rankers.families import ClassBoostingParameters, StoppingParameters
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,9 +113,18 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
         OneOf(("tree", "product")),
         "Weak classifier: a Hamming 'tree', or a 'product' of decision stumps.",
         default="tree",
+        search=Choices("tree", "product"),
     )
-    max_leaves: int = parameter(Integer(2), "Maximum number of leaves per tree.", default=20, tune=(5, 10, 20, 45))
-    max_terms: int = parameter(Integer(1, MOST_TERMS), "Maximum number of stumps per product.", default=5)
+    max_leaves: int = parameter(
+        Integer(2),
+        "Maximum number of leaves per tree.",
+        default=20,
+        tune=(5, 10, 20, 45),
+        search=Range(4, 64, log=True),
+    )
+    max_terms: int = parameter(
+        Integer(1, MOST_TERMS), "Maximum number of stumps per product.", default=5, search=Range(2, 8)
+    )
 
     def _fit(self, task: FitTask) -> tuple[Calibrated, History]:
         classes = LabelClasses.of(task.train.labels.y)

@@ -19,6 +19,7 @@ from rankwright.rankers.checks import Integer, OneOf, require_metric_range
 from rankwright.rankers.families import DIRECTIONS, DirectionParameters, RandomParameters, StoppingParameters
 from rankwright.rankers.parameters import MetricParameter, parameter
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.search_space import Choices
 from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         "weighted 'measure' (section 3.6), which soon chooses the same feature again.",
         default="loss",
         tune=("loss", "measure"),
+        search=Choices("loss", "measure"),
     )
     repeats: str = parameter(
         OneOf(("allow", "once", "aside")),
@@ -119,12 +121,14 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         "feature at most once; 'aside' takes the next best feature unless the repeated one still lowers the "
         "loss.",
         default="allow",
+        search=Choices("allow", "once", "aside"),
     )
     stop: str = parameter(
         OneOf(tuple(STOPS)),
         "When to stop early: once the training 'loss' (equation 6) no longer falls, once the mean training "
         "'measure' no longer rises, or only after all 'rounds'.",
         default="loss",
+        search=Choices("loss", "measure", "rounds"),
     )
     weak: str = parameter(
         OneOf(("feature", "stump", "tree")),

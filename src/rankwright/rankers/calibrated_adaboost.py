@@ -32,6 +32,7 @@ from rankwright.rankers.checks import Flag, Fraction, Integer, ListOf, OneOf, Re
 from rankwright.rankers.families import ClassBoostingParameters, RandomParameters
 from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.search_space import Choices
 from rankwright.training import History, Monitor, Round
 from rankwright.training.sampling import bag_queries, hold_out_queries
 
@@ -65,7 +66,10 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         meaning="Metric by which members, and mixtures of them, are evaluated.", default=NDCG(k=10), kw_only=False
     )
     leaves: Sequence[int] = parameter(
-        ListOf(Integer(2)), "Maximum numbers of leaves of the trees in the pool.", default=(5, 15)
+        ListOf(Integer(2)),
+        "Maximum numbers of leaves of the trees in the pool.",
+        default=(5, 15),
+        search=Choices((5,), (5, 15), (15,), (10, 30)),
     )
     terms: Sequence[int] = parameter(
         ListOf(Integer(1, MOST_TERMS)), "Maximum numbers of stumps of the products in the pool.", default=()
@@ -97,11 +101,13 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "Otherwise it calibrates on a fifth of the queries, as in the paper.",
         default=True,
         tune=(True, False),
+        search=Choices(True, False),
     )
     exponents: Sequence[float] = parameter(
         ListOf(Real(least=0.0), least=1),
         "Values of c that the validation data choose from. With one value nothing is chosen.",
         default=(20.0,),
+        search=Choices((5.0,), (20.0,), (80.0,)),
     )
     kept_weight: float = parameter(
         Fraction(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rankwright.rankers.checks import Integer, OneOf, Real
 from rankwright.rankers.parameters import Parameters, parameter
+from rankwright.rankers.search_space import Choices, Range
 from rankwright.training.binning import MOST_BINS
 from rankwright.training.scaling import SCALINGS
 
@@ -28,7 +29,10 @@ class ShrinkageParameters(Parameters):
     """How far one round moves the model."""
 
     learning_rate: float = parameter(
-        Real(above=0.0), "Shrinkage: the contribution of each round is multiplied by it.", default=0.1
+        Real(above=0.0),
+        "Shrinkage: the contribution of each round is multiplied by it.",
+        default=0.1,
+        search=Range(0.01, 1.0, log=True),
     )
 
 
@@ -57,6 +61,7 @@ class DirectionParameters(Parameters):
         OneOf(tuple(DIRECTIONS)),
         "Sign with which a feature may rank documents: 'up' if higher values are better, as in LETOR, or 'both'.",
         default="up",
+        search=Choices("up", "both"),
     )
 
 
@@ -68,6 +73,7 @@ class ScalingParameters(Parameters):
         "How features are scaled: 'query-zscore' or 'query-minmax' within each query, 'global' by mean and "
         "standard deviation of the training documents, or 'none'. The scaling is part of the model.",
         default="query-zscore",
+        search=Choices("query-zscore", "query-minmax", "global"),
     )
 
 
@@ -79,6 +85,7 @@ class MarginLossParameters(Parameters):
         "Loss of a violated margin: 'squared_hinge', minimised by Newton's method, or 'hinge', minimised by "
         "cutting planes and slower.",
         default="squared_hinge",
+        search=Choices("squared_hinge", "hinge"),
     )
 
 

@@ -14,6 +14,7 @@ from rankwright.rankers.checks import Integer, Value, read_record
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.lambdas import LambdaGradients, without_cut
 from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
+from rankwright.rankers.search_space import Range
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ class LambdaMART(TreeRanker):
         Integer(1, optional=True),
         "Use only pairs with at least one document among this many top ranks. None: all pairs.",
         default=30,
+        search=Range(5, 200, log=True),
     )
 
     def _boosted(

@@ -15,6 +15,7 @@ from rankwright.models.scaled import linear_of_columns, over_columns
 from rankwright.rankers.checks import Real
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.scaled import ScaledRanker
+from rankwright.rankers.search_space import Range
 from rankwright.training import QueryLabels
 from rankwright.training.scaling import learned_scaling, scaled_features
 
@@ -79,6 +80,7 @@ class MarginRanker(ScaledRanker):
         "Weight of the loss against the L2 penalty on the weights: smaller values regularise more.",
         default=10.0,
         tune=(1.0, 3.0, 10.0, 30.0, 100.0),
+        search=Range(0.1, 1000.0, log=True),
     )
     scaling: str = parameter(default="query-minmax")
 

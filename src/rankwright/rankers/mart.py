@@ -12,6 +12,7 @@ from rankwright.learners import Gradients
 from rankwright.metrics import Gain
 from rankwright.rankers.checks import OneOf
 from rankwright.rankers.parameters import fixed, parameter
+from rankwright.rankers.search_space import Choices
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class MART(TreeRanker):
         OneOf(("labels", "gains")),
         "What the trees predict: 'labels', or 'gains', 2^label - 1, which give high labels more weight.",
         default="labels",
+        search=Choices("labels", "gains"),
     )
     min_hessian: float = fixed(default=0.0)  # every hessian is 1, so min_documents says the same
     l2: float = parameter(

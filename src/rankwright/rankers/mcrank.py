@@ -14,6 +14,7 @@ from rankwright.models import ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.models.class_trees import MOST_CLASSES
 from rankwright.rankers.checks import OneOf
 from rankwright.rankers.parameters import fixed, parameter
+from rankwright.rankers.search_space import Choices
 from rankwright.rankers.tree_ranker import TreeRanker
 
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class McRank(TreeRanker):
         "least k.",
         default="multiclass",
         tune=("multiclass", "ordinal"),
+        search=Choices("multiclass", "ordinal"),
     )
     trees: str = parameter(
         OneOf(("shared", "per_class")),
@@ -88,11 +90,13 @@ class McRank(TreeRanker):
         "and round, as in the paper.",
         default="shared",
         tune=("shared", "per_class"),
+        search=Choices("shared", "per_class"),
     )
     relevance: str = parameter(
         OneOf(("labels", "gains")),
         "Value of a label in the expectation: the 'labels' themselves, or their 'gains', 2^label - 1.",
         default="labels",
+        search=Choices("labels", "gains"),
     )
     max_leaves: int | None = parameter(default=None, tune=())
     subsample: float | None = parameter(

@@ -24,6 +24,7 @@ from rankwright.rankers.distances import (
 from rankwright.rankers.families import ShrinkageParameters
 from rankwright.rankers.pair_ranker import PairRanker
 from rankwright.rankers.parameters import Spelled, parameter
+from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -76,6 +77,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
         "custom one.",
         default=Logistic(),
         tune=(Logistic(1.0), Linear(0.5), Logarithmic(1.0)),
+        search=Choices(Logistic(1.0), Logistic(2.0), Linear(0.5), Logarithmic(1.0), Binary()),
     )
     learning_rate: float = parameter(
         meaning="Shrinkage: each weak ranker is multiplied by it. The paper uses 1.", default=0.1
@@ -85,15 +87,20 @@ class MPBoost(ShrinkageParameters, PairRanker):
         "Whether the value of a stump is divided by the sum of w dist^2, the exact hessian, instead of the sum "
         "of w, the paper's approximation for |dist| close to 1.",
         default=False,
+        search=Choices(False, True),
     )
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
         "None: boost stumps, as in the paper. A number: boost trees with at most this many leaves, each with the "
         "Newton step of its documents.",
         default=None,
+        search=Choices(None, 4, 8, 16),
     )
     min_documents: int = parameter(
-        Integer(1), "Minimum number of documents per leaf; used if `max_leaves` is given.", default=10
+        Integer(1),
+        "Minimum number of documents per leaf; used if `max_leaves` is given.",
+        default=10,
+        search=Range(1, 100, log=True),
     )
 
     def _strength(self, labels: Doubles) -> Strength:

@@ -13,6 +13,7 @@ from rankwright.rankers.checks import Integer, ListOf
 from rankwright.rankers.families import RandomParameters, ShrinkageParameters, StoppingParameters
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.scaled import ScaledRanker
+from rankwright.rankers.search_space import Choices, Range
 from rankwright.training.scaling import learned_scaling, scaled_features
 
 if TYPE_CHECKING:
@@ -34,11 +35,14 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
         meaning="Maximum number of passes over the training queries. Validation data choose how many are kept.",
         default=100,
     )
-    learning_rate: float = parameter(meaning="Step size of Adam.", default=0.0005)
+    learning_rate: float = parameter(
+        meaning="Step size of Adam.", default=0.0005, search=Range(1e-5, 1e-2, log=True)
+    )
     hidden: Sequence[int] | int = parameter(
         ListOf(Integer(1), or_one=True),
         "Number of units of each hidden layer. Empty: the score is a weighted sum of the scaled features.",
         default=(),
+        search=Choices((), (10,), (32,), (32, 16)),
     )
     patience: int | None = parameter(default=30)
 

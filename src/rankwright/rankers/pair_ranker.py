@@ -14,6 +14,7 @@ from rankwright.rankers.checks import OneOf
 from rankwright.rankers.families import BinningParameters, StoppingParameters
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.search_space import Choices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,7 @@ class PairRanker(StoppingParameters, BinningParameters, Ranker):
         "Initial weights of pairs: 'uniform' gives every pair the same weight, 'query' every query.",
         default="uniform",
         tune=("uniform", "query"),
+        search=Choices("uniform", "query"),
     )
 
     def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:

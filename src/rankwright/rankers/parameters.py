@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from rankwright.metrics import Metric, MetricLike
     from rankwright.rankers.checks import Check
+    from rankwright.rankers.search_space import Space
 
 T = TypeVar("T")
 Value = TypeVar("Value")
@@ -49,7 +50,9 @@ class Parameter:
     meaning
         What it does, in a sentence or two.
     tune
-        The values that tuning tries; none if tuning leaves the parameter alone.
+        The values of the small grid of `crossval --tune`; none if it leaves the parameter alone.
+    search
+        The values that `tune` searches; None if it leaves the parameter alone.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Parameter:
     check: Check
     meaning: str
     tune: tuple[Any, ...] = ()
+    search: Space | None = None
 
 
 def parameter(
@@ -65,10 +69,11 @@ def parameter(
     *,
     default: Any,
     tune: tuple[Any, ...] | None = None,
+    search: Space | None = None,
     kw_only: bool = True,
 ) -> Any:
     """Declare a parameter; a subclass that declares it again inherits what it leaves out."""
-    given = {"check": check, "meaning": meaning, "tune": tune}
+    given = {"check": check, "meaning": meaning, "tune": tune, "search": search}
     declared = {name: value for name, value in given.items() if value is not None}
     return field(default=default, kw_only=kw_only, metadata={"parameter": declared})
 
@@ -117,7 +122,9 @@ class Parameters:
     """
 
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    """The values that tuning tries, by parameter."""
+    """The values of the small grid, by parameter."""
+    space: ClassVar[Mapping[str, Space]] = {}
+    """The values that a search may try, by parameter."""
     declared: ClassVar[Mapping[str, Parameter]] = {}
 
     def __new__(cls, *_: Any, **values: Any) -> Self:
@@ -132,6 +139,7 @@ class Parameters:
         for one in describe(cls):
             setattr(cls, one.name, Spelled(one))
         cls.grid = {name: one.tune for name, one in cls.declared.items() if one.tune}
+        cls.space = {name: one.search for name, one in cls.declared.items() if one.search}
         cls.__doc__ = "\n\n".join([summary, *_sections(cls)])
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # no parameter has its own

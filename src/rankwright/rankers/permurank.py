@@ -17,6 +17,7 @@ from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
 from rankwright.rankers.parameters import MetricParameter, parameter
 from rankwright.rankers.permutations import Permutations
+from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,12 +97,13 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
         "choose how many are kept.",
         default=30,
     )
-    C: float = parameter(default=1.0, tune=(0.3, 1.0, 3.0, 10.0))
+    C: float = parameter(default=1.0, tune=(0.3, 1.0, 3.0, 10.0), search=Range(0.03, 100.0, log=True))
     average: bool = parameter(
         Flag(),
         "Whether the model is the mean of the normalised weights of all rounds, or those of the last round, which "
         "oscillate.",
         default=True,
+        search=Choices(True, False),
     )
     scaling: str = parameter(default="query-zscore")
 

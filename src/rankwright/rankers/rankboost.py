@@ -16,6 +16,7 @@ from rankwright.rankers.checks import OneOf
 from rankwright.rankers.families import DIRECTIONS, DirectionParameters
 from rankwright.rankers.pair_ranker import PairRanker
 from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.rankers.search_space import Choices
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -70,6 +71,7 @@ class RankBoost(DirectionParameters, PairRanker):
         "How the next vote is chosen: by 'r', its agreement with the weighted pairs, as in the paper; or by the "
         "'metric' of the ensemble with it, among the best vote of each feature.",
         default="r",
+        search=Choices("r", "metric"),
     )
     directions: str = parameter(default="up", tune=("up", "both"))
 

@@ -13,6 +13,7 @@ from rankwright.rankers.checks import OneOf
 from rankwright.rankers.families import MarginLossParameters, SolverParameters
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
 from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.rankers.search_space import Choices
 
 if TYPE_CHECKING:
     from rankwright.models import Scorer
@@ -37,6 +38,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
         OneOf(("queries", "pairs")),
         "What has the same weight: all 'queries', whatever their number of documents, or all 'pairs'.",
         default="queries",
+        search=Choices("queries", "pairs"),
     )
     tolerance: float = parameter(default=1e-4)
 

@@ -23,6 +23,7 @@ from rankwright.rankers.families import (
 )
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +42,26 @@ WATCHED_DOCUMENTS = 100_000
 
 # With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
+
+
+def leaves_for(n_documents: int) -> int:
+    """Return the default number of leaves per tree: 8 up to 20,000 documents, 31 from 200,000."""
+    return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
+
+
+def subsample_for(n_documents: int) -> float:
+    """Return the default fraction of documents per round: 0.7 up to 20,000 documents, 1 from 200,000."""
+    return float(np.clip(0.7 * (n_documents / 20_000) ** 0.155, 0.7, 1.0))
+
+
+def feature_fraction_for(n_documents: int) -> float:
+    """Return the default fraction of features per round: 0.5 up to 20,000 documents, 1 from 200,000."""
+    return float(np.clip(0.5 * (n_documents / 20_000) ** 0.302, 0.5, 1.0))
+
+
+def min_documents_for(n_documents: int) -> int:
+    """Return the default minimum number of documents per leaf: 1 in 500, between 1 and 20."""
+    return int(np.clip(n_documents // 500, 1, 20))
 
 
 @dataclass(frozen=True)
@@ -68,23 +89,26 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     takes_start: ClassVar[bool] = True
 
     rounds: int = parameter(default=500)
-    learning_rate: float = parameter(default=0.05)
+    learning_rate: float = parameter(default=0.05, search=Range(0.01, 0.3, log=True))
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
         "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones.",
         default=None,
         tune=(None, 4, 16),
+        search=Range(4, 64, log=True, automatic=leaves_for),
     )
     min_documents: int | None = parameter(
         Integer(1, optional=True),
         "Minimum number of documents per leaf. None: 1 for tiny training sets, up to 20.",
         default=None,
+        search=Range(1, 100, log=True, automatic=min_documents_for),
     )
     min_hessian: float = parameter(Real(least=0.0), "Minimum sum of hessians per leaf.", default=1e-3)
     l2: float = parameter(
         Real(least=0.0),
         "L2 regularisation: added to the sum of hessians of each leaf, which shrinks the values of small leaves.",
         default=1.0,
+        search=Range(0.01, 100.0, log=True),
     )
     subsample: float | None = parameter(
         Fraction(optional=True),
@@ -92,6 +116,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         "choose the features to search at full resolution, and all documents choose the split. "
         "None: 0.7 for small training sets, up to 1 for large ones.",
         default=None,
+        search=Range(0.3, 1.0, automatic=subsample_for),
     )
     subsample_by: str = parameter(
         OneOf(("documents", "queries", "gradient")),
@@ -103,12 +128,14 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         Fraction(optional=True),
         "Fraction of features each round may split on. None: 0.5 for small training sets, up to 1 for large ones.",
         default=None,
+        search=Range(0.1, 1.0, automatic=feature_fraction_for),
     )
     query_features: Sequence[str] = parameter(
         ListOf(OneOf(tuple(kind.value for kind in QueryFeature)), distinct=True),
         "Columns computed within each query and added to the features: 'zscore', 'rank', 'minmax'.",
         default=(),
         tune=((), ("zscore", "rank")),
+        search=Choices((), ("zscore",), ("rank",), ("zscore", "rank")),
     )
     monotone: Mapping[int | str, int] | None = parameter(
         Directions(optional=True),
@@ -187,26 +214,6 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return F = sum of v times each tree as one ensemble."""
         # Where nothing was better than the start, there are none.
         return weighted_trees(members) if members else TreeEnsemble.empty(train.n_features)
-
-
-def leaves_for(n_documents: int) -> int:
-    """Return the default number of leaves per tree: 8 up to 20,000 documents, 31 from 200,000."""
-    return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
-
-
-def subsample_for(n_documents: int) -> float:
-    """Return the default fraction of documents per round: 0.7 up to 20,000 documents, 1 from 200,000."""
-    return float(np.clip(0.7 * (n_documents / 20_000) ** 0.155, 0.7, 1.0))
-
-
-def feature_fraction_for(n_documents: int) -> float:
-    """Return the default fraction of features per round: 0.5 up to 20,000 documents, 1 from 200,000."""
-    return float(np.clip(0.5 * (n_documents / 20_000) ** 0.302, 0.5, 1.0))
-
-
-def min_documents_for(n_documents: int) -> int:
-    """Return the default minimum number of documents per leaf: 1 in 500, between 1 and 20."""
-    return int(np.clip(n_documents // 500, 1, 20))
 
 
 def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, *, n_kinds: int) -> NDArray[np.int8]:

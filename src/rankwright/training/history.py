@@ -27,7 +27,8 @@ class Round:
     """One round of a fit: the weight of its weak model, and the metric of the model after it.
 
     The training value is None if it was not measured. `diagnostics` holds values that are specific to the ranker,
-    such as the bound that its paper proves; the ranker's page in the documentation lists them.
+    such as the bound that its paper proves; the ranker's page in the documentation lists them. `values` are those
+    of the validation queries; `on_round` gets them, and the history, which would be large, does not keep them.
     """
 
     number: int
@@ -35,6 +36,7 @@ class Round:
     train: float | None
     validation: float | None = None
     diagnostics: Mapping[str, float] = field(default_factory=dict, hash=False)
+    values: Doubles | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,6 +138,11 @@ def smoothed(curve: Doubles) -> Doubles:
     On a few dozen queries the best single value is mostly luck; a stretch of good rounds is not. Near the ends
     the window is cut off.
     """
-    reach = len(curve) // SMOOTHING
-    means = [curve[max(0, place - reach) : place + reach + 1].mean() for place in range(len(curve))]
+    means = [curve[smoothing_window(len(curve), place)].mean() for place in range(len(curve))]
     return np.round(means, 12)  # so that equal stretches do not differ by rounding
+
+
+def smoothing_window(length: int, place: int) -> slice:
+    """Return the part of a curve whose mean is its smoothed value at a place."""
+    reach = length // SMOOTHING
+    return slice(max(0, place - reach), min(length, place + reach + 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -131,7 +132,7 @@ class Monitor:
         if values is None or self._converging or self._is_good(this, values):
             self._last_good = this.number
         if self._on_round is not None:
-            self._on_round(this)
+            self._on_round(replace(this, values=values))
         without = this.number - self._last_good
         return this.number == self._stop_after or (self._patience is not None and without >= self._patience)
 

@@ -1,0 +1,237 @@
+"""`rankwright tune`."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.cli.collection import files_of, read_all_queries
+from rankwright.cli.completion import complete_metric
+from rankwright.cli.config import configurable
+from rankwright.cli.inputs import JobsOption, JsonFlag, RankerArgument, SetOption, checked_output, make_ranker
+from rankwright.cli.output import describe, note, problem, say, show_json, show_table
+from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
+from rankwright.cli.search_progress import best_trials, search_shown
+from rankwright.cli.train import fit_with_progress
+from rankwright.cli.tuning import INTERRUPTED, by_name, read_grid, setting_text, several_fits
+from rankwright.data.counted import counted
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.data import RankingData
+    from rankwright.evaluation.luck import Correction
+    from rankwright.evaluation.trials import Trial
+    from rankwright.evaluation.tuning import Tuning
+    from rankwright.rankers.ranker import Ranker
+
+SHOWN = 5  # settings of the result
+# What messages of `rw.tune` call its parameters, and what the command line calls them.
+OPTIONS = {"name parameters in space.": "name parameters with --space.", "time_limit": "--time"}
+
+DataOption = Annotated[
+    Path,
+    typer.Option(
+        "--data",
+        metavar="PATH",
+        help=f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
+        "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+    ),
+]
+TrialsOption = Annotated[
+    int | None, typer.Option("--trials", metavar="N", help="Number of settings to try; by default 60.")
+]
+TimeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="TIME", help="Time for all trials, such as 90s, 10m or 1h. By default there is no limit."
+    ),
+]
+MetricOption = Annotated[
+    str | None,
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="Metric that compares settings, and that the ranker optimises if it can; by default the ranker's.",
+        autocompletion=complete_metric,
+    ),
+]
+SpaceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--space",
+        metavar="NAME=VALUES",
+        help="Values to search for a parameter, in place of the built-in ones: low..high, low..high:log, or "
+        "choices separated by commas (semicolons if values contain commas). May be repeated.",
+    ),
+]
+GridOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="NAME=VALUES",
+        help="Try all combinations of these values instead of a search; may be repeated for several parameters. "
+        "--grid built-in tries the ranker's own small grid.",
+    ),
+]
+StorageOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--storage",
+        metavar="FILE",
+        help="File that keeps every trial, a journal of Optuna: the same command goes on where a search was ended "
+        "or killed.",
+    ),
+]
+ModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--model",
+        metavar="FILE",
+        help="Model file to write: the ranker with the best setting, fitted on all queries.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Number of parallel fits; by default one per thread."),
+]
+NoPruneFlag = Annotated[
+    bool,
+    typer.Option("--no-prune", help="Try every setting on all folds, even if it is clearly worse on the first."),
+]
+RandomStateOption = Annotated[int, typer.Option("--random-state", min=0, metavar="N", help="Seed of the search.")]
+
+
+@configurable
+@reads_data
+def tune(
+    ranker: RankerArgument,
+    data: DataOption,
+    reading: ReadOptions,
+    trials: TrialsOption = None,
+    time: TimeOption = None,
+    metric: MetricOption = None,
+    space: SpaceOption = None,
+    grid: GridOption = None,
+    settings: SetOption = None,
+    storage: StorageOption = None,
+    model: ModelOption = None,
+    no_prune: NoPruneFlag = False,
+    workers: WorkersOption = None,
+    random_state: RandomStateOption = 0,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Search for a ranker's best setting, out of fold, and tell how much of its value is luck.
+
+    Ctrl-C ends the search with the best setting so far, which is also fitted, and exits with code 130.
+
+    Example:
+
+        rankwright tune lambdamart --data judged.txt --storage trials.log --model model.rw
+    """
+    chosen = make_ranker(ranker, _settings(settings or [], metric), jobs)
+    chosen.check_parameters()
+    for output in (model, storage):
+        if output is not None:
+            checked_output(output, inputs=files_of(data))
+    tried = _grid(chosen, grid)
+    search: dict[str, Any] = {
+        "trials": trials,
+        "time_limit": time,
+        "space": by_name("--space", "name=low..high or name=value,value", space or ()) or None,
+        "storage": storage,
+        "prune": not no_prune,
+        "random_state": random_state,
+    }
+    judged = read_all_queries(data, reading, jobs)
+    with _option_names():
+        tuning = _tuned(chosen, judged, tried, workers, search)
+    if model is not None:
+        fit_with_progress(tuning.ranker, tuning.data, None)
+        rw.save(tuning.ranker, model)
+    if json:
+        show_json(tuning.to_dict() | {"model": None if model is None else str(model)})
+    else:
+        _show(tuning)
+        wrote = "" if model is None else f"; wrote {model}"
+        note(f"{describe(judged)}, {tuning.seconds:.2f} s{wrote}")
+    if tuning.ended == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def _settings(texts: Sequence[str], metric: str | None) -> list[str]:
+    if metric is not None and any(text.partition("=")[0].strip() == "metric" for text in texts):
+        raise InputError("Give --metric or --set metric, not both.")
+    return [*texts, *([] if metric is None else [f"metric={metric}"])]
+
+
+def _grid(ranker: Ranker, texts: Sequence[str] | None) -> Any:
+    return True if texts == ["built-in"] else read_grid(ranker, texts)
+
+
+def _tuned(ranker: Ranker, judged: RankingData, grid: Any, workers: int | None, search: dict[str, Any]) -> Tuning:
+    """Choose a setting, with progress; Ctrl-C before the first trial has ended ends the command."""
+    if grid is not None:
+        from rankwright.evaluation.tuning import count_trials
+
+        n_fits = count_trials(ranker, None, has_validation=False, grid=None if grid is True else grid)
+        with several_fits(f"tuning {ranker.name}", n_fits) as on_fit:
+            return rw.tune(ranker, judged, grid=grid, workers=workers, on_fit=on_fit, **search)
+    try:
+        with search_shown(str(ranker.metric)) as watch:
+            return rw.tune(ranker, judged, workers=workers, on_progress=watch, **search)
+    except KeyboardInterrupt:
+        problem("Interrupted before the first trial had ended; nothing was written.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _option_names() -> Iterator[None]:
+    """Let messages name options of the command line in place of parameters."""
+    try:
+        yield
+    except InputError as error:
+        sentence = str(error)
+        for parameter, option in OPTIONS.items():
+            sentence = sentence.replace(parameter, option)
+        raise InputError(sentence) from None
+
+
+def _show(tuning: Tuning) -> None:
+    head = ("trial", str(tuning.ranker.metric), "rounds", "seconds", "setting")
+    show_table(head, [_row(one, tuning) for one in best_trials(tuning.trials)[:SHOWN]])
+    states = [one.state for one in tuning.trials]
+    counts = ", ".join(f"{states.count(one):,} {one}" for one in ("complete", "pruned", "failed") if one in states)
+    early = {"time limit": "; the time was over", "interrupted": "; interrupted"}.get(tuning.ended, "")
+    say(f"{counted(len(states), 'trial')}: {counts}{early}.")
+    for sentence in sentences(tuning.correction):
+        say(sentence)
+    say(f"Chosen: {setting_text({**tuning.best.parameters, 'rounds': tuning.best.rounds})}")
+
+
+def _row(one: Trial, tuning: Tuning) -> tuple[str, ...]:
+    own = tuning.baseline is not None and one.number == tuning.baseline.number
+    setting = "the ranker's own" if own else setting_text(one.parameters)
+    return str(one.number + 1), f"{one.value:.4f}", f"{one.rounds:,}", f"{one.seconds:,.1f}", setting
+
+
+def sentences(found: Correction) -> Iterator[str]:
+    """Yield what the winner is worth without luck, and beside the ranker's own setting."""
+    yield f"Expected: {found}."
+    if found.default is None:
+        return
+    value, ahead, p = found.default.value, found.default.ahead, found.default.p_value
+    if found.chosen == value:
+        yield f"No setting is better than the ranker's own, {value:.4f}."
+        return
+    verdict = "beats" if ahead > 0 and p < 0.05 else "does not clearly beat"
+    yield (
+        f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} without "
+        f"luck, p = {p:.4f}."
+    )
