@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.auto.analyses import Change, Difference, JudgedMember, JudgedQueries, Slice
-    from rankwright.auto.estimate import Estimate, Rival
+    from rankwright.auto.estimate import Estimate
     from rankwright.auto.ranker import AutoRanker
     from rankwright.auto.run import Run
+    from rankwright.evaluation.expected import Rival
     from rankwright.pages import Block, Row
 
 SIGNED = "+z.4f"  # without a sign where nothing is left after rounding
