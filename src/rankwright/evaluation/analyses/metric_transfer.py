@@ -12,7 +12,7 @@ from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fol
 from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
-from rankwright.evaluation.tuning import configured
+from rankwright.evaluation.trials import configured
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.fitted import name_of
