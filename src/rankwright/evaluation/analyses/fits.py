@@ -14,7 +14,8 @@ import numpy as np
 from rankwright.data import find_folds
 from rankwright.evaluation.folds import Folds
 from rankwright.evaluation.measurement import evaluate
-from rankwright.evaluation.trials import configured, require_workers
+from rankwright.evaluation.trials import configured
+from rankwright.evaluation.tuning import require_workers
 from rankwright.metrics.base import mean_over_queries
 from rankwright.threads import resolve_threads
 from rankwright.training import TrainingSet
