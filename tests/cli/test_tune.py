@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
@@ -28,6 +29,26 @@ SMALL = ("--set", "rounds=3", "--set", "min_documents=2", "--jobs", 1)
 
 def words(fold, *more):
     return ("tune", "lambdamart", "--data", fold / "train.txt", *SMALL, *more)
+
+
+def test_a_page_shows_all_trials(run, fold, tmp_path):
+    pytest.importorskip("altair")
+    page, model = tmp_path / "page.html", tmp_path / "m.rw"
+    code, out, err = run(*words(fold, "--trials", 3, "--model", model, "--report", page))
+    assert code == 0
+    assert err.splitlines()[-1].endswith(f"; wrote {model} and {page}")
+    text = page.read_text()
+    for title in ("What was chosen", "Trials", "Parameters", "How to reproduce"):
+        assert f">{title}</h2>" in text
+    expected = next(line for line in out.splitlines() if line.startswith("Expected: "))
+    assert html.escape(expected, quote=False) in html.unescape(text).replace("&#39;", "'")
+    assert "learning_rate" in text
+
+
+def test_a_page_must_not_be_the_model(run, fold, tmp_path):
+    code, _, err = run(*words(fold, "--model", tmp_path / "same", "--report", tmp_path / "same"))
+    assert code == 2
+    assert "--report and --model must be different files" in err
 
 
 def test_tune(run, fold, tmp_path):
@@ -109,7 +130,7 @@ def test_folds(run, tmp_path):
     [
         (("--trials", 0), "trials must be a positive integer, not 0."),
         (("--time", "soon"), "--time must be"),
-        (("--time", "0.001s"), "The time limit of 0.001 s was too short to try even one setting"),
+        (("--time", "0.000001s"), "The time limit of 1e-06 s was too short to try even one setting"),
         (("--space", "leaves=2..4"), "LambdaMART has no parameter 'leaves'; did you mean 'max_leaves'?"),
         (("--space", "max_leaves"), "--space takes name=low..high or name=value,value, not 'max_leaves'."),
         (("--space", "max_leaves=4..2"), "must be low..high with low below high, not 4..2."),

@@ -14,6 +14,7 @@ from rankwright.cli.completion import complete_metric
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import JobsOption, JsonFlag, RankerArgument, SetOption, checked_output, make_ranker
 from rankwright.cli.output import describe, note, problem, say, show_json, show_table
+from rankwright.cli.pages import ReportOption, check_report, this_command
 from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
 from rankwright.cli.search_progress import best_trials, search_shown
 from rankwright.cli.train import fit_with_progress
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.data import RankingData
-    from rankwright.evaluation.luck import Correction
     from rankwright.evaluation.trials import Trial
     from rankwright.evaluation.tuning import Tuning
     from rankwright.rankers.ranker import Ranker
@@ -124,6 +124,7 @@ def tune(
     no_prune: NoPruneFlag = False,
     workers: WorkersOption = None,
     random_state: RandomStateOption = 0,
+    report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -140,6 +141,7 @@ def tune(
     for output in (model, storage):
         if output is not None:
             checked_output(output, inputs=files_of(data))
+    check_report(report, inputs=files_of(data), model=model)
     tried = _grid(chosen, grid)
     search: dict[str, Any] = {
         "trials": trials,
@@ -155,11 +157,17 @@ def tune(
     if model is not None:
         fit_with_progress(tuning.ranker, tuning.data, None)
         rw.save(tuning.ranker, model)
+    if report is not None:
+        from rankwright.evaluation.tuning_page import write_tuning_page
+
+        write_tuning_page(tuning, report, reproduce=this_command())
+    written = {"model": model, "report": report}
     if json:
-        show_json(tuning.to_dict() | {"model": None if model is None else str(model)})
+        show_json(tuning.to_dict() | {name: None if one is None else str(one) for name, one in written.items()})
     else:
         _show(tuning)
-        wrote = "" if model is None else f"; wrote {model}"
+        files = " and ".join(str(one) for one in written.values() if one is not None)
+        wrote = f"; wrote {files}" if files else ""
         note(f"{describe(judged)}, {tuning.seconds:.2f} s{wrote}")
     if tuning.ended == "interrupted":
         raise typer.Exit(INTERRUPTED)
@@ -210,7 +218,7 @@ def _show(tuning: Tuning) -> None:
     counts = ", ".join(f"{states.count(one):,} {one}" for one in ("complete", "pruned", "failed") if one in states)
     early = {"time limit": "; the time was over", "interrupted": "; interrupted"}.get(tuning.ended, "")
     say(f"{counted(len(states), 'trial')}: {counts}{early}.")
-    for sentence in sentences(tuning.correction):
+    for sentence in tuning.correction.sentences():
         say(sentence)
     say(f"Chosen: {setting_text({**tuning.best.parameters, 'rounds': tuning.best.rounds})}")
 
@@ -219,19 +227,3 @@ def _row(one: Trial, tuning: Tuning) -> tuple[str, ...]:
     own = tuning.baseline is not None and one.number == tuning.baseline.number
     setting = "the ranker's own" if own else setting_text(one.parameters)
     return str(one.number + 1), f"{one.value:.4f}", f"{one.rounds:,}", f"{one.seconds:,.1f}", setting
-
-
-def sentences(found: Correction) -> Iterator[str]:
-    """Yield what the winner is worth without luck, and beside the ranker's own setting."""
-    yield f"Expected: {found}."
-    if found.default is None:
-        return
-    value, ahead, p = found.default.value, found.default.ahead, found.default.p_value
-    if found.chosen == value:
-        yield f"No setting is better than the ranker's own, {value:.4f}."
-        return
-    verdict = "beats" if ahead > 0 and p < 0.05 else "does not clearly beat"
-    yield (
-        f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} without "
-        f"luck, p = {p:.4f}."
-    )

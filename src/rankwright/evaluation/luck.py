@@ -17,7 +17,7 @@ from rankwright.evaluation.expected import LEVEL, Rival, interval_of, without_na
 from rankwright.evaluation.trials import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.evaluation.trials import Trial
@@ -63,6 +63,21 @@ class Correction:
             f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}; "
             f"{self.luck:.4f} of the winner's {self.chosen:.4f} is luck of choosing from "
             f"{counted(self.settings, 'setting')} on {counted(self.queries, 'query')}"
+        )
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what the winner is worth without luck, and beside the ranker's own setting."""
+        yield f"Expected: {self}."
+        if self.default is None:
+            return
+        value, ahead, p = self.default.value, self.default.ahead, self.default.p_value
+        if self.chosen == value:
+            yield f"No setting is better than the ranker's own, {value:.4f}."
+            return
+        verdict = "beats" if ahead > 0 and p < 0.05 else "does not clearly beat"
+        yield (
+            f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} "
+            f"without luck, p = {p:.4f}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -178,7 +178,8 @@ class SettingSearch:
         with fits_at_once(run, asked, workers=min(self._workers, len(asked))) as running:
             pending = set(running)
             while pending:
-                done, pending = wait(pending, SECONDS_PER_WAIT, return_when=FIRST_COMPLETED)
+                left = SECONDS_PER_WAIT if ends is None else max(0.0, ends - monotonic())
+                done, pending = wait(pending, min(left, SECONDS_PER_WAIT), return_when=FIRST_COMPLETED)
                 for fit in done:
                     self._tell(*fit.result())
                     self._report(total)
