@@ -51,7 +51,7 @@ def test_charts_are_drawn_and_described(name, opened, request):
 
 def test_the_summary_comes_first(opened, report_page):
     page = opened(report_page)
-    assert "beats" in page.locator("header .summary").inner_text()
+    assert "ahead of AdaRank by" in page.locator("header .summary").inner_text()
     titles = page.locator("main h2").all_inner_texts()
     assert page.locator("nav a").all_inner_texts() == titles
     page.keyboard.press("Tab")
