@@ -84,14 +84,8 @@ def line_chart(
     looks = {name: "dashed" if name in dashed else "solid" for name in curves if shown(name) in named}
     records, left_out = _records(curves, looks, log=x_log)
     require_some(records, left_out)
-    behind = [
-        {"series": shown(name), "x": float(x), "low": float(low), "high": float(high)}
-        for name, points in bands.items()
-        for x, low, high in points
-        if drawable(x, low, high, log=x_log)
-    ]
     spots = [_point(name, *place) for name, place in marked.items() if drawable(*place, log=x_log)]
-    datasets = {"curves": records, "bands": behind, "dots": _dots(records), "marked": spots}
+    datasets = {"curves": records, "bands": _bands(bands, log=x_log), "dots": _dots(records), "marked": spots}
     heights = [
         one[key] for some in datasets.values() for one in some for key in ("y", "low", "high") if key in one
     ]
@@ -131,6 +125,15 @@ def _records(
                 left_out, segment = left_out + 1, segment + 1
         records += _thinned(kept, most)
     return records, left_out
+
+
+def _bands(bands: Mapping[str, Sequence[tuple[float, float, float]]], *, log: bool) -> list[Record]:
+    return [
+        {"series": shown(name), "x": float(x), "low": float(low), "high": float(high)}
+        for name, points in bands.items()
+        for x, low, high in points
+        if drawable(x, low, high, log=log)
+    ]
 
 
 def _thinned(points: list[Record], most: int) -> list[Record]:
