@@ -25,7 +25,7 @@
   async function draw(number, theme) {
     const { spec, compares } = data.charts[number];
     const place = byId(`chart-${number}`).firstElementChild; // hidden from screen readers, its parent has the text
-    const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme }, logLevel: 1 }; // errors only
+    const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme } };
     drawn[number]?.finalize();
     drawn[number] = await vegaEmbed(place, fitted(spec), options);
     if (compares) {
