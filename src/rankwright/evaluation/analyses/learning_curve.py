@@ -138,9 +138,9 @@ def learning_curve(
     """Fit a ranker on more and more of the queries, and estimate what twice the queries would give.
 
     In every fold, subsets of the training queries are drawn, each part of the next larger one, and the test part
-    judges the rankers that learned from them. Curves a - b n^-c, and a + b log n, are fitted to the means; each
-    exponent counts by how well it fits. The interval covers the choice of test queries, of training queries and of
-    the exponent. It assumes that further queries are like these.
+    judges the rankers that learned from them. Curves a - b n^-c are fitted to the means; the estimate weighs the
+    exponents by how well they fit. The interval covers the choice of test queries, of training queries and of the
+    exponent. It assumes that further queries are like these, and that the curve does not suddenly level off.
 
     Parameters
     ----------
