@@ -39,7 +39,7 @@ def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
     kept = values[~np.isnan(values)]
     if len(kept) < 2:
         return np.nan, np.nan
-    error = WIDENING * kept.std(ddof=1) / np.sqrt(len(kept))
+    error = WIDENING * float(kept.std(ddof=1)) / float(np.sqrt(len(kept)))
     reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
     middle = float(kept.mean()) + gain
     return within_range(middle - reach, kept), within_range(middle + reach, kept)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
@@ -117,61 +117,112 @@ def tune(
     ----------
     ranker
         The ranker to tune, or its name; it is not changed.
-    data, validation
-        Judged documents. Without a validation part, settings are compared out of fold.
-    choose
-        How settings are compared: on the `"validation"` part, the default if there is one; or `"out-of-fold"`, by
-        cross-validation over the queries of `data` and, if given, `validation`.
+    data, validation, choose
+        Judged documents, and how settings are compared: on the `"validation"` part, the default if there is one;
+        or `"out-of-fold"`, by cross-validation over the queries of `data` and, if given, `validation`.
     trials, time_limit
-        The number of settings to try, by default 60; and the time for them, in seconds or as text such as `"10m"`.
+        The number of settings to try, by default 60; and the time for them, in seconds or text such as `"10m"`.
     space
         Values to try in place of those that the ranker declares (`ranker.space`), by parameter: `"0.01..0.3"`,
         `"4..64:log"`, or a list. A parameter that has been set stays as it is unless it is named here.
     grid
-        Try all combinations of these values, by parameter, instead of a search; True: of the ranker's own small
-        grid, without parameters that have been set.
+        Try all combinations of these values, by parameter, instead of a search; True: of the ranker's own grid.
     storage
         A file that keeps every trial: the same call goes on with it, even if the process was killed.
-    prune
-        Whether to give up a setting that is clearly worse than the best one on the queries of the first folds.
-    random_state
-        The seed of the search.
+    prune, random_state
+        Whether to give up a setting that is clearly worse than the best on the first folds; the search's seed.
     workers
         Number of concurrent fits; None: one per thread. A search uses at most four.
     on_fit, on_progress
         Called after each fit, and after each trial of a search.
     """
-    started = monotonic()
-    ranker = as_ranker(ranker)
-    require_workers(workers)
-    protocol = default_protocol(has_validation=validation is not None) if choose is None else choose
+    task = _Task.checked(ranker, data, validation, choose, workers, on_fit)
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
-        settings = settings_of(ranker, None if grid is True else grid)
-        plan = find_protocol(protocol).plan(data, validation)
-        found = tuple(try_settings(ranker, settings, plan.parts, workers=workers, on_fit=on_fit))
-        tried = {name: ";".join({spelled(one[name]): None for one in settings}) for name in settings[0]}
-        return _tuning(ranker, plan, protocol, found, space=tried, seconds=monotonic() - started)
-    most = TRIALS if trials is None else trials
-    Integer(1).require("trials", most)
+        return task.from_grid(None if grid is True else grid)
+    limits = _Limits.checked(trials, time_limit)
     Integer(0).require("random_state", random_state)
-    seconds = Duration(optional=True).take("time_limit", time_limit)
-    searched = _space(ranker, space)
-    import_optuna()
-    plan = find_protocol(protocol).plan(data, validation)
-    options: dict[str, Any] = {"random_state": random_state, "prune": prune}
-    purpose = purpose_of(ranker, searched, plan, protocol, **options)
-    with quiet(), open_study(storage, purpose) as study:
-        search = SettingSearch(
-            ranker, searched, plan, study, **options, workers=workers, on_fit=on_fit, on_progress=on_progress
-        )
-        ended = search.run(most, seconds)
-        found = tuple(search.trials())
-    _require_result(found, ended, seconds)
-    texts = {name: str(one) for name, one in searched.items()}
-    return _tuning(
-        ranker, plan, protocol, found, space=texts, study=study, ended=ended, seconds=monotonic() - started
-    )
+    options = {"random_state": random_state, "prune": prune}
+    return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
+
+
+class _Limits(NamedTuple):
+    """How many trials a search may have, and how many seconds."""
+
+    trials: int
+    seconds: float | None
+
+    @classmethod
+    def checked(cls, trials: int | None, time_limit: float | str | None) -> _Limits:
+        most = TRIALS if trials is None else trials
+        Integer(1).require("trials", most)
+        return cls(most, Duration(optional=True).take("time_limit", time_limit))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A ranker to tune, and the queries that choose its setting."""
+
+    ranker: Ranker
+    plan: Callable[[], Plan]
+    protocol: str
+    workers: int | None
+    on_fit: Callable[[], None]
+
+    @classmethod
+    def checked(
+        cls,
+        ranker: Ranker | str,
+        data: Judged,
+        validation: Judged | None,
+        choose: str | None,
+        workers: int | None,
+        on_fit: Callable[[], None],
+    ) -> _Task:
+        require_workers(workers)
+        name = default_protocol(has_validation=validation is not None) if choose is None else choose
+        plan = partial(find_protocol(name).plan, data, validation)
+        return cls(as_ranker(ranker), plan, name, workers, on_fit)
+
+    def from_grid(self, grid: Grid | None) -> Tuning:
+        """Try all combinations of some values."""
+        started, settings = monotonic(), settings_of(self.ranker, grid)
+        plan = self.plan()
+        found = try_settings(self.ranker, settings, plan.parts, workers=self.workers, on_fit=self.on_fit)
+        tried = {name: ";".join({spelled(one[name]): None for one in settings}) for name in settings[0]}
+        return self._tuning(plan, found, space=tried, seconds=monotonic() - started)
+
+    def from_search(
+        self,
+        space: Mapping[str, Space],
+        limits: _Limits,
+        storage: str | os.PathLike[str] | None,
+        options: Mapping[str, Any],
+        on_progress: Callable[[Progress], None],
+    ) -> Tuning:
+        """Let Optuna search; what is missing or mistaken is told before the data are divided."""
+        started = monotonic()
+        import_optuna()
+        plan = self.plan()
+        purpose = purpose_of(self.ranker, space, plan, self.protocol, **options)
+        watch: dict[str, Any] = {"workers": self.workers, "on_fit": self.on_fit, "on_progress": on_progress}
+        with quiet(), open_study(storage, purpose) as study:
+            search = SettingSearch(self.ranker, space, plan, study, **options, **watch)
+            ended = search.run(*limits)
+            found = search.trials()
+        _require_result(found, ended, limits.seconds)
+        texts = {name: str(one) for name, one in space.items()}
+        return self._tuning(plan, found, space=texts, study=study, ended=ended, seconds=monotonic() - started)
+
+    def _tuning(self, plan: Plan, trials: Sequence[Trial], **facts: Any) -> Tuning:
+        best = best_of(trials)
+        chosen = configured(self.ranker, chosen_parameters(self.ranker, best))
+        own = next((one for one in trials if self._is_own(one.parameters)), None)
+        return Tuning(chosen, plan.final, self.protocol, best, tuple(trials), own, **facts)
+
+    def _is_own(self, setting: Mapping[str, Any]) -> bool:
+        """Return whether a setting is the ranker's own."""
+        return all(getattr(self.ranker, name) == value for name, value in setting.items())
 
 
 def count_trials(ranker: Ranker, choose: str | None, *, has_validation: bool, grid: Grid | None = None) -> int:
@@ -184,13 +235,6 @@ def require_workers(workers: int | None) -> None:
     """Refuse anything but None or a positive integer."""
     if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
         raise InputError(f"workers must be None or a positive integer, not {workers!r}.")
-
-
-def _tuning(ranker: Ranker, plan: Plan, protocol: str, trials: Sequence[Trial], **facts: Any) -> Tuning:
-    best = best_of(trials)
-    chosen = configured(ranker, chosen_parameters(ranker, best))
-    own = [one for one in trials if all(getattr(ranker, name) == value for name, value in one.parameters.items())]
-    return Tuning(chosen, plan.final, protocol, best, tuple(trials), baseline=own[0] if own else None, **facts)
 
 
 def _space(ranker: Ranker, given: Mapping[str, Any] | None) -> dict[str, Space]:
