@@ -67,6 +67,7 @@ def test_a_long_curve_keeps_its_extremes():
     assert [one["x"] for one in points] == sorted(one["x"] for one in points)
 
 
+@pytest.mark.slow
 def test_many_curves_are_drawn_with_few_points_each():
     curves = {f"curve {number}": [(x, number * x) for x in range(1000)] for number in range(200)}
     chart = drawn(curves)
