@@ -16,7 +16,9 @@ def chart(name="curve"):
     return line_chart({name: [(1, 0.5), (2, 0.6)]}, "x", "y", description=f"About {name}.")
 
 
-@pytest.mark.parametrize("ending", [".svg", ".png", ".html", ".json", ".SVG"])
+@pytest.mark.parametrize(
+    "ending", [".svg", ".png", pytest.param(".html", marks=pytest.mark.slow), ".json", ".SVG"]
+)
 def test_the_ending_chooses_the_form(tmp_path, ending):
     path = tmp_path / f"chart{ending}"
     chart().save(path)
@@ -52,6 +54,7 @@ def test_json_is_complete():
     assert spec["datasets"]["curves"]
 
 
+@pytest.mark.slow
 def test_a_page_stands_alone_and_no_name_ends_its_script():
     page = chart(HOSTILE).html()
     assert page.count("</script>") == 2

@@ -94,6 +94,7 @@ def test_a_specification_has_data_and_description_and_no_look(kind):
     assert of(kind, NAMES).spec == chart.spec, "the same input gives the same specification"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_hundred_names(kind):
     names = [f"system {number}" for number in range(200)]

@@ -1,5 +1,9 @@
+import json
+import re
+
 import numpy as np
 import pytest
+import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,6 +67,7 @@ def test_a_long_curve_keeps_its_extremes():
     assert [one["x"] for one in points] == sorted(one["x"] for one in points)
 
 
+@pytest.mark.slow
 def test_many_curves_are_drawn_with_few_points_each():
     curves = {f"curve {number}": [(x, number * x) for x in range(1000)] for number in range(200)}
     chart = drawn(curves)
@@ -79,6 +84,13 @@ def test_a_logarithmic_axis():
     (path,) = marks(chart, "line")
     across = [float(place.split(",")[0]) for place in path[1:].split("L")]
     assert across == pytest.approx([0, 160, 320, 480, 640])
+
+
+def test_tooltips_have_the_names():
+    spec = vl_convert.vegalite_to_vega(drawn({"a": [(1, 1.0), (2, 2.0)]}).spec)
+    tooltips = re.findall(r'"tooltip": {.*?}', json.dumps(spec))
+    assert tooltips
+    assert not any("datum.datum" in one for one in tooltips), "of the nearest point, whose names Vega-Lite loses"
 
 
 def test_integers_have_no_ticks_between():

@@ -70,6 +70,7 @@ def test_text_where_a_package_is_missing(kind, package, monkeypatch):
     assert shown["text/plain"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_table_or_a_card(kind, monkeypatch):
     html = TABLES[kind]()._repr_mimebundle_()["text/html"]

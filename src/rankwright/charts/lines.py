@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 MOST_POINTS = 12_000  # of all curves
 MOST_OF_CURVE = 3000
 MOST_HOVERED = 2000  # points that answer the pointer
+HOVERED_SIZE = 120  # square pixels
 MOST_DOTS = 12  # a curve of so few points shows them
 NAME_WIDTH = 200
 NAME_HEIGHT = FONT_SIZE + 3
@@ -218,18 +219,21 @@ def _layers(
         [layer("marked").mark_point(style="marked").encode(x=x, y=y, color=tint)] if datasets["marked"] else []
     )
     drawn.append(names.encode(x=alt.XValue("width"), y="y:Q", text="series:N", color=tint))
-    return [*drawn, _hover(x, y, x_label)] if len(datasets["curves"]) <= MOST_HOVERED else drawn
+    return [*drawn, _hover(x, y, x_label, tint)] if len(datasets["curves"]) <= MOST_HOVERED else drawn
 
 
-def _hover(x: Any, y: Any, x_label: str) -> Any:
-    """Return invisible points, of which the nearest to the pointer appears with its values."""
+def _hover(x: Any, y: Any, x_label: str, tint: Any) -> Any:
+    """Return invisible points, each of which appears with its values when the pointer is over it.
+
+    The nearest point does not appear from afar, since the tooltips of Vega-Lite 6.4 then lack names.
+    """
     alt = altair()
-    near = alt.selection_point(name="near", on="pointerover", nearest=True, empty=False, clear="pointerout")
+    near = alt.selection_point(name="near", on="pointerover", empty=False, clear="pointerout")
     tips = [
         alt.Tooltip("series:N", title="curve"),
         alt.Tooltip("x:Q", title=x_label, format=",.4~f"),
         alt.Tooltip("y:Q", title="value", format=".4~f"),
     ]
-    points = layer("curves", name=HOVER).mark_point(size=80, aria=False)
+    points = layer("curves", name=HOVER).mark_point(size=HOVERED_SIZE, aria=False)
     opacity = alt.condition(near, alt.value(1), alt.value(0))
-    return points.encode(x=x, y=y, tooltip=tips, opacity=opacity).add_params(near)
+    return points.encode(x=x, y=y, tooltip=tips, color=tint, opacity=opacity).add_params(near)

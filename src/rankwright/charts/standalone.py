@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from html import escape
 from string import Template
 from typing import Any
@@ -34,9 +35,16 @@ def standalone_page(spec: dict[str, Any], title: str) -> str:
     return PAGE.substitute(
         title=escape(title),
         dark_page=dark["background"],
-        library=vl_convert().javascript_bundle(),
+        library=_library(),
         chart=script_value({"spec": spec, "light": light, "dark": dark}),
     )
+
+
+@cache
+def _library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script; putting it together takes a second."""
+    text: str = vl_convert().javascript_bundle()
+    return text
 
 
 def script_value(value: Any) -> str:

@@ -88,8 +88,8 @@ class Report:
         """Return the difference of two systems on every query, by default in the first metric."""
         name = self._metric_name(metric)
         differences = self.per_query(one, name) - self.per_query(other, name)
-        counts = [f"{word} on {(side).sum():,}" for word, side in _sides(differences).items()]
-        description = f"Difference in {name} per query: {one} is {', '.join(counts)} than {other}."
+        counts = [f"{word} on {side.sum():,}" for word, side in _sides(differences).items()]
+        description = f"Difference in {name} per query: {one} is {', '.join(counts)}, beside {other}."
         label = f"difference in {name}: {one} \N{MINUS SIGN} {other}"
         return difference_chart(differences, self.queries, label, description=description)
 

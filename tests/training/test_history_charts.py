@@ -1,0 +1,51 @@
+import numpy as np
+import pytest
+
+from charts.pictures import texts
+from rankwright.errors import InputError
+from rankwright.training import History, Round
+
+
+def history(train, validation, best=1, diagnostics=None):
+    facts = diagnostics or [{}] * len(train)
+    both = zip(train, validation, facts, strict=True)
+    return History(tuple(Round(place, 1.0, *one) for place, one in enumerate(both, start=1)), best)
+
+
+def test_the_learning_curve_has_both_parts_and_the_kept_round():
+    chart = history([0.5, 0.7, 0.9], [0.4, 0.6, 0.5], best=2).chart("ndcg@10")
+    expected = "ndcg@10 in 3 rounds; 2 kept, 0.6000 on validation queries, 0.7000 on training queries."
+    assert chart.description == expected
+    assert {"training", "validation", "round", "ndcg@10"} <= set(texts(chart))
+    assert [(one["x"], one["y"]) for one in chart.spec["datasets"]["marked"]] == [(2, 0.6), (2, 0.7)]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_a_part_that_was_not_measured_is_not_drawn(missing):
+    chart = history([0.5, 0.6], [missing, missing]).chart()
+    assert {one["series"] for one in chart.spec["datasets"]["curves"]} == {"training"}
+    with pytest.raises(InputError, match=r"^The metric was not measured in any round"):
+        history([missing], [missing]).chart()
+
+
+def test_no_round_may_be_kept():
+    assert history([0.5], [0.4], best=0).chart().description == "metric in 1 round; 0 kept."
+
+
+def test_misordered_pairs_lie_below_their_bound():
+    told = history([0.5, 0.5], [None, None], diagnostics=[{"bound": 0.9, "misordered": 0.5}] * 2)
+    assert told.has_bound
+    assert {"fraction of misordered pairs", "upper bound"} <= set(texts(told.bound_chart()))
+
+
+def test_the_metric_lies_above_its_bound():
+    told = history([0.5, 0.6], [None, None], diagnostics=[{"bound": 0.3}, {"bound": -7.0}])
+    bound = [one["y"] for one in told.bound_chart().spec["datasets"]["curves"] if one["look"] == "dashed"]
+    assert bound == [0.3, -1.0]
+
+
+def test_without_a_bound():
+    for told in (history([0.5], [None]), history([None], [None], diagnostics=[{"bound": 0.3}]), History((), 0)):
+        assert not told.has_bound
+        with pytest.raises(InputError, match=r"^These rounds have no bound"):
+            told.bound_chart()
