@@ -129,15 +129,12 @@ def grouped_bar_chart(
         "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
         "xOffset": alt.XOffset("system:N", sort=named),
     }
-    drawn = (
-        layer("bars")
-        .mark_bar()
-        .encode(
-            **places,
-            y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
-            color=colour(named, legend=True, field="system"),
-            tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
-        )
+    base = layer("bars").mark_bar()
+    drawn = base.encode(
+        **places,
+        y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
+        color=colour(named, legend=True, field="system"),
+        tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     notes = (
         left_out_note(len(given) - len(bars)),
@@ -146,10 +143,15 @@ def grouped_bar_chart(
     )
     layers, data = [drawn], {"bars": bars}
     if lines := [one for one in bars if "low" in one]:
-        rules = layer("intervals").mark_rule(style="over-bar")
-        layers.append(rules.encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")))
+        layers.append(_over_bars(places))
         data["intervals"] = lines
     return finished(layers, data, description, *notes, title=y_label, width=width, height=height)
+
+
+def _over_bars(places: dict[str, Any]) -> Any:
+    """Return the layer of the intervals, at the places of their bars."""
+    alt = altair()
+    return layer("intervals").mark_rule(style="over-bar").encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
 
 
 def _ends(
