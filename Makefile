@@ -14,7 +14,7 @@ TESTS  ?= tests
 .PHONY: demo test browser quick fuzz check format docs bench sanitize clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/.built
+demo: $(VENV)/.built $(VENV)/.report
 	$(BIN)/rankwright demo
 
 test: $(VENV)/.dev $(VENV)/.built
@@ -86,6 +86,13 @@ $(VENV)/.tools: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.built: $(VENV)/.tools $(NATIVE)
 	$(PIP) --no-build-isolation --editable .
+	touch $@
+
+# The extra "report", for the page of the demo.
+$(VENV)/.report: pyproject.toml | $(VENV)/.tools
+	$(BIN)/python -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+		print(*extras['optional-dependencies']['report'], sep='\n')" > $(VENV)/report.txt
+	$(PIP) --requirement $(VENV)/report.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.tools
