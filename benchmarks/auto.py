@@ -1,8 +1,8 @@
 """AutoRanker beside its own members, within budgets of microseconds, and on very many queries.
 
 `python -m benchmarks.auto --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them. Rankers
-learn from the training and the validation part; the test part judges the mixture, each of its members, and the
-mixtures within budgets, which are timed again on the test documents.
+learn from the training and the validation part; the test part judges the mixture, each of its members, mixtures
+with other weights, and the mixtures within budgets; all are timed on the test documents.
 `--work FOLDER` keeps the fits, or uses those of `benchmarks.accuracy --work FOLDER`.
 
 `python -m benchmarks.auto --generated 6000` compares AutoRanker with LambdaMART on so many generated queries.
@@ -23,7 +23,9 @@ import numpy as np
 import rankwright as rw
 from benchmarks.accuracy import both_parts
 from benchmarks.collection import web_search
+from benchmarks.portfolio import WEIGHTS
 from rankwright.auto.budget import Prices
+from rankwright.auto.mixing import mix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,14 +75,15 @@ def _show_members(folder: Path, work: Path) -> None:
             cost[name].append(prices.of(one))
     print(f"{folder.name}: {METRIC}, mean over folds; µs per document, largest of all folds; {seconds:.0f} s")
     for name in sorted(values, key=lambda one: -np.mean(values[one])):
-        print(f"  {name:<24}{np.mean(values[name]):8.4f}{max(cost[name]):8.2f}", flush=True)
+        print(f"  {name:<30}{np.mean(values[name]):8.4f}{max(cost[name]):8.2f}", flush=True)
 
 
 def _members(ranker: rw.AutoRanker) -> Mapping[str, Scorer]:
-    """Return the mixture and each member alone, with its chosen number of rounds."""
+    """Return the mixture, each member alone with its chosen number of rounds, and mixtures with other weights."""
     chosen = ranker.run_.whole.mix
     alone = {one.name: one.cut(place) for one, place in zip(chosen.entries, chosen.places, strict=True)}
-    return {MIXTURE: ranker.model_} | alone
+    weighted = {f"weights: {name}": mix(ranker.run_.entries, weigh).scorer() for name, weigh in WEIGHTS.items()}
+    return {MIXTURE: ranker.model_} | alone | weighted
 
 
 def _show_generated(n_queries: int) -> None:
