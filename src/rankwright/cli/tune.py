@@ -134,7 +134,7 @@ def tune(
 
     Example:
 
-        rankwright tune lambdamart --data judged.txt --storage trials.log --model model.rw
+        rankwright tune lambdamart --data judged.txt --storage trials.log
     """
     chosen = make_ranker(ranker, _settings(settings or [], metric), jobs)
     chosen.check_parameters()
