@@ -1,5 +1,6 @@
 from . import bounds as bounds
 from . import metrics as metrics
+from . import text as text
 from .auto.ranker import AutoRanker as AutoRanker
 from .data import synthetic as synthetic
 from .data.dataset import Documents as Documents
