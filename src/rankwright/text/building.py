@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 4096
 BATCH_CHARACTERS = 1 << 23
+MOST_WORDS = 1 << 31  # in a segment, whose places have 32 bits
 BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
 
 
@@ -44,7 +45,7 @@ class Building:
         self._folder = folder
         self._analyser = analyser
         self._fields = fields
-        self._most_words = min(memory // BYTES_PER_WORD, (1 << 32) - 1 - 4 * BATCH_CHARACTERS)
+        self._most_words = min(max(memory // BYTES_PER_WORD, 1), MOST_WORDS)
         self._store = store
         self._n_threads = n_threads
 
@@ -60,9 +61,11 @@ class Building:
             name, manifest = manifest.new_file("segment")
             with write_whole(self._folder / name) as file:
                 run = _Run(file, self._analyser, self._fields, store=self._store, n_threads=self._n_threads)
-                while batch is not None and run.n_words < self._most_words:
+                while batch is not None:
                     run.add(batch)
                     batch = next(batches, None)
+                    if run.n_words >= self._most_words:
+                        break
                 _refuse_known(run.ids, segments)
                 lengths = run.finish()
             entry = SegmentEntry(name, None, len(run.ids), lengths)
