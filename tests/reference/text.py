@@ -50,7 +50,7 @@ def lengths(documents):
 def bm25(documents, query, k1, b, method="lucene"):
     """Return {document: score} by a literal reading of the formula."""
     postings, sizes = invert(documents), lengths(documents)
-    mean = sum(sizes) / len(sizes) or 1.0
+    mean = sum(sizes) / max(len(sizes), 1) or 1.0
     scores = {}
     for term, count in Counter(query).items():
         found = postings.get(term, {})
