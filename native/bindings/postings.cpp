@@ -45,7 +45,7 @@ void require_postings(Places places, Numbers documents, Numbers ends, Numbers le
         require(document < lengths.size(), "a document is out of range");
 }
 
-// (block_places, impact_places, impacts)
+// (block_places, block_ends, impact_places, impacts)
 nb::tuple impacts(const Vector<std::uint64_t>& posting_places, const Vector<std::uint32_t>& documents,
                   const Vector<std::uint32_t>& position_ends, const Vector<std::uint32_t>& lengths,
                   int n_threads) {
@@ -59,7 +59,8 @@ nb::tuple impacts(const Vector<std::uint64_t>& posting_places, const Vector<std:
         pairs.span()[2 * i] = found.impacts[i].frequency;
         pairs.span()[2 * i + 1] = found.impacts[i].length;
     }
-    return nb::make_tuple(to_numpy(found.block_places), to_numpy(found.impact_places), pairs.numpy());
+    return nb::make_tuple(to_numpy(found.block_places), to_numpy(found.block_ends), to_numpy(found.impact_places),
+                          pairs.numpy());
 }
 
 }  // namespace
@@ -67,11 +68,11 @@ nb::tuple impacts(const Vector<std::uint64_t>& posting_places, const Vector<std:
 void bind_postings(nb::module_& m) {
     nb::class_<BoundPostings>(m, "Postings")
         .def(nb::init<Vector<std::uint64_t>, Vector<std::uint64_t>, Vector<std::uint64_t>, Vector<std::uint32_t>,
-                      Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint64_t>, Matrix<std::uint32_t>,
-                      Vector<std::uint32_t>, Vector<std::uint32_t>>(),
+                      Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint64_t>,
+                      Matrix<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint32_t>>(),
              nb::arg("posting_places"), nb::arg("position_places"), nb::arg("block_places"), nb::arg("documents"),
-             nb::arg("position_ends"), nb::arg("positions"), nb::arg("impact_places"), nb::arg("impacts"),
-             nb::arg("lengths"), nb::arg("shortest"))
+             nb::arg("position_ends"), nb::arg("positions"), nb::arg("block_ends"), nb::arg("impact_places"),
+             nb::arg("impacts"), nb::arg("lengths"), nb::arg("shortest"))
         .def_prop_ro("n_terms", [](const BoundPostings& postings) { return postings.field().n_terms(); })
         .def("count", &count, nb::arg("terms"), nb::arg("removed"))
         .def("term", &term, nb::arg("number"));

@@ -44,7 +44,7 @@ nb::tuple merge(const std::vector<Arrays>& given) {
 }  // namespace
 
 void bind_sorted_texts(nb::module_& m) {
-    m.def("find_texts", &find_texts, nb::arg("places"), nb::arg("bytes"), nb::arg("order").none(),
+    m.def("find_texts", &find_texts, nb::arg("places"), nb::arg("content"), nb::arg("order").none(),
           nb::arg("wanted"));
     m.def("pack_texts", &pack_texts, nb::arg("texts"));
     m.def("merge_texts", &merge, nb::arg("lists"));

@@ -20,8 +20,11 @@ bool has_sound_impacts(const FieldPostings& field, std::size_t term) {
     if (!is_range(field.block_places, term, field.impact_places.size() - 1)) return false;
     const std::size_t first = field.block_places[term], end = field.block_places[term + 1];
     if (end - first != (size + kBlock - 1) / kBlock) return false;
-    for (std::size_t block = first; block < end; ++block)
+    for (std::size_t block = first; block < end; ++block) {
+        const std::size_t last = std::min((block - first + 1) * kBlock, size) - 1;
+        if (field.block_ends[block] != field.documents[field.posting_places[term] + last]) return false;
         if (!is_range(field.impact_places, block, field.impacts.size())) return false;
+    }
     return true;
 }
 
@@ -69,6 +72,7 @@ class BlockFront {
 struct ImpactPart {
     std::vector<Impact> impacts;
     std::vector<std::uint64_t> ends;
+    std::vector<std::uint32_t> last_documents;
 
     void add_term(Numbers documents, Numbers position_ends, Numbers lengths) {
         BlockFront front;
@@ -79,6 +83,7 @@ struct ImpactPart {
             if ((i + 1) % kBlock == 0 || i + 1 == documents.size()) {
                 front.finish(impacts);
                 ends.push_back(impacts.size());
+                last_documents.push_back(documents[i]);
             }
         }
     }
@@ -89,6 +94,7 @@ void append(const std::vector<ImpactPart>& parts, Impacts& result) {
     for (const ImpactPart& part : parts) {
         const std::size_t base = result.impacts.size();
         for (std::uint64_t end : part.ends) result.impact_places.push_back(base + end);
+        result.block_ends.insert(result.block_ends.end(), part.last_documents.begin(), part.last_documents.end());
         result.impacts.insert(result.impacts.end(), part.impacts.begin(), part.impacts.end());
     }
 }

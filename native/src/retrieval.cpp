@@ -91,80 +91,89 @@ class TermList {
         : documents_(term.postings.documents),
           ends_(term.postings.position_ends),
           lengths_(field.lengths),
+          block_ends_(term.postings.block_ends),
           model_(term, weighting),
-          grid_(grid) {
+          grid_(grid),
+          block_bounds_(block_ends_.size()) {
         const Places places = term.postings.impact_places;
-        for (std::size_t block = 0; block + 1 < places.size(); ++block) {
+        for (std::size_t block = 0; block < block_bounds_.size(); ++block) {
             double highest = 0.0;
             for (const Impact& one : field.impacts.subspan(places[block], places[block + 1] - places[block]))
                 highest = std::max(highest, model_(one.frequency, one.length));
-            block_bounds_.push_back(grid.above(highest));
+            block_bounds_[block] = grid.above(highest);
         }
     }
 
     double bound() const { return bound_; }
-    // The first document of the current block; every earlier one has been passed.
+    // No document before this one remains.
     std::size_t next_document() const {
-        return block_ < block_bounds_.size() ? documents_[block_ * kBlock]
-                                             : std::numeric_limits<std::size_t>::max();
+        if (block_ == block_ends_.size()) return std::numeric_limits<std::size_t>::max();
+        return block_ == 0 ? 0 : block_ends_[block_ - 1] + std::size_t{1};
     }
 
     // Finds the bound of the scores in the documents [begin, end); returns whether there may be any.
     bool enter(std::size_t begin, std::size_t end) {
-        while (block_ < block_bounds_.size() && last_document(block_) < begin) ++block_;
+        skip_to(begin);
         bound_ = 0.0;
         std::size_t block = block_;
-        for (; block < block_bounds_.size() && documents_[block * kBlock] < end; ++block)
+        for (; block < block_ends_.size() && (block == 0 || block_ends_[block - 1] + 1 < end); ++block)
             bound_ = std::max(bound_, block_bounds_[block]);
         return block > block_;
     }
 
     // Calls visit(document, score) for the postings in [begin, end).
     template <class Visit>
-    void scan(std::size_t begin, std::size_t end, const Visit& visit) {
-        std::size_t posting = seek(begin);
-        std::uint32_t start = posting == 0 ? 0 : ends_[posting - 1];
-        for (; posting < documents_.size() && documents_[posting] < end; ++posting) {
-            const std::uint32_t document = documents_[posting], stop = ends_[posting];
-            visit(document, grid_.round(model_(stop - start, lengths_[document])));
+    void scan(std::size_t begin, std::size_t end, const Visit& visit) const {
+        if (block_ == block_ends_.size()) return;
+        const Model model = model_;  // copies, which what `visit` writes cannot change
+        const Grid grid = grid_;
+        const Numbers documents = documents_, ends = ends_, lengths = lengths_;
+        std::size_t posting = first_from(begin);
+        std::uint32_t start = posting == 0 ? 0 : ends[posting - 1];
+        for (; posting < documents.size() && documents[posting] < end; ++posting) {
+            const std::uint32_t document = documents[posting], stop = ends[posting];
+            visit(document, grid.round(model(stop - start, lengths[document])));
             start = stop;
         }
-        next_ = posting;
     }
 
-    // The score of a document, which must not be before that of the last call.
-    double score(std::size_t document) {
-        const std::size_t posting = seek(document);
-        if (posting == documents_.size() || documents_[posting] != document) return 0.0;
+    // The highest score that a document may have, which must not be before that of the last call.
+    double bound_at(std::size_t document) {
+        skip_to(document);
+        return block_ == block_ends_.size() ? 0.0 : block_bounds_[block_];
+    }
+    // The score of the document of the last call.
+    double score(std::size_t document) const {
+        if (block_ == block_ends_.size()) return 0.0;
+        const std::size_t posting = first_from(document);
+        if (documents_[posting] != document) return 0.0;
         const std::uint32_t start = posting == 0 ? 0 : ends_[posting - 1];
         return grid_.round(model_(ends_[posting] - start, lengths_[document]));
     }
 
   private:
-    std::uint32_t last_document(std::size_t block) const {
-        return documents_[std::min((block + 1) * kBlock, documents_.size()) - 1];
+    void skip_to(std::size_t document) {
+        while (block_ < block_ends_.size() && block_ends_[block_] < document) ++block_;
     }
-    // The first posting that is not before the document, looked for in steps that double.
-    std::size_t seek(std::size_t document) {
-        std::size_t low = std::max(next_, block_ * kBlock), step = 1;
-        while (low + step < documents_.size() && documents_[low + step] < document) {
-            low += step;
-            step *= 2;
+    // The first posting of the current block that is not before the document; there is one. Without branches that
+    // cannot be predicted.
+    std::size_t first_from(std::size_t document) const {
+        const std::size_t begin = block_ * kBlock;
+        const std::uint32_t* first = documents_.data() + begin;
+        for (std::size_t size = std::min(kBlock, documents_.size() - begin); size > 1;) {
+            const std::size_t half = size / 2;
+            first += first[half - 1] < document ? half : 0;
+            size -= half;
         }
-        const auto first = documents_.begin() + static_cast<std::ptrdiff_t>(std::min(low, documents_.size()));
-        const auto last =
-            documents_.begin() + static_cast<std::ptrdiff_t>(std::min(low + step, documents_.size()));
-        next_ = static_cast<std::size_t>(std::lower_bound(first, last, document) - documents_.begin());
-        return next_;
+        return static_cast<std::size_t>(first - documents_.data());
     }
 
-    Numbers documents_, ends_, lengths_;
+    Numbers documents_, ends_, lengths_, block_ends_;
     Model model_;
     Grid grid_;
     std::vector<double> block_bounds_;
     double bound_ = 0.0;     // in the current window
-    std::size_t block_ = 0;  // the first that is not passed
-    std::size_t next_ = 0;   // all earlier postings are passed
+    std::size_t block_ = 0;  // all earlier blocks are passed
 };
 
 // MaxScore (Turtle and Flood 1995) by windows of documents: in a window, terms whose bounds together do not exceed
@@ -256,11 +265,13 @@ class SegmentSearch {
     // Adds the other terms, the highest bounds first, and drops candidates that fall behind.
     void add_others() {
         for (std::size_t i = first_essential_; i-- > 0 && n_candidates_ > 0;) {
-            rest_ -= active_[i]->bound();
+            List& list = *active_[i];
+            rest_ -= list.bound();
             std::size_t kept = 0;
             for (std::size_t c = 0; c < n_candidates_; ++c) {
                 Candidate one = candidates_[c];
-                one.score += active_[i]->score(one.document);
+                if (one.score + list.bound_at(one.document) + rest_ <= threshold_) continue;
+                one.score += list.score(one.document);
                 candidates_[kept] = one;
                 kept += one.score + rest_ > threshold_;
             }

@@ -686,7 +686,7 @@ class WordedDocuments:
 _Texts = tuple[NDArray[np.uint64], NDArray[np.uint8]]
 
 def find_texts(
-    places: NDArray[np.uint64], bytes: NDArray[np.uint8], order: NDArray[np.uint32] | None, wanted: list[str]
+    places: NDArray[np.uint64], content: NDArray[np.uint8], order: NDArray[np.uint32] | None, wanted: list[str]
 ) -> NDArray[np.int64]: ...
 def pack_texts(texts: list[str]) -> tuple[_Texts, NDArray[np.uint32]]: ...
 def merge_texts(lists: Sequence[_Texts]) -> tuple[_Texts, list[NDArray[np.uint32]]]: ...
@@ -700,6 +700,7 @@ class Postings:
         documents: NDArray[np.uint32],
         position_ends: NDArray[np.uint32],
         positions: NDArray[np.uint32],
+        block_ends: NDArray[np.uint32],
         impact_places: NDArray[np.uint64],
         impacts: NDArray[np.uint32],
         lengths: NDArray[np.uint32],
@@ -718,7 +719,7 @@ def block_impacts(
     position_ends: NDArray[np.uint32],
     lengths: NDArray[np.uint32],
     n_threads: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint32]]: ...
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint32]]: ...
 def shortest_lengths(lengths: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
 
 class PostingsMerge:

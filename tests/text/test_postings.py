@@ -3,11 +3,11 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from properties import examples
-from reference import text as reference
 
+from properties import examples
 from rankwright import _native
 from rankwright.text import Analyser, Index
+from reference import text as reference
 from text_documents import bodies, texts
 
 ANALYSER = Analyser(stop_words=["the"], stemmer="english")
@@ -46,11 +46,15 @@ def content(index):
 
 @given(bodies())
 def test_postings_are_those_of_the_twin(tmp_path_factory, given_bodies):
-    index = Index.build(texts(given_bodies), tmp_path_factory.mktemp("i") / "x", analyser=ANALYSER, fields=["body"])
+    index = Index.build(
+        texts(given_bodies), tmp_path_factory.mktemp("i") / "x", analyser=ANALYSER, fields=["body"]
+    )
     documents = [terms_of(body) for body in given_bodies]
     assert stored(index) == reference.invert(documents)
     assert lengths(index) == reference.lengths(documents)
-    assert [index.collection.id_of(number) for number in range(len(index))] == [f"d{i}" for i in range(len(documents))]
+    assert [index.collection.id_of(number) for number in range(len(index))] == [
+        f"d{i}" for i in range(len(documents))
+    ]
 
 
 @given(bodies(most=60), st.integers(1, 5))
@@ -84,8 +88,10 @@ def arrays_of(index):
     """Return the bytes of all arrays of an index with one segment."""
     (segment,) = index.collection.segments
     file = segment._file
-    return {name: (entry.dtype, entry.shape, file._content[entry.place :][: size_of(entry)]) for name, entry in
-            file._entries.items()}
+    return {
+        name: (entry.dtype, entry.shape, file._content[entry.place :][: size_of(entry)])
+        for name, entry in file._entries.items()
+    }
 
 
 def size_of(entry):
@@ -121,7 +127,9 @@ def test_adding_removing_and_merging(tmp_path_factory, first, second, gone):
 
 
 def test_a_function_as_analyser(tmp_path):
-    index = Index.build(texts(["A b,A", ""]), tmp_path / "i", analyser=lambda text: text.replace(",", " , ").split())
+    index = Index.build(
+        texts(["A b,A", ""]), tmp_path / "i", analyser=lambda text: text.replace(",", " , ").split()
+    )
     assert stored(index) == {"A": {0: [0, 3]}, "b": {0: [1]}, ",": {0: [2]}}
 
 
@@ -130,15 +138,18 @@ def test_impacts_bound_every_posting(tmp_path):
     documents = texts([" ".join(rng.choice(["ship", "sea", "bay"], rng.integers(1, 40))) for _ in range(1000)])
     index = Index.build(documents, tmp_path / "i", analyser=ANALYSER)
     (segment,) = index.collection.segments
-    arrays = {name: segment._file.array(f"0.{name}", dtype) for name, dtype in
-              (("posting_places", "uint64"), ("documents", "uint32"), ("position_ends", "uint32"))}
+    arrays = {
+        name: segment._file.array(f"0.{name}", dtype)
+        for name, dtype in (("posting_places", "uint64"), ("documents", "uint32"), ("position_ends", "uint32"))
+    }
     sizes = segment.fields[0].lengths
-    blocks, places, impacts = _native.block_impacts(**arrays, lengths=sizes, n_threads=1)
+    blocks, block_ends, places, impacts = _native.block_impacts(**arrays, lengths=sizes, n_threads=1)
     for term in range(3):
         numbers, frequencies, _ = segment.fields[0].postings.term(term)
         for block in range(blocks[term + 1] - blocks[term]):
             front = impacts[places[blocks[term] + block] : places[blocks[term] + block + 1]]
             within = slice(block * 128, (block + 1) * 128)
+            assert block_ends[blocks[term] + block] == numbers[within][-1]
             pairs = {*zip(frequencies[within].tolist(), sizes[numbers[within]].tolist(), strict=True)}
             best = {(f, n) for f, n in pairs if not any(g >= f and m <= n and (g, m) != (f, n) for g, m in pairs)}
             assert {*map(tuple, front.tolist())} == best

@@ -6,16 +6,25 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from properties import examples
-from reference import text as reference
 
 import rankwright as rw
+from properties import examples
 from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
+from reference import text as reference
 from text_documents import VOCABULARY, Text, bodies, texts
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
-MODELS = [BM25(), BM25(k1=0.9, b=0.4, method="atire"), BM25(method="robertson"), BM25(k1=0, b=0), BM25(b=1),
-          Dirichlet(), Dirichlet(mu=3), JelinekMercer(), JelinekMercer(smoothing=1.0)]
+MODELS = [
+    BM25(),
+    BM25(k1=0.9, b=0.4, method="atire"),
+    BM25(method="robertson"),
+    BM25(k1=0, b=0),
+    BM25(b=1),
+    Dirichlet(),
+    Dirichlet(mu=3),
+    JelinekMercer(),
+    JelinekMercer(smoothing=1.0),
+]
 QUERIES = st.lists(st.sampled_from([*VOCABULARY, "unknown"]), max_size=5).map(" ".join)
 
 
@@ -46,7 +55,9 @@ def test_scores_are_those_of_the_formula(tmp_path_factory, model, given_bodies, 
     expected = literal(model, documents, PLAIN(query))
     found = index.search(query, model, n=1000)
     assert {*found.numbers.tolist()} == expected.keys()
-    np.testing.assert_allclose(found.scores, [expected[number] for number in found.numbers], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        found.scores, [expected[number] for number in found.numbers], rtol=1e-12, atol=1e-12
+    )
     rounded = {number: round(score, 10) for number, score in expected.items()}
     assert found.numbers.tolist() == reference.ranked(rounded, 1000)
 
@@ -100,8 +111,12 @@ def test_segments_and_removed_documents_do_not_show(tmp_path_factory, model, fir
 @pytest.mark.parametrize("model", [BM25(), Dirichlet(), JelinekMercer()], ids=repr)
 def test_fields_are_summed_by_weight(tmp_path, model):
     rng = np.random.default_rng(5)
-    titles, contents = ([" ".join(rng.choice(VOCABULARY, rng.integers(0, 9))) for _ in range(200)] for _ in range(2))
-    documents = [Text(str(n), {"title": a, "body": b}) for n, (a, b) in enumerate(zip(titles, contents, strict=True))]
+    titles, contents = (
+        [" ".join(rng.choice(VOCABULARY, rng.integers(0, 9))) for _ in range(200)] for _ in range(2)
+    )
+    documents = [
+        Text(str(n), {"title": a, "body": b}) for n, (a, b) in enumerate(zip(titles, contents, strict=True))
+    ]
     index = Index.build(documents, tmp_path / "i", analyser=PLAIN, fields={"title": 2.5, "body": 1})
     query = "ship sea x"
     both = dict(index.search(query, model, n=1000))

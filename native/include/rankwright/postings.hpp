@@ -30,19 +30,17 @@ struct TermPostings {
     Numbers documents;      // increasing
     Numbers position_ends;  // increasing
     Numbers positions;      // of words in the field, increasing within a posting
-    Places
-        impact_places;  // one more than blocks: block b has the impacts [impact_places[b], impact_places[b + 1])
+    Numbers block_ends;     // the last document of each block
+    Places impact_places;   // block b has the impacts [impact_places[b], impact_places[b + 1])
 
     std::size_t size() const { return documents.size(); }
-    std::size_t n_blocks() const { return (size() + kBlock - 1) / kBlock; }
+    std::size_t n_blocks() const { return block_ends.size(); }
     std::uint32_t frequency(std::size_t posting) const {
         return position_ends[posting] - (posting == 0 ? 0 : position_ends[posting - 1]);
     }
     Numbers positions_of(std::size_t posting) const {
         return positions.subspan(position_ends[posting] - frequency(posting), frequency(posting));
     }
-    std::size_t block_end(std::size_t block) const { return std::min((block + 1) * kBlock, size()); }
-    std::uint32_t last_document(std::size_t block) const { return documents[block_end(block) - 1]; }
 };
 
 // The postings of all terms, as flat arrays; the owner of the memory is the caller. Terms are numbered in the
@@ -54,6 +52,7 @@ struct FieldPostings {
     Numbers documents;       // n_postings
     Numbers position_ends;   // n_postings, relative to the term's first position
     Numbers positions;       // n_positions
+    Numbers block_ends;      // n_blocks
     Places impact_places;    // n_blocks + 1
     std::span<const Impact> impacts;
     Numbers lengths;   // n_documents: the number of terms in the field
@@ -67,10 +66,10 @@ struct FieldPostings {
     TermPostings term(std::size_t number) const {
         const std::size_t begin = posting_places[number], size = posting_places[number + 1] - begin;
         const std::size_t first = position_places[number];
-        const std::size_t block = block_places[number];
+        const std::size_t block = block_places[number], n_blocks = block_places[number + 1] - block;
         return {documents.subspan(begin, size), position_ends.subspan(begin, size),
-                positions.subspan(first, position_places[number + 1] - first),
-                impact_places.subspan(block, block_places[number + 1] - block + 1)};
+                positions.subspan(first, position_places[number + 1] - first), block_ends.subspan(block, n_blocks),
+                impact_places.subspan(block, n_blocks + 1)};
     }
 };
 
@@ -81,6 +80,7 @@ bool is_sound(const FieldPostings& field, std::size_t term);
 // Impacts of the blocks of many terms.
 struct Impacts {
     std::vector<std::uint64_t> block_places;   // n_terms + 1
+    std::vector<std::uint32_t> block_ends;     // n_blocks
     std::vector<std::uint64_t> impact_places;  // n_blocks + 1
     std::vector<Impact> impacts;
 };

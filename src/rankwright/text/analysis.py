@@ -21,13 +21,14 @@ class Analyser:
     """Turns text into terms.
 
     Words are found and lower-cased by character; stop words, short words and stems are decided once per distinct
-    word. Removed words keep their positions: in "ship of state" the terms are two apart. Words longer than 255 bytes
-    are removed. Words that are not ASCII are put into Unicode's normal form NFKC.
+    word. Removed words keep their positions: in "ship of state" the terms are two apart. Words longer than 255
+    bytes are removed. Words that are not ASCII are put into Unicode's normal form NFKC.
 
     Parameters
     ----------
     words : str
-        "unicode": letters, marks, numbers and connectors form words; ideographs and Hiragana are words by themselves.
+        "unicode": letters, marks, numbers and connectors form words; ideographs and Hiragana are words by
+        themselves.
     lowercase : bool
         Whether case is ignored.
     stop_words : str, collection of str or None
@@ -46,7 +47,9 @@ class Analyser:
 
     def __post_init__(self) -> None:
         if self.words != "unicode":
-            raise InputError(f"words must be 'unicode', not {self.words!r}; other words need a function as analyser.")
+            raise InputError(
+                f"words must be 'unicode', not {self.words!r}; other words need a function as analyser."
+            )
         if type(self.lowercase) is not bool:
             raise InputError(f"lowercase must be true or false, not {self.lowercase!r}.")
         if type(self.min_length) is not int or self.min_length < 1:

@@ -151,9 +151,10 @@ class ArrayFile:
     def _entry_from(self, name: str, described: Any) -> _Entry:
         match described:
             case [str(dtype), [*shape], int(place)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
-                if all(type(side) is int and side >= 0 for side in shape) and place >= 0:
-                    if place % ALIGNMENT == 0 and place + _size_of(dtype, shape) <= len(self._content):
-                        return _Entry(dtype, shape, place)
+                is_shape = all(type(side) is int and side >= 0 for side in shape)
+                is_place = place >= 0 and place % ALIGNMENT == 0
+                if is_shape and is_place and place + _size_of(dtype, shape) <= len(self._content):
+                    return _Entry(dtype, shape, place)
         raise self._damaged(f"array {name} is not within the file")
 
     def _cut_short(self) -> InputError:

@@ -153,8 +153,9 @@ def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> N
 def write_impacts(writer: ArrayWriter, number: str, arrays: Mapping[str, Any], n_threads: int) -> None:
     """Write what retrieval derives its bounds from."""
     parts = [arrays[key] for key in ("posting_places", "documents", "position_ends", "lengths")]
-    block_places, impact_places, impacts = _native.block_impacts(*parts, n_threads)
+    block_places, block_ends, impact_places, impacts = _native.block_impacts(*parts, n_threads)
     writer.add(f"{number}.block_places", block_places)
+    writer.add(f"{number}.block_ends", block_ends)
     writer.add(f"{number}.impact_places", impact_places)
     writer.add(f"{number}.impacts", impacts)
     writer.add(f"{number}.shortest", _native.shortest_lengths(arrays["lengths"]))
@@ -171,7 +172,7 @@ def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocum
     size = 0
     for document in documents:
         batch.append(document)
-        size += sum(map(len, document.fields.values()))
+        size += sum(len(text) for text in document.fields.values() if isinstance(text, str))
         if len(batch) == BATCH_DOCUMENTS or size >= BATCH_CHARACTERS:
             yield batch
             batch, size = [], 0

@@ -24,9 +24,9 @@ _SINGLES = ((0x3041, 0x3097), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB0
 def characters(lowercase: bool) -> _native.Characters:
     """Return the tables of Unicode's characters.
 
-    Letters, marks, numbers and connectors such as the underscore are parts of words. Ideographs and Hiragana, which
-    are written without spaces, are words of one character each (as in Unicode's annex 29). With `lowercase` a
-    character stands for the first character of its lower case.
+    Letters, marks, numbers and connectors such as the underscore are parts of words. Ideographs and Hiragana,
+    written without spaces, are words of one character each (as in Unicode's annex 29). With `lowercase` each one
+    stands for the first character of its lower case.
     """
     kinds, mapped = character_arrays(lowercase)
     return _native.Characters(kinds, mapped)

@@ -25,7 +25,11 @@ def require_free(folder: Path) -> None:
     """Refuse a folder that holds other files than an index."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, not a folder.")
-    if folder.exists() and not (folder / NAME).exists() and any(not one.name.startswith(".") for one in folder.iterdir()):
+    if (
+        folder.exists()
+        and not (folder / NAME).exists()
+        and any(not one.name.startswith(".") for one in folder.iterdir())
+    ):
         raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")
 
 

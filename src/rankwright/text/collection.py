@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,7 +77,8 @@ class Collection:
             [[segment.fields[field].numbers_of(words) for field in fields] for segment in self.segments], np.int64
         )
         formulas = [
-            model.weigh(self._statistics(field, [*terms[:, place]], len(words))) for place, field in enumerate(fields)
+            model.weigh(self._statistics(field, [*terms[:, place]], len(words)))
+            for place, field in enumerate(fields)
         ]
         factors = np.array([weight for weight in weights.values() if weight > 0])
         offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
@@ -139,6 +140,4 @@ def _counted(
 
 def _split(offsets: NDArray[np.int64], *arrays: NDArray[np.generic]) -> list[tuple[NDArray[np.generic], ...]]:
     places = offsets.tolist()
-    return [
-        tuple(array[begin:end] for array in arrays) for begin, end in zip(places[:-1], places[1:], strict=True)
-    ]
+    return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(places)]

@@ -47,8 +47,8 @@ class Index:
     """Documents that can be searched; made by `build` or `open`.
 
     The folder holds a manifest and one file per segment, memory-mapped when it is opened. Every change writes new
-    files and then replaces the manifest, so that it happens completely or not at all, and other processes that have
-    the index open keep what they opened. A removed document has no influence on any score.
+    files and then replaces the manifest, so that it happens completely or not at all, and other processes that
+    have the index open keep what they opened. A removed document has no influence on any score.
     """
 
     def __init__(self, path: str | os.PathLike[str], manifest: Manifest, analyser: Analysis | None) -> None:
@@ -89,11 +89,11 @@ class Index:
         path : path
             A new folder, an empty one, or an index, which stays as it is if anything fails.
         analyser : Analyser or function, optional
-            How text becomes terms; `Analyser()` by default. A function from text to a list of words is not stored, so
-            that it must be given again to `open`.
+            How text becomes terms; `Analyser()` by default. A function from text to a list of words is not stored,
+            so that it must be given again to `open`.
         fields : mapping or sequence, optional
-            Fields to index, with weights for searching (1 by default). By default the fields of the first document;
-            then a later document with other fields is refused.
+            Fields to index, with weights for searching (1 by default). By default the fields of the first
+            document; then a later document with other fields is refused.
         store : bool
             Whether texts are stored too, for snippets.
         memory : int
@@ -129,7 +129,9 @@ class Index:
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
             found = [segment.find(wanted) for segment in segments]
-            is_known = np.any([numbers >= 0 for numbers in found], axis=0) if found else np.zeros(len(wanted), bool)
+            is_known = (
+                np.any([numbers >= 0 for numbers in found], axis=0) if found else np.zeros(len(wanted), bool)
+            )
             if not np.all(is_known):
                 raise InputError(f"The index has no document {wanted[int(np.argmin(is_known))]!r}.")
             for place, (segment, numbers) in enumerate(zip(segments, found, strict=True)):
@@ -153,8 +155,8 @@ class Index:
     ) -> Results:
         """Return the n best documents for a query.
 
-        The result is exactly that of scoring every document that has a term of the query; a query without any known
-        term finds nothing.
+        The result is exactly that of scoring every document that has a term of the query; a query without any
+        known term finds nothing.
 
         Parameters
         ----------
@@ -165,8 +167,8 @@ class Index:
         n : int
             The number of documents to find.
         fields : mapping or sequence, optional
-            Fields to search, with weights; by default all, with the weights given to `build`. The score is the sum of
-            the scores in the fields, times their weights.
+            Fields to search, with weights; by default all, with the weights given to `build`. The score is the sum
+            of the scores in the fields, times their weights.
         """
         return self.search_all([query], model, n, fields=fields, n_jobs=1)[0]
 
@@ -190,7 +192,7 @@ class Index:
         """How text becomes terms."""
         if self._analyser is None:
             raise InputError(
-                f"The index {self._folder} was built with a function as analyser: give it to Index.open(analyser=...)."
+                f"The index {self._folder} was built with a function as analyser: give it to Index.open."
             )
         return self._analyser
 
@@ -213,15 +215,15 @@ class Index:
         """Return the number of documents."""
         return len(self.collection)
 
-    def __contains__(self, id: object) -> bool:
+    def __contains__(self, document_id: object) -> bool:
         """Return whether a document has this id."""
-        return isinstance(id, str) and bool(self.collection.find([id])[0] >= 0)
+        return isinstance(document_id, str) and bool(self.collection.find([document_id])[0] >= 0)
 
-    def text(self, id: str) -> dict[str, str]:
+    def text(self, document_id: str) -> dict[str, str]:
         """Return the stored text of a document's fields."""
-        number = int(self.collection.find([id])[0])
+        number = int(self.collection.find([document_id])[0])
         if number < 0:
-            raise InputError(f"The index has no document {id!r}.")
+            raise InputError(f"The index has no document {document_id!r}.")
         segment, place = self.collection.place_of(number)
         if segment.text is None:
             raise InputError("The index was built without text: build it with store=True.")

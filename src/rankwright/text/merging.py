@@ -39,7 +39,9 @@ def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threa
     with write_whole(folder / name) as file:
         writer = ArrayWriter(file)
         _merge_text(writer, segments, kept)
-        ids = [segment.ids[int(i)] for segment, mine in zip(segments, kept, strict=True) for i in np.flatnonzero(mine)]
+        ids = [
+            segment.ids[int(i)] for segment, mine in zip(segments, kept, strict=True) for i in np.flatnonzero(mine)
+        ]
         (places, content), order = _native.pack_texts(ids)
         write_column(writer, "ids", places, content)
         writer.add("ids.order", order)
@@ -86,20 +88,27 @@ def _merge_postings(
     writer: ArrayWriter, field: str, merge: _native.PostingsMerge, lengths: NDArray[np.uint32], n_threads: int
 ) -> None:
     posting_places, position_places = merge.posting_places, merge.position_places
-    for key, places in (("documents", posting_places), ("position_ends", posting_places), ("positions", position_places)):
+    for key, places in (
+        ("documents", posting_places),
+        ("position_ends", posting_places),
+        ("positions", position_places),
+    ):
         writer.reserve(f"{field}.{key}", "uint32", [int(places[-1])])
-    block_places, impact_places, impacts = _Places(), _Places(), [np.zeros((0, 2), np.uint32)]
-    for first, last in _ranges(position_places):
-        documents, ends, positions = merge.merge(first, last)
+    block_places, impact_places = _Places(), _Places()
+    block_ends, impacts = [np.zeros(0, np.uint32)], [np.zeros((0, 2), np.uint32)]
+    for first, end in _ranges(position_places):
+        documents, ends, positions = merge.merge(first, end)
         writer.fill(f"{field}.documents", documents)
         writer.fill(f"{field}.position_ends", ends)
         writer.fill(f"{field}.positions", positions)
-        mine = posting_places[first : last + 1] - posting_places[first]
-        blocks, within, found = _native.block_impacts(mine, documents, ends, lengths, n_threads)
+        mine = posting_places[first : end + 1] - posting_places[first]
+        blocks, last, within, found = _native.block_impacts(mine, documents, ends, lengths, n_threads)
         block_places.extend(blocks)
+        block_ends.append(last)
         impact_places.extend(within)
         impacts.append(found)
     writer.add(f"{field}.block_places", block_places.joined())
+    writer.add(f"{field}.block_ends", np.concatenate(block_ends))
     writer.add(f"{field}.impact_places", impact_places.joined())
     writer.add(f"{field}.impacts", np.concatenate(impacts))
 
@@ -136,7 +145,9 @@ def _chosen(places: NDArray[np.uint64], content: NDArray[np.uint8], chosen: NDAr
     sizes = np.diff(places)
     mask = np.zeros(len(sizes), bool)
     mask[chosen] = True
-    return np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes[mask])]), content[np.repeat(mask, sizes.astype(np.int64))]
+    return np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes[mask])]), content[
+        np.repeat(mask, sizes.astype(np.int64))
+    ]
 
 
 def _merge_text(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
@@ -145,11 +156,15 @@ def _merge_text(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDA
     if any(column is None for column in columns):
         return
     for column in columns:
-        if column is not None and (np.any(column.places[1:] < column.places[:-1]) or column.places[-1] > len(column.bytes)):
+        if column is not None and (
+            np.any(column.places[1:] < column.places[:-1]) or column.places[-1] > len(column.bytes)
+        ):
             raise InputError("The index is damaged: the places of its texts are out of range.")
     n_fields = len(segments[0].fields)
     masks = [np.repeat(mine, n_fields) for mine in kept]
-    sizes = [np.diff(column.places)[mask] for column, mask in zip(columns, masks, strict=True) if column is not None]
+    sizes = [
+        np.diff(column.places)[mask] for column, mask in zip(columns, masks, strict=True) if column is not None
+    ]
     places = np.concatenate([np.zeros(1, np.uint64), np.cumsum(np.concatenate(sizes))]).astype(np.uint64)
     writer.add("text.places", places)
     writer.reserve("text.bytes", "uint8", [int(places[-1])])

@@ -1,8 +1,8 @@
 """Models of retrieval: how a document is scored for a query, from the statistics of its terms.
 
-A score is a sum over the terms of the query. With several fields it is the sum of the scores in each field, times the
-field's weight; every field has its own frequencies and lengths. A term of the query that comes k times counts k times;
-a term that no document has in a field does not count there.
+A score is a sum over the terms of the query. With several fields it is the sum of the scores in each field, times
+the field's weight; every field has its own frequencies and lengths. A term of the query that comes k times counts
+k times; a term that no document has in a field does not count there.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ class BM25(RetrievalModel):
 
 @dataclass(frozen=True)
 class Dirichlet(RetrievalModel):
-    """The query's log-likelihood under a document's language model with Dirichlet smoothing (Zhai and Lafferty 2004).
+    """The query's log-likelihood under a language model with Dirichlet smoothing (Zhai and Lafferty 2004).
 
-    A term of frequency f in a field of length l scores log((f + mu * p) / (l + mu)), where p is the fraction of all
-    terms of the field that are this one. Documents with at least one term of the query are found.
+    A term of frequency f in a field of length l scores log((f + mu * p) / (l + mu)), where p is the fraction of
+    all terms of the field that are this one. Documents with at least one term of the query are found.
     """
 
     mu: float = 2000.0
@@ -137,9 +137,9 @@ class Dirichlet(RetrievalModel):
 class JelinekMercer(RetrievalModel):
     """The query's log-likelihood under a mixture of the document's and the collection's language model.
 
-    A term of frequency f in a field of length l scores log((1 - smoothing) * f / l + smoothing * p), where p is the
-    fraction of all terms of the field that are this one (Zhai and Lafferty 2004, where smoothing is lambda). Documents
-    with at least one term of the query are found.
+    A term of frequency f in a field of length l scores log((1 - smoothing) * f / l + smoothing * p), where p is
+    the fraction of all terms of the field that are this one (Zhai and Lafferty 2004, where smoothing is lambda).
+    Documents with at least one term of the query are found.
     """
 
     smoothing: float = 0.1

@@ -4,8 +4,8 @@ Removed documents are listed in a second file. Arrays of a segment, by name:
 
 - `ids.places`, `ids.bytes`, `ids.order`: ids of documents, and their numbers in the order of the ids;
 - `text.places`, `text.bytes`: the fields of each document, one after another, if text is stored;
-- for each field, `FIELD.terms.places`, `FIELD.terms.bytes` and the arrays of `native/include/rankwright/postings.hpp`,
-  where FIELD is the field's number.
+- for each field, `FIELD.terms.places`, `FIELD.terms.bytes` and the arrays of
+  `native/include/rankwright/postings.hpp`, where FIELD is the field's number.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ POSTING_ARRAYS = {
     "documents": "uint32",
     "position_ends": "uint32",
     "positions": "uint32",
+    "block_ends": "uint32",
     "impact_places": "uint64",
     "impacts": "uint32",
     "lengths": "uint32",
@@ -118,7 +119,9 @@ class Segment:
         return numbers
 
     def _column(self, name: str) -> TextColumn:
-        column = TextColumn(self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8"))
+        column = TextColumn(
+            self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8")
+        )
         if len(column.places) == 0:
             raise InputError(f"{self.entry.file} is damaged: {name} has no places.")
         return column
