@@ -13,14 +13,19 @@ void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_network_training(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
+void bind_postings(nanobind::module_& m);
+void bind_postings_merge(nanobind::module_& m);
 void bind_query_features(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
+void bind_retrieval(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
 void bind_scoring(nanobind::module_& m);
 void bind_smooth_dcg(nanobind::module_& m);
+void bind_sorted_texts(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
 void bind_vectors(nanobind::module_& m);
 void bind_votes(nanobind::module_& m);
+void bind_words(nanobind::module_& m);
 }  // namespace rankwright::bindings
 
 NB_MODULE(_native, m) {
@@ -41,12 +46,17 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_network(m);
     rankwright::bindings::bind_network_training(m);
     rankwright::bindings::bind_pairs(m);
+    rankwright::bindings::bind_postings(m);
+    rankwright::bindings::bind_postings_merge(m);
     rankwright::bindings::bind_query_features(m);
     rankwright::bindings::bind_ranking(m);
+    rankwright::bindings::bind_retrieval(m);
     rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_scoring(m);
     rankwright::bindings::bind_smooth_dcg(m);
+    rankwright::bindings::bind_sorted_texts(m);
     rankwright::bindings::bind_sweep(m);
     rankwright::bindings::bind_vectors(m);
     rankwright::bindings::bind_votes(m);
+    rankwright::bindings::bind_words(m);
 }

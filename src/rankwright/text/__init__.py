@@ -1,6 +1,6 @@
-"""Text collections: documents, queries and judgements in the formats of the field.
+"""From text to a ranked list: collections, analysis of text, an inverted index with positions, and retrieval.
 
-`__init__.pyi` lists the names; each is imported when it is first used.
+`__init__.pyi` lists the public names, once; each is imported when it is first used.
 """
 
 import lazy_loader

@@ -1,0 +1,143 @@
+"""All segments of an index at one time, searched together. It never changes: a changed index has a new one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+from rankwright.text.results import Results
+from rankwright.text.retrieval import FieldStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.text.retrieval import RetrievalModel, TermWeights
+    from rankwright.text.segments import Segment
+
+
+class Collection:
+    """Segments in the order of their documents, which are numbered through, removed ones too."""
+
+    def __init__(self, segments: Sequence[Segment], fields: Sequence[str]) -> None:
+        self.segments = tuple(segments)
+        self.fields = tuple(fields)
+        self._starts = [0, *accumulate(len(segment) for segment in segments)]
+
+    def __len__(self) -> int:
+        """Return the number of documents, without removed ones."""
+        return sum(segment.entry.n_documents for segment in self.segments)
+
+    def place_of(self, number: int) -> tuple[Segment, int]:
+        """Return the segment of a document, and its number there."""
+        place = bisect_right(self._starts, number) - 1
+        return self.segments[place], number - self._starts[place]
+
+    def id_of(self, number: int) -> str:
+        """Return the id of a document."""
+        segment, place = self.place_of(number)
+        return segment.ids[place]
+
+    def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of documents, -1 for unknown and removed ones."""
+        numbers = np.full(len(ids), -1, np.int64)
+        for segment, start in zip(self.segments, self._starts, strict=False):
+            found = segment.find(ids)
+            numbers[found >= 0] = found[found >= 0] + start
+        return numbers
+
+    def statistics(self, field: str, terms: Sequence[str]) -> FieldStatistics:
+        """Return the statistics of terms in a field."""
+        numbers = [segment.fields[self._place(field)].numbers_of(terms) for segment in self.segments]
+        return self._statistics(self._place(field), numbers, len(terms))
+
+    def search(
+        self,
+        queries: Sequence[Sequence[str]],
+        model: RetrievalModel,
+        n: int,
+        weights: dict[str, float],
+        *,
+        skip: bool = True,
+        n_threads: int = 1,
+    ) -> list[Results]:
+        """Return the best documents of queries given as terms; see `Index.search`."""
+        words = list({word: None for query in queries for word in query})
+        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        if not (words and fields and self.segments):
+            return [self._results(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+        terms = np.array(
+            [[segment.fields[field].numbers_of(words) for field in fields] for segment in self.segments], np.int64
+        )
+        formulas = [
+            model.weigh(self._statistics(field, [*terms[:, place]], len(words)))
+            for place, field in enumerate(fields)
+        ]
+        factors = np.array([weight for weight in weights.values() if weight > 0])
+        offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
+        starts = factors @ np.array([formula.starts for formula in formulas])
+        offsets, documents, scores = _native.best_documents(
+            postings=[[segment.fields[field].postings for field in fields] for segment in self.segments],
+            removed=[segment.removed_bits for segment in self.segments],
+            weighting=model.weighting,
+            fields=np.array([[formula.constant, formula.slope] for formula in formulas]),
+            terms=terms,
+            weights=_stacked(formulas, "weights") * factors[:, None],
+            scales=_stacked(formulas, "scales"),
+            offsets=offsets,
+            words=numbers,
+            counts=counts,
+            starts=np.array([starts[mine] @ counts_ for mine, counts_ in _split(offsets, numbers, counts)]),
+            n=n,
+            skip=skip,
+            n_threads=n_threads,
+        )
+        return [self._results(*one) for one in _split(offsets, documents, scores)]
+
+    def _place(self, field: str) -> int:
+        if field not in self.fields:
+            raise InputError(f"The index has no field {field!r}; it has {', '.join(self.fields)}.")
+        return self.fields.index(field)
+
+    def _statistics(self, field: int, numbers: Sequence[NDArray[np.int64]], n_terms: int) -> FieldStatistics:
+        documents, occurrences = np.zeros((2, n_terms), np.int64)
+        for segment, mine in zip(self.segments, numbers, strict=True):
+            more_documents, more_occurrences = segment.fields[field].postings.count(mine, segment.removed)
+            documents += more_documents
+            occurrences += more_occurrences
+        total = sum(segment.entry.lengths[field] for segment in self.segments)
+        return FieldStatistics(len(self), total, documents, occurrences)
+
+    def _results(self, documents: NDArray[np.int64], scores: Doubles) -> Results:
+        return Results(documents, scores, self)
+
+
+def _stacked(formulas: Sequence[TermWeights], name: str) -> Doubles:
+    return np.array([getattr(formula, name) for formula in formulas], np.float64)
+
+
+def _counted(
+    queries: Sequence[Sequence[str]], number_of: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles]:
+    """Return offsets, distinct words by number, and how often each comes."""
+    counted: list[dict[int, int]] = []
+    for query in queries:
+        counts: dict[int, int] = {}
+        for word in query:
+            counts[number_of[word]] = counts.get(number_of[word], 0) + 1
+        counted.append(counts)
+    offsets = np.cumsum([0, *map(len, counted)], dtype=np.int64)
+    words = np.fromiter((word for counts in counted for word in counts), np.int64, offsets[-1])
+    return offsets, words, np.fromiter((n for counts in counted for n in counts.values()), np.float64, offsets[-1])
+
+
+def _split(offsets: NDArray[np.int64], *arrays: NDArray[np.generic]) -> list[tuple[NDArray[np.generic], ...]]:
+    places = offsets.tolist()
+    return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(places)]

@@ -1,0 +1,166 @@
+"""Models of retrieval: how a document is scored for a query, from the statistics of its terms.
+
+A score is a sum over the terms of the query. With several fields it is the sum of the scores in each field, times
+the field's weight; every field has its own frequencies and lengths. A term of the query that comes k times counts
+k times; a term that no document has in a field does not count there.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
+
+METHODS = ("lucene", "robertson", "atire")
+
+
+class FieldStatistics(NamedTuple):
+    """What is known of some terms in one field of all documents that are not removed."""
+
+    n_documents: int
+    total_length: int
+    document_frequency: NDArray[np.int64]  # documents that have the term
+    collection_frequency: NDArray[np.int64]  # occurrences of the term
+
+    @property
+    def is_known(self) -> NDArray[np.bool_]:
+        """Whether a document has the term."""
+        return self.document_frequency > 0
+
+    @property
+    def probability(self) -> Doubles:
+        """The fraction of the field's terms that are this one; 1 for unknown terms, which do not count."""
+        return np.where(self.is_known, self.collection_frequency / max(self.total_length, 1), 1.0)
+
+
+class TermWeights(NamedTuple):
+    """The numbers of a model's formula; see `native/include/rankwright/retrieval.hpp`."""
+
+    weights: Doubles
+    scales: Doubles
+    starts: Doubles  # what a document without the term scores, apart from its length
+    constant: float
+    slope: float
+
+
+class RetrievalModel(ABC):
+    """A formula that scores documents for a query."""
+
+    @property
+    @abstractmethod
+    def weighting(self) -> _native.Weighting:
+        """The formula, as the native core has it."""
+
+    @abstractmethod
+    def weigh(self, terms: FieldStatistics) -> TermWeights:
+        """Return the numbers of the formula for terms in one field."""
+
+
+@dataclass(frozen=True)
+class BM25(RetrievalModel):
+    """Okapi BM25 (Robertson et al. 1994).
+
+    A term of frequency f in a field of length l scores idf * f / (f + k1 * (1 - b + b * l / mean length)). With N
+    documents, n of which have the term, `method` says what idf is:
+
+    - "lucene": log(1 + (N - n + 0.5) / (n + 0.5));
+    - "robertson": log((N - n + 0.5) / (n + 0.5)), at least 0;
+    - "atire": (k1 + 1) * log(N / n).
+
+    Scores are those of bm25s with the same method. A document without any term of the query is not found.
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    method: str = "lucene"
+
+    def __post_init__(self) -> None:
+        _require_number("k1", self.k1, 0.0, math.inf)
+        _require_number("b", self.b, 0.0, 1.0)
+        if self.method not in METHODS:
+            raise InputError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}.")
+
+    @property
+    def weighting(self) -> _native.Weighting:
+        return _native.Weighting.bm25
+
+    def weigh(self, terms: FieldStatistics) -> TermWeights:
+        mean = terms.total_length / max(terms.n_documents, 1) or 1.0
+        weights = np.where(terms.is_known, self._idf(terms), 0.0)
+        unused = np.zeros(len(weights))
+        return TermWeights(weights, unused, unused, self.k1 * (1.0 - self.b), self.k1 * self.b / mean)
+
+    def _idf(self, terms: FieldStatistics) -> Doubles:
+        n = np.maximum(terms.document_frequency, 1)
+        odds = (terms.n_documents - n + 0.5) / (n + 0.5)
+        if self.method == "lucene":
+            return np.log1p(odds)
+        if self.method == "robertson":
+            return np.log(np.maximum(odds, 1.0))
+        return (self.k1 + 1.0) * np.log(terms.n_documents / n)
+
+
+@dataclass(frozen=True)
+class Dirichlet(RetrievalModel):
+    """The query's log-likelihood under a language model with Dirichlet smoothing (Zhai and Lafferty 2004).
+
+    A term of frequency f in a field of length l scores log((f + mu * p) / (l + mu)), where p is the fraction of
+    all terms of the field that are this one. Documents with at least one term of the query are found.
+    """
+
+    mu: float = 2000.0
+
+    def __post_init__(self) -> None:
+        _require_number("mu", self.mu, 0.0, math.inf, above=True)
+
+    @property
+    def weighting(self) -> _native.Weighting:
+        return _native.Weighting.dirichlet
+
+    def weigh(self, terms: FieldStatistics) -> TermWeights:
+        p = terms.probability
+        return TermWeights(terms.is_known * 1.0, 1.0 / (self.mu * p), np.log(p), 0.0, 1.0 / self.mu)
+
+
+@dataclass(frozen=True)
+class JelinekMercer(RetrievalModel):
+    """The query's log-likelihood under a mixture of the document's and the collection's language model.
+
+    A term of frequency f in a field of length l scores log((1 - smoothing) * f / l + smoothing * p), where p is
+    the fraction of all terms of the field that are this one (Zhai and Lafferty 2004, where smoothing is lambda).
+    Documents with at least one term of the query are found.
+    """
+
+    smoothing: float = 0.1
+
+    def __post_init__(self) -> None:
+        _require_number("smoothing", self.smoothing, 0.0, 1.0, above=True)
+
+    @property
+    def weighting(self) -> _native.Weighting:
+        return _native.Weighting.jelinek_mercer
+
+    def weigh(self, terms: FieldStatistics) -> TermWeights:
+        background = self.smoothing * terms.probability
+        scales = (1.0 - self.smoothing) / background
+        starts = np.where(terms.is_known, np.log(background), 0.0)
+        return TermWeights(terms.is_known * 1.0, scales, starts, 0.0, 0.0)
+
+
+def _require_number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> None:
+    is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not (is_number and math.isfinite(value) and least <= value <= most) or (above and value == least):
+        bounds = f"above {least:g}" if above else f"at least {least:g}"
+        limit = "" if most == math.inf else f" and at most {most:g}"
+        raise InputError(f"{name} must be a number {bounds}{limit}, not {value!r}.")
