@@ -154,6 +154,19 @@ def tune(
     judged = read_all_queries(data, reading, jobs)
     with _option_names():
         tuning = _tuned(chosen, judged, tried, workers, search)
+    _write(tuning, model, report)
+    written = {"model": model, "report": report}
+    if json:
+        show_json(tuning.to_dict() | {name: None if one is None else str(one) for name, one in written.items()})
+    else:
+        _show(tuning)
+        files = " and ".join(str(one) for one in written.values() if one is not None)
+        note(f"{describe(judged)}, {tuning.seconds:.2f} s{f'; wrote {files}' if files else ''}")
+    if tuning.ended == "interrupted":
+        raise typer.Exit(INTERRUPTED)
+
+
+def _write(tuning: Tuning, model: Path | None, report: Path | None) -> None:
     if model is not None:
         fit_with_progress(tuning.ranker, tuning.data, None)
         rw.save(tuning.ranker, model)
@@ -161,16 +174,6 @@ def tune(
         from rankwright.evaluation.tuning_page import write_tuning_page
 
         write_tuning_page(tuning, report, reproduce=this_command())
-    written = {"model": model, "report": report}
-    if json:
-        show_json(tuning.to_dict() | {name: None if one is None else str(one) for name, one in written.items()})
-    else:
-        _show(tuning)
-        files = " and ".join(str(one) for one in written.values() if one is not None)
-        wrote = f"; wrote {files}" if files else ""
-        note(f"{describe(judged)}, {tuning.seconds:.2f} s{wrote}")
-    if tuning.ended == "interrupted":
-        raise typer.Exit(INTERRUPTED)
 
 
 def _settings(texts: Sequence[str], metric: str | None) -> list[str]:
