@@ -7,12 +7,12 @@ import pytest
 
 import rankwright as rw
 from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
-from rankwright.auto import budget as module
 from rankwright.auto import ranker as ranker_module
 from rankwright.auto.budget import MARGIN, Market, Prices
 from rankwright.auto.estimate import crossed
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.errors import InputError
+from rankwright.evaluation import timing
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models import Combination, LinearScorer, TreeEnsemble
 
@@ -159,11 +159,11 @@ def test_a_budget_below_the_cheapest_says_which_would_do(rich_and_poor):
 
 
 def test_scoring_is_timed_on_whole_queries(monkeypatch):
-    monkeypatch.setattr(module, "SAMPLE", 20)
+    monkeypatch.setattr(timing, "SAMPLE", 20)
     sample = Prices.on(PLAN.whole.data).sample
     assert len(sample.groups) == 4  # of 6 documents: the first that have at least 20 together
     np.testing.assert_array_equal(sample.X, PLAN.whole.data.X[:24])
-    monkeypatch.setattr(module, "SAMPLE", 10_000)
+    monkeypatch.setattr(timing, "SAMPLE", 10_000)
     assert len(Prices.on(PLAN.whole.data).sample) == len(DATA)
 
 
