@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,10 @@ from rankwright.metrics import as_metric, mean_over_queries
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
+    from rankwright.data.judging import Coverage
     from rankwright.metrics import MetricLike
 
 
@@ -23,7 +26,9 @@ if TYPE_CHECKING:
 class Report:
     """Values of metrics on every query; NaN for a query that is left out.
 
-    `empty` has, for each metric, the number of queries in which all rankings are equally good.
+    `empty` has, for each metric, the number of queries in which all rankings are equally good. `query_facts` has
+    for each query its number of `documents` and of `relevant` ones, those with a label of at least 1. `coverage`
+    has, for each run, what only the run or only the judgements hold.
     """
 
     systems: tuple[str, ...]
@@ -32,6 +37,8 @@ class Report:
     values: Mapping[tuple[str, str], Doubles]
     empty: Mapping[str, int]
     convention: str
+    query_facts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
 
     def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
