@@ -14,7 +14,8 @@ import numpy as np
 
 from rankwright.auto.mixing import mix
 from rankwright.ensembling.weights import best_alone
-from rankwright.evaluation.comparison import compare
+from rankwright.evaluation.pairs import compare_values
+from rankwright.evaluation.report import without_nan
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -235,14 +236,5 @@ def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
     """Return a rival beside the mixture; the gains, the same for every query, take no part in the test."""
     if np.isnan(mixture.values - rival.values).all():
         return Rival(name, np.nan, np.nan, np.nan)
-    found = compare(mixture.values, rival.values)
+    found = compare_values(mixture.values, rival.values)
     return Rival(name, rival.mean, found.difference + mixture.gain - rival.gain, found.p_value)
-
-
-def without_nan(value: Any) -> Any:
-    """Return plain JSON with None in place of NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

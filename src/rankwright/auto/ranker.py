@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
-from rankwright.auto.estimate import Estimate, estimate, without_nan
+from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, named, portfolio_for
@@ -20,6 +20,7 @@ from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.errors import InputError
+from rankwright.evaluation.report import without_nan
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value

@@ -68,7 +68,10 @@ class RetrievedLists:
         labels, groups = self.counting.labels(self.judged.judgements.labels), self.judged.judgements.groups
         values = np.zeros(len(groups))
         retrieved = self._retrieved
-        divisors, own_divisors = metric.divisors(labels, groups), metric.divisors(retrieved.labels, retrieved.groups)
+        divisors, own_divisors = (
+            metric.divisors(labels, groups),
+            metric.divisors(retrieved.labels, retrieved.groups),
+        )
         if divisors is None or own_divisors is None:
             values[self._all.groups.ids] = self._all.values(metric)
             return values
@@ -151,9 +154,9 @@ def measured_queries(runs: Mapping[str, JudgedRun], n_queries: int, which: str |
         raise InputError(f"No judged query is shared by all systems: {_missing(runs, n_queries)}.")
     if which is None:
         raise InputError(
-            f"The systems have different queries: {_missing(runs, n_queries)}; {counted(int(shared.sum()), 'query')} "
-            "shared by all systems. Choose for queries: 'shared' to measure those only, or 'judged' to count a "
-            "query that a run lacks as 0."
+            f"The systems have different queries: {_missing(runs, n_queries)}, and {shared.sum():,} are shared by "
+            "all systems; choose 'shared' for queries to measure those only, or 'judged' to count a query that a "
+            "run lacks as 0."
         )
     return shared
 

@@ -64,7 +64,7 @@ def evaluate(
         have, `judged` measures all, and such a query counts as 0. By default it is an error.
     """
     counting = _convention(convention)
-    judged = _judged(data)
+    judged = judged_documents(data)
     named = named_systems(systems)
     asked = checked_metrics(metrics, counting)
     values: dict[tuple[str, str], Doubles] = {}
@@ -159,7 +159,8 @@ def checked_judged(data: Any) -> RankingData:
     return data
 
 
-def _judged(data: Any) -> RankingData | Judgements:
+def judged_documents(data: Any) -> RankingData | Judgements:
+    """Return judgements as they are, and judged documents given as RankingData or (X, y, qid)."""
     return data if isinstance(data, Judgements) else checked_judged(data)
 
 

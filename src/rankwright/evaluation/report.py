@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation.comparison import Comparison, compare, mean_interval
+from rankwright.evaluation.pairs import Comparison, compare_values
+from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import as_metric, mean_over_queries
 
 if TYPE_CHECKING:
@@ -61,19 +62,16 @@ class Report:
     def compare(self, one: str, other: str, metric: MetricLike | None = None) -> Comparison:
         """Test whether `one` is better than `other`, paired by query, by default on the first metric."""
         metric = self.metrics[0] if metric is None else metric
-        return compare(self.per_query(one, metric), self.per_query(other, metric))
+        return compare_values(self.per_query(one, metric), self.per_query(other, metric))
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
-        means = {
-            system: {metric: _number(self.mean(system, metric)) for metric in self.metrics}
-            for system in self.systems
-        }
+        means = {system: {metric: self.mean(system, metric) for metric in self.metrics} for system in self.systems}
         return {
             "convention": self.convention,
             "queries": len(self.queries),
             "empty_queries": dict(self.empty),
-            "systems": means,
+            "systems": without_nan(means),
         }
 
     def __repr__(self) -> str:
@@ -97,5 +95,10 @@ class Report:
         return f"{counted(len(self.queries), 'query')}, {empty} of them empty; convention {self.convention}"
 
 
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value
+def without_nan(value: Any) -> Any:
+    """Return plain JSON with None in place of NaN, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: without_nan(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
