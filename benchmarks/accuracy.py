@@ -84,7 +84,7 @@ def _show(folder: Path, work: Path | None) -> dict[str, NDArray[np.float64]]:
 
 def _compare(name: str, auto: NDArray[np.float64], other: NDArray[np.float64]) -> None:
     if name != AUTO:
-        found = rw.compare(auto, other)
+        found = rw.compare_values(auto, other)
         print(f"  {AUTO} against {name:<34}{found.difference:+.4f}, p = {found.p_value:.4f}", flush=True)
 
 

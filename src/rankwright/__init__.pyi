@@ -33,12 +33,14 @@ from .evaluation.dcg_bound import dcg_loss as dcg_loss
 from .evaluation.diversity import calibration_diversity as calibration_diversity
 from .evaluation.importance import permutation_importance as permutation_importance
 from .evaluation.measurement import evaluate as evaluate
+from .evaluation.pairs import compare_values as compare_values
 from .evaluation.protocol import cross_validate as cross_validate
 from .evaluation.reliability import Reliability as Reliability
 from .evaluation.reliability import reliability as reliability
 from .evaluation.reliability import reliability_chart as reliability_chart
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
+from .evaluation.system_comparison import SystemComparison as SystemComparison
 from .evaluation.tuning import tune as tune
 from .models.scorer import Scorer as Scorer
 from .models.scores import scores_frame as scores_frame

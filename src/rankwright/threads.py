@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from functools import cache
 from operator import index
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import SupportsIndex
 
 MOST_THREADS = 1024  # more than the native code ever starts
@@ -29,6 +31,15 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
     if count < 1:
         raise InputError(f"n_jobs must be None, -1 or a positive integer, not {n_jobs!r}.")
     return min(count, MOST_THREADS)
+
+
+@contextmanager
+def one_thread_for_libraries() -> Iterator[None]:
+    """Keep numpy's linear algebra to one thread: waking others costs more than it saves on small matrices."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1):
+        yield
 
 
 @cache

@@ -13,7 +13,7 @@ from rankwright.auto.estimate import estimate, interval_of
 from rankwright.auto.mixing import mix
 from rankwright.data import RankingData
 from rankwright.ensembling.weights import best_alone, plausible_weights
-from rankwright.evaluation.comparison import compare
+from rankwright.evaluation.pairs import compare_values
 from rankwright.metrics import NDCG
 from reference import auto as slow
 
@@ -115,7 +115,7 @@ def test_the_best_member_is_chosen_by_the_other_queries(members):
         return max(tables, key=lambda one: one[choosing].mean())
 
     own = literal(PLAN, values_of)
-    test = compare(mixture_values(PLAN, members), own)
+    test = compare_values(mixture_values(PLAN, members), own)
     assert found.value == pytest.approx(own.mean())
     assert found.ahead == pytest.approx(test.difference)
     assert found.p_value == test.p_value

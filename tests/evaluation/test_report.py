@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.examples import small_report
 from rankwright.errors import InputError
-from rankwright.evaluation import compare
+from rankwright.evaluation import compare_values
 from rankwright.metrics import AP, NDCG
 
 
@@ -26,7 +26,7 @@ def test_intervals_hold_their_mean():
 
 def test_comparisons_are_those_of_the_values():
     report = small_report(one=[0.5, 0.25, 1.0], other=[0.25, 0.5, 0.5])
-    expected = compare(report.per_query("one", "map"), report.per_query("other", "map"))
+    expected = compare_values(report.per_query("one", "map"), report.per_query("other", "map"))
     assert report.compare("one", "other", "map") == report.compare("one", "other") == expected
 
 

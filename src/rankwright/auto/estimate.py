@@ -14,8 +14,8 @@ import numpy as np
 
 from rankwright.auto.mixing import mix
 from rankwright.ensembling.weights import best_alone
-from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.expected import LEVEL, Rival, interval_of, within_range, without_nan
+from rankwright.evaluation.pairs import compare_values
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -203,5 +203,5 @@ def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:
     """Return a rival beside the mixture; the gains, the same for every query, take no part in the test."""
     if np.isnan(mixture.values - rival.values).all():
         return Rival(name, np.nan, np.nan, np.nan)
-    p_value = compare(mixture.values, rival.values).p_value
+    p_value = compare_values(mixture.values, rival.values).p_value
     return Rival(name, rival.mean, mixture.mean - rival.mean, p_value)

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from rankwright.data.aligned import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
@@ -59,7 +61,7 @@ def show_json(value: Any) -> None:
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; all columns but the first hold numbers."""
-    first, *lines = _aligned([head, *rows])
+    first, *lines = aligned([head, *rows])
     results().print(_printable(first), style="bold")
     for line in lines:
         results().print(_printable(line))
@@ -121,18 +123,6 @@ def live(shown: Callable[[], RenderableType]) -> Iterator[Callable[[], None]]:
         yield display.refresh
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows as lines, the first column aligned left, the others right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def _lines_of(value: Any) -> list[str]:
     """Return a fact as lines: one for each fact of a mapping, a table of records with the same names."""
     if isinstance(value, dict):
@@ -140,7 +130,7 @@ def _lines_of(value: Any) -> list[str]:
         return [f"{name:<{width}}  {_spell(one)}" for name, one in value.items()] or ["none"]
     if _are_records(value):
         names = list(value[0])
-        return _aligned([names, *([_spell(record[name]) for name in names] for record in value)])
+        return aligned([names, *([_spell(record[name]) for name in names] for record in value)])
     return [_spell(value)]
 
 

@@ -9,6 +9,9 @@ from .frames import from_arrow as from_arrow
 from .frames import from_pandas as from_pandas
 from .frames import from_polars as from_polars
 from .groups import QueryGroups as QueryGroups
+from .judging import Coverage as Coverage
+from .judging import JudgedRun as JudgedRun
+from .judging import judge as judge
 from .letor import read_letor as read_letor
 from .letor import write_letor as write_letor
 from .parquet import read_parquet as read_parquet
@@ -16,12 +19,9 @@ from .ranking import Ranking as Ranking
 from .splitting import concat as concat
 from .splitting import sample_queries as sample_queries
 from .splitting import split_queries as split_queries
-from .trec import Coverage as Coverage
-from .trec import JudgedRun as JudgedRun
 from .trec import Judgements as Judgements
 from .trec import Run as Run
 from .trec import format_run as format_run
-from .trec import judge as judge
 from .trec import read_judgements as read_judgements
 from .trec import read_run as read_run
 from .trec import write_run as write_run

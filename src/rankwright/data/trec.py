@@ -1,4 +1,4 @@
-"""Reads and writes TREC judgements (qrels) and runs, and reports their overlap."""
+"""Reads and writes TREC judgements (qrels) and runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data.counted import counted
 from rankwright.data.dataset import checked_document_ids, checked_labels
 from rankwright.data.files import is_compressed, open_bytes, write_whole
 from rankwright.data.groups import QueryGroups, checked_query_ids
@@ -50,6 +49,16 @@ class Judgements:
         """The rows of every judged query."""
         return QueryGroups.of(self.qid)
 
+    @cached_property
+    def row_numbers(self) -> dict[tuple[str, str], int]:
+        """The row of each pair of query id and document id."""
+        return {pair: row for row, pair in enumerate(pairs(self))}
+
+    @cached_property
+    def query_numbers(self) -> dict[str, int]:
+        """The number in `groups` of each query id."""
+        return {query: number for number, query in enumerate(self.groups.ids.tolist())}
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -84,93 +93,6 @@ class Run:
     def ranking(self) -> Ranking:
         """Return the documents of every query, best first by score; the ranks in a file are ignored."""
         return Ranking.of(self.scores, self.groups)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How many queries and documents a run and its judgements have in common; prints as a sentence."""
-
-    n_queries: int
-    n_documents: int
-    n_unjudged_documents: int
-    queries_without_judgements: tuple[str, ...]
-    queries_not_retrieved: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{counted(self.n_queries, 'query')} retrieved, {len(self.queries_without_judgements):,} of them "
-            f"without judgements; {counted(len(self.queries_not_retrieved), 'judged query')} not retrieved; "
-            f"{counted(self.n_documents, 'document')} retrieved, {self.n_unjudged_documents:,} of them unjudged."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedRun:
-    """A run with a label for every retrieved document.
-
-    Parameters
-    ----------
-    run
-        The run; all other arrays have the same rows.
-    labels
-        The label of each retrieved document, including unjudged ones.
-    judged
-        Whether each retrieved document was judged.
-    judged_labels
-        For each query of the run, the labels of all its judged documents, retrieved or not, highest first: the
-        ideal ranking, and the number of relevant documents for average precision.
-    coverage
-        How many queries and documents occur on one side only.
-    """
-
-    run: Run
-    labels: NDArray[np.float64]
-    judged: NDArray[np.bool_]
-    judged_labels: tuple[NDArray[np.float64], ...]
-    coverage: Coverage
-
-    @property
-    def qid(self) -> NDArray[np.str_]:
-        """The query of each retrieved document."""
-        return self.run.qid
-
-    @property
-    def document_ids(self) -> NDArray[np.object_]:
-        """The id of each retrieved document."""
-        return self.run.document_ids
-
-    @property
-    def scores(self) -> NDArray[np.float64]:
-        """The score of each retrieved document."""
-        return self.run.scores
-
-    @property
-    def groups(self) -> QueryGroups:
-        """The rows of every query of the run."""
-        return self.run.groups
-
-    def n_relevant(self, at_least: float = 1.0) -> NDArray[np.int64]:
-        """Return for each query of the run the number of documents, retrieved or not, with at least this label."""
-        return np.array([int((labels >= at_least).sum()) for labels in self.judged_labels], dtype=np.int64)
-
-
-def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedRun:
-    """Give every document of a run its label.
-
-    Parameters
-    ----------
-    run, judgements
-        Matched by query id and document id.
-    unjudged
-        The label of documents without a judgement.
-    """
-    known = dict(zip(_pairs(judgements), judgements.labels.tolist(), strict=True))
-    found = [known.get(pair) for pair in _pairs(run)]
-    judged = np.array([label is not None for label in found], dtype=bool)
-    labels = np.array([unjudged if label is None else label for label in found], dtype=np.float64)
-    labels_of = _labels_by_query(judgements)
-    judged_labels = tuple(labels_of.get(query, np.zeros(0)) for query in run.groups.ids)
-    return JudgedRun(run, labels, judged, judged_labels, _coverage(run, labels_of, judged))
 
 
 def read_judgements(path: str | PathLike[str]) -> Judgements:
@@ -286,21 +208,6 @@ def _checked_names(
     return queries, documents
 
 
-def _pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
+def pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
+    """Return the query id and the document id of each row."""
     return zip(named.qid.tolist(), named.document_ids.tolist(), strict=True)
-
-
-def _labels_by_query(judgements: Judgements) -> dict[Any, NDArray[np.float64]]:
-    groups = judgements.groups
-    return {query: np.sort(judgements.labels[rows])[::-1] for query, rows in zip(groups.ids, groups, strict=True)}
-
-
-def _coverage(run: Run, labels_of: dict[Any, NDArray[np.float64]], judged: NDArray[np.bool_]) -> Coverage:
-    retrieved = set(run.groups.ids)
-    return Coverage(
-        n_queries=len(retrieved),
-        n_documents=len(run),
-        n_unjudged_documents=int((~judged).sum()),
-        queries_without_judgements=tuple(str(query) for query in run.groups.ids if query not in labels_of),
-        queries_not_retrieved=tuple(str(query) for query in labels_of if query not in retrieved),
-    )

@@ -8,7 +8,6 @@ documents and their value. A mixer (`ensembling/mixtures.py`) turns members into
 from __future__ import annotations
 
 import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -19,7 +18,7 @@ import numpy as np
 from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.errors import InputError
 from rankwright.models.fitted import checked_scorers
-from rankwright.threads import resolve_threads
+from rankwright.threads import one_thread_for_libraries, resolve_threads
 from rankwright.training.workers import fits_at_once, result_of
 
 if TYPE_CHECKING:
@@ -298,12 +297,3 @@ def _failures(fits: Sequence[Future[Any]], on_fit: Callable[[], None]) -> Iterat
             yield error
         else:
             on_fit()
-
-
-@contextmanager
-def one_thread_for_libraries() -> Iterator[None]:
-    """Keep numpy's linear algebra to one thread: waking others costs more than it saves on small matrices."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    with threadpool_limits(1):
-        yield

@@ -1,74 +1,181 @@
-"""Significance of the difference between two systems: randomisation test and bootstrap interval."""
+"""Compares many systems on the same queries: intervals, tests of all pairs, what queries can show, slices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.evaluation.measurement import evaluate, judged_documents
+from rankwright.evaluation.pairs import compare_pairs, corrected_together
+from rankwright.evaluation.resampling import checked_level, mean_intervals
+from rankwright.evaluation.slices import FEWEST_QUERIES, divided, query_columns
+from rankwright.evaluation.system_comparison import Compared, Division, SliceComparison, SystemComparison
+from rankwright.metrics.parse import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
     from rankwright.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.trec import Judgements, Run
+    from rankwright.evaluation.measurement import Predicts
+    from rankwright.evaluation.report import Report
+    from rankwright.metrics import Convention, MetricLike
 
-SAMPLES = 10_000
-BLOCK = 500  # samples drawn together; limits memory
 
+def compare(
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run],
+    data: RankingData | Judgements | tuple[Any, Any, Any],
+    *,
+    metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
+    convention: str | Convention = "standard",
+    baseline: str | None = None,
+    slices: str | Sequence[str] | Mapping[str, Any] = (),
+    queries: str | None = None,
+    level: float = 0.95,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> SystemComparison:
+    """Compare two or more systems on the same judged queries: all pairs, or each with a baseline.
 
-@dataclass(frozen=True)
-class Comparison:
-    """A paired comparison of two systems over queries.
-
-    `p_value` is the fraction of random sign flips of the queries' differences whose mean is at least as far from 0
-    as the observed one: the paired randomisation test (Smucker, Allan & Carterette 2007).
+    Parameters
+    ----------
+    systems, data, metrics, convention, queries
+        As for `evaluate`.
+    baseline
+        The system that all others are compared with; by default all pairs are compared.
+    slices
+        How to divide the queries: `documents` and `relevant` by their numbers, `difficulty` by the mean of all
+        systems, or the name of a feature that all documents of a query share. Or a mapping from names to such a
+        name, to a mapping from query id to value, or to a list with one value per query or document.
+    level
+        The level of the confidence intervals; a test is significant at 1 - level.
+    random_state
+        Seed of the bootstrap samples and sign flips.
     """
-
-    difference: float
-    interval: tuple[float, float]
-    p_value: float
-    better: int
-    worse: int
-    equal: int
+    _refuse_values(data)
+    judged = judged_documents(data)
+    report = evaluate(systems, judged, metrics=metrics, convention=convention, queries=queries, n_jobs=n_jobs)
+    columns = query_columns(slices, report, judged)
+    return compare_report(report, baseline=baseline, columns=columns, level=level, random_state=random_state)
 
 
-def compare(one: Doubles, other: Doubles, *, samples: int = SAMPLES, random_state: int = 0) -> Comparison:
-    """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
-    if one.shape != other.shape:
-        raise InputError(f"Both systems need the same queries: one has {len(one)} values, the other {len(other)}.")
-    differences = (one - other)[~np.isnan(one - other)]
-    if len(differences) == 0:
-        raise InputError("There is no query for which both systems have a value.")
-    return Comparison(
-        float(differences.mean()),
-        mean_interval(differences, samples=samples, random_state=random_state),
-        _sign_flip_test(differences, samples, np.random.default_rng(random_state)),
-        int((differences > 0).sum()),
-        int((differences < 0).sum()),
-        int((differences == 0).sum()),
+def compare_report(
+    report: Report,
+    *,
+    baseline: str | None = None,
+    columns: Mapping[str, NDArray[Any] | None] | None = None,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> SystemComparison:
+    """Compare the systems of a report.
+
+    Parameters
+    ----------
+    columns
+        For each division into slices its value of every query; None for the mean of the query over all systems.
+    """
+    if len(report.systems) < 2:
+        raise InputError(f"There is only one system, {report.systems[0]}; a comparison needs at least two.")
+    if baseline is not None and baseline not in report.systems:
+        raise InputError(f"There is no system {baseline!r} to be the baseline{nearest(baseline, report.systems)}")
+    task = _Task(report, baseline, checked_level(level), random_state)
+    values = {metric: task.values(metric) for metric in report.metrics}
+    return SystemComparison(
+        report,
+        task.level,
+        baseline,
+        {metric: task.compared(one, _complete(metric, one)) for metric, one in values.items()},
+        {
+            metric: tuple(task.division(by, column, one) for by, column in (columns or {}).items())
+            for metric, one in values.items()
+        },
     )
 
 
-def mean_interval(
-    values: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
-) -> tuple[float, float]:
-    """Return the bootstrap confidence interval of the mean."""
-    kept = values[~np.isnan(values)]
-    if len(kept) == 0:
-        return float("nan"), float("nan")
-    random = np.random.default_rng(random_state)
-    means = [
-        kept[random.integers(0, len(kept), (min(BLOCK, samples - done), len(kept)))].mean(axis=1)
-        for done in range(0, samples, BLOCK)
-    ]
-    low, high = np.quantile(np.concatenate(means), [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is compared, and how."""
+
+    report: Report
+    baseline: str | None
+    level: float
+    random_state: int
+
+    def values(self, metric: str) -> Doubles:
+        """Return one row per system, one column per query."""
+        values = np.array([self.report.per_query(system, metric) for system in self.report.systems])
+        if np.isinf(values).any():
+            system, query = np.argwhere(np.isinf(values))[0]
+            raise InputError(
+                f"{metric} of {self.report.systems[system]} is infinite for query {self.report.queries[query]}; "
+                "infinite values cannot be compared."
+            )
+        return values
+
+    def compared(self, values: Doubles, queries: NDArray[np.int64], *, tested: bool = True) -> Compared:
+        """Compare the systems on some of the queries."""
+        kept = values[:, queries]
+        first, second = self._pairs()
+        pairs = compare_pairs(
+            self.report.systems,
+            kept,
+            first,
+            second,
+            level=self.level,
+            random_state=self.random_state,
+            tested=tested,
+        )
+        intervals = mean_intervals(kept, level=self.level, random_state=self.random_state)
+        return Compared(kept.mean(axis=1), intervals, pairs)
+
+    def division(self, by: str, column: NDArray[Any] | None, values: Doubles) -> Division:
+        """Compare the systems on the slices of the queries by one of their properties."""
+        complete = _have_values(values)
+        if column is None:
+            column = values.mean(axis=0)
+        parts = []
+        for one in divided(column):
+            queries = one.queries[complete[one.queries]]
+            if len(queries):
+                tested = len(queries) >= FEWEST_QUERIES
+                parts.append(SliceComparison(one.name, self.compared(values, queries, tested=tested), tested))
+        corrected = corrected_together([one.compared.pairs for one in parts])
+        slices = [
+            replace(one, compared=replace(one.compared, pairs=pairs))
+            for one, pairs in zip(parts, corrected, strict=True)
+        ]
+        return Division(by, tuple(slices))
+
+    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        n_systems = len(self.report.systems)
+        if self.baseline is None:
+            first, second = np.triu_indices(n_systems, 1)
+            return first, second
+        place = self.report.systems.index(self.baseline)
+        others = np.delete(np.arange(n_systems), place)
+        return others, np.full(len(others), place)
 
 
-def _sign_flip_test(differences: Doubles, samples: int, random: np.random.Generator) -> float:
-    seen, further = abs(differences.mean()), 0
-    for done in range(0, samples, BLOCK):
-        signs = random.choice([-1.0, 1.0], (min(BLOCK, samples - done), len(differences)))
-        # The tolerance counts means that are equal but for rounding.
-        further += int((np.abs((signs * differences).mean(axis=1)) >= seen - 1e-12).sum())
-    return (further + 1) / (samples + 1)
+def _complete(metric: str, values: Doubles) -> NDArray[np.int64]:
+    """Return the queries for which all systems have a value."""
+    queries = np.flatnonzero(_have_values(values))
+    if not len(queries):
+        raise InputError(f"No query has a value of {metric} for all systems, so nothing can be compared.")
+    return queries
+
+
+def _have_values(values: Doubles) -> NDArray[np.bool_]:
+    """Return whether all systems have a value, for each query."""
+    return np.asarray(~np.isnan(values.sum(axis=0)))
+
+
+def _refuse_values(data: Any) -> None:
+    """Refuse arrays of values, which an earlier `compare` took."""
+    if isinstance(data, np.ndarray) and data.ndim == 1:
+        raise InputError("compare takes systems and judged documents; for two arrays of values: compare_values.")

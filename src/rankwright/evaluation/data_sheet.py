@@ -12,7 +12,7 @@ from rankwright.charts import bar_chart, grouped_bar_chart
 from rankwright.data.counted import counted
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
-from rankwright.evaluation.comparison import compare
+from rankwright.evaluation.pairs import compare_values
 from rankwright.metrics import Ties, as_metric, mean_over_queries
 from rankwright.pages import Column, Facts, Figure, Note, Section, Table, Text
 from rankwright.pages.cells import number, shown, words
@@ -219,7 +219,7 @@ def _file_order(data: RankingData, metric: MetricLike) -> FileOrder | None:
     try:
         values = asked.with_options(ties=Ties.STABLE).per_query(data.y, ranking)
         expected = asked.with_options(ties=Ties.EXPECTED).per_query(data.y, ranking)
-        p_value = compare(values, expected, samples=2_000).p_value
+        p_value = compare_values(values, expected, samples=2_000).p_value
     except InputError:
         return None
     return FileOrder(str(asked), mean_over_queries(values), mean_over_queries(expected), p_value)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data.counted import counted
-from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.expected import LEVEL, Rival, interval_of, without_nan
+from rankwright.evaluation.pairs import compare_values
 from rankwright.evaluation.trials import COMPLETE
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _default(baseline: Trial, best: Trial, value: float, expected: Doubles) -> R
         return Rival("the ranker's own setting", baseline.value, 0.0, 1.0)
     if baseline.values is None or np.isnan(expected - baseline.values).all():
         return Rival("the ranker's own setting", baseline.value, np.nan, np.nan)
-    found = compare(expected, baseline.values)
+    found = compare_values(expected, baseline.values)
     return Rival("the ranker's own setting", baseline.value, value - baseline.value, found.p_value)
 
 

@@ -9,17 +9,22 @@ import numpy as np
 
 from rankwright.data.dataset import RankingData
 from rankwright.data.ranking import checked_scores
+from rankwright.data.trec import Judgements, Run
 from rankwright.errors import InputError
+from rankwright.evaluation.lists import CompleteLists, RetrievedLists, judged_by, judgements_of, measured_queries
 from rankwright.evaluation.report import Report
 from rankwright.metrics import Convention, Metric, as_metrics, find_convention
 from rankwright.models.fitted import name_of, scores_by
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.arrays import Doubles
+    from rankwright.data.judging import JudgedRun
+    from rankwright.evaluation.lists import RankedLists
     from rankwright.metrics import MetricLike
 
 
@@ -31,11 +36,12 @@ class Predicts(Protocol):
 
 
 def evaluate(
-    systems: Mapping[str, Predicts | ArrayLike] | Predicts | ArrayLike,
-    data: RankingData | tuple[Any, Any, Any],
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
+    queries: str | None = None,
     n_jobs: int | None = None,
 ) -> Report:
     """Evaluate systems on judged documents, query by query.
@@ -43,36 +49,71 @@ def evaluate(
     Parameters
     ----------
     systems
-        Fitted rankers, scorers, other libraries' fitted models with `predict`, or arrays with one score per
-        document: several by name, or a single one.
+        Fitted rankers, scorers, other libraries' fitted models with `predict`, arrays with one score per document,
+        or runs (`read_run`): several by name, or a single one. Runs may be a list, named by their tags.
     data
-        The judged documents: RankingData or (X, y, qid).
+        The judged documents: RankingData, (X, y, qid), or for runs the judgements alone (`read_judgements`).
     metrics
         Metrics, their names, or functions of labels in ranked order: a list, a single one, or a text such as
         `"ndcg@10,map"`.
     convention
         The tool whose definitions of the metrics to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or
         `sklearn`.
+    queries
+        What to do if a run has no document for some judged queries: `shared` measures the queries that all systems
+        have, `judged` measures all, and such a query counts as 0. By default it is an error.
     """
     counting = _convention(convention)
-    data = checked_judged(data)
+    judged = judged_documents(data)
     named = named_systems(systems)
     asked = checked_metrics(metrics, counting)
-    values, empty = {}, {}
-    for system, scores in ((name, scores_of(name, one, data, n_jobs)) for name, one in named.items()):
-        ranking = counting.rank(scores, data.groups, data.document_ids, n_jobs=n_jobs)
+    values: dict[tuple[str, str], Doubles] = {}
+    runs: dict[str, JudgedRun] = {}
+    for system, lists in _ranked(named, judged, counting, n_jobs):
+        if isinstance(lists, RetrievedLists):
+            runs[system] = lists.judged
         for metric in asked:
-            counted = counting.apply(metric)
-            raw = counted.per_query_with_empty(data.y, ranking, n_jobs=n_jobs)
-            values[system, str(metric)] = counted.count_empty(raw)
-            empty[str(metric)] = int(np.isnan(raw).sum())
+            values[system, str(metric)] = lists.values(counting.apply(metric))
+    kept = measured_queries(runs, len(judged.groups), queries)
+    return _report(judged, asked, counting, {name: one[kept] for name, one in values.items()}, kept, runs)
+
+
+def _ranked(
+    named: dict[str, Any], judged: RankingData | Judgements, counting: Convention, n_jobs: int | None
+) -> Iterator[tuple[str, RankedLists]]:
+    """Yield the ranked lists of each system."""
+    labels = counting.labels(_labels(judged))
+    judgements = judgements_of(judged) if any(isinstance(one, Run) for one in named.values()) else None
+    for name, system in named.items():
+        if judgements is not None and isinstance(system, Run):
+            yield name, RetrievedLists(judged_by(name, system, judgements), counting, n_jobs)
+        else:
+            scores = scores_of(name, system, judged, n_jobs)
+            ranking = counting.rank(scores, judged.groups, judged.document_ids, n_jobs=n_jobs)
+            yield name, CompleteLists(labels, ranking, n_jobs)
+
+
+def _report(
+    judged: RankingData | Judgements,
+    asked: list[Metric],
+    counting: Convention,
+    raw: dict[tuple[str, str], Doubles],
+    kept: NDArray[np.bool_],
+    runs: dict[str, JudgedRun],
+) -> Report:
+    """Make the report of values in which an empty query is NaN."""
+    labels, groups = _labels(judged), judged.groups
+    relevant = groups.reduce(np.add, (labels >= 1).astype(np.int64)) if len(groups) else np.zeros(0, np.int64)
+    by_name = {str(metric): counting.apply(metric) for metric in asked}
     return Report(
-        systems=tuple(named),
-        metrics=tuple(map(str, asked)),
-        queries=tuple(data.groups.ids.tolist()),
-        values=values,
-        empty=empty,
+        systems=tuple(dict.fromkeys(system for system, _ in raw)),
+        metrics=tuple(by_name),
+        queries=tuple(groups.ids[kept].tolist()),
+        values={(system, name): by_name[name].count_empty(values) for (system, name), values in raw.items()},
+        empty={name: int(np.isnan(values).sum()) for (_, name), values in raw.items()},
         convention=counting.name,
+        query_facts={"documents": groups.sizes[kept], "relevant": relevant[kept]},
+        coverage={name: one.coverage for name, one in runs.items()},
     )
 
 
@@ -92,9 +133,19 @@ def named_systems(systems: Any) -> dict[str, Any]:
         return {str(name): system for name, system in systems.items()}
     if hasattr(systems, "predict"):
         return {name_of(systems): systems}
+    runs = [systems] if isinstance(systems, Run) else systems
+    if isinstance(runs, list | tuple) and runs and all(isinstance(one, Run) for one in runs):
+        return _by_tag(runs)
     if np.ndim(systems) == 1 and np.asanyarray(systems).dtype.kind in "iufb":
         return {"scores": systems}
     raise InputError("Give a fitted ranker, or several systems by name, such as {'mine': ranker, 'BM25': scores}.")
+
+
+def _by_tag(runs: Sequence[Run]) -> dict[str, Run]:
+    named = {run.tag: run for run in runs}
+    if len(named) < len(runs):
+        raise InputError("Two runs have the same tag; give the runs by name, such as {'old': run, 'new': other}.")
+    return named
 
 
 def checked_judged(data: Any) -> RankingData:
@@ -108,17 +159,28 @@ def checked_judged(data: Any) -> RankingData:
     return data
 
 
+def judged_documents(data: Any) -> RankingData | Judgements:
+    """Return judgements as they are, and judged documents given as RankingData or (X, y, qid)."""
+    return data if isinstance(data, Judgements) else checked_judged(data)
+
+
+def _labels(judged: RankingData | Judgements) -> Doubles:
+    return judged.labels if isinstance(judged, Judgements) else judged.y
+
+
 def _convention(one: str | Convention) -> Convention:
     return find_convention(one) if isinstance(one, str) else one
 
 
-def scores_of(name: str, system: Any, data: RankingData, n_jobs: int | None) -> ArrayLike:
+def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:
     """Return the scores that a system, named `name` in messages, gives the documents."""
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
+    if isinstance(data, Judgements):
+        raise InputError(f"{name} needs features, which judgements do not have; give RankingData, or its run.")
     try:
         return np.asarray(scores_by(system, data, n_threads=resolve_threads(n_jobs)))
     except InputError as error:

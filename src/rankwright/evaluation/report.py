@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +10,19 @@ import numpy as np
 from rankwright.charts import bundle, difference_chart, interval_chart, table_html
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation.comparison import Comparison, compare, mean_interval
+from rankwright.evaluation.expected import without_nan
+from rankwright.evaluation.pairs import Comparison, compare_values
+from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import as_metric, mean_over_queries
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
     from rankwright.charts import Chart
+    from rankwright.data.judging import Coverage
     from rankwright.metrics import MetricLike
 
 MOST_TOLD = 10  # systems whose values are in the description of a chart
@@ -27,7 +32,9 @@ MOST_TOLD = 10  # systems whose values are in the description of a chart
 class Report:
     """Values of metrics on every query; NaN for a query that is left out.
 
-    `empty` has, for each metric, the number of queries in which all rankings are equally good.
+    `empty` has, for each metric, the number of queries in which all rankings are equally good. `query_facts` has
+    for each query its number of `documents` and of `relevant` ones, those with a label of at least 1. `coverage`
+    has, for each run, what only the run or only the judgements hold.
     """
 
     systems: tuple[str, ...]
@@ -36,6 +43,8 @@ class Report:
     values: Mapping[tuple[str, str], Doubles]
     empty: Mapping[str, int]
     convention: str
+    query_facts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
 
     def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
@@ -58,19 +67,16 @@ class Report:
     def compare(self, one: str, other: str, metric: MetricLike | None = None) -> Comparison:
         """Test whether `one` is better than `other`, paired by query, by default on the first metric."""
         metric = self.metrics[0] if metric is None else metric
-        return compare(self.per_query(one, metric), self.per_query(other, metric))
+        return compare_values(self.per_query(one, metric), self.per_query(other, metric))
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
-        means = {
-            system: {metric: _number(self.mean(system, metric)) for metric in self.metrics}
-            for system in self.systems
-        }
+        means = {system: {metric: self.mean(system, metric) for metric in self.metrics} for system in self.systems}
         return {
             "convention": self.convention,
             "queries": len(self.queries),
             "empty_queries": dict(self.empty),
-            "systems": means,
+            "systems": without_nan(means),
         }
 
     def chart(self, metric: MetricLike | None = None) -> Chart:
@@ -127,7 +133,3 @@ class Report:
 
 def _sides(differences: Doubles) -> dict[str, Any]:
     return {"better": differences > 0, "equal": differences == 0, "worse": differences < 0}
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else value

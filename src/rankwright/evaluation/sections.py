@@ -13,7 +13,7 @@ from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankwright.evaluation.comparison import Comparison
+    from rankwright.evaluation.pairs import Comparison
     from rankwright.evaluation.report import Report
     from rankwright.pages import Block, Cell, Row
     from rankwright.training import History

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.metrics.base import checked_cut
 from rankwright.metrics.lambdas import NativeLambdas
-from rankwright.metrics.relevance import RelevanceMetric
+from rankwright.metrics.relevance import RelevanceMetric, relevant_documents
 from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
@@ -69,6 +69,10 @@ class AP(RelevanceMetric):
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k, "capped": self.capped}
         return native_sweep(_native.sweep_average_precisions, self, labels, groups, **own)
+
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        n_relevant = relevant_documents(self.relevance(labels), groups)
+        return np.minimum(n_relevant, self.k) if self.capped and self.k is not None else n_relevant
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         return _native.average_precisions(

@@ -169,6 +169,15 @@ class Metric(ABC):
         """
         return custom_sweep_kernel(self, labels, groups)
 
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles | None:  # noqa: ARG002
+        """Return what the value of each query is divided by, if the rest is a sum over the ranks of its documents.
+
+        That is the value of the ideal ranking, the number of relevant documents, or 1. A document that a run did
+        not retrieve then counts in the divisor and nowhere else, as in trec_eval. The default, None, ranks such
+        documents last.
+        """
+        return None
+
     def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
         """Return the rows of each query in the order that breaks ties, and whether ties are averaged instead."""
         rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)

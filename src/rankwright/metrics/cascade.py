@@ -66,6 +66,9 @@ class RR(RelevanceMetric):
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k}
         return native_sweep(_native.sweep_reciprocal_ranks, self, labels, groups, **own)
 
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
+        return np.ones(len(groups))
+
     def _of_first(self, rank: int) -> float:
         return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
 
@@ -135,6 +138,9 @@ class ERR(Metric):
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"stop_probability": self.stop_probability(labels), "depth": self.k}
         return native_sweep(_native.sweep_expected_reciprocal_ranks, self, labels, groups, **own)
+
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
+        return np.ones(len(groups))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         stops = self.stop_probability(labels)

@@ -5,7 +5,7 @@
 | standard | 2^label - 1 | log2(1 + rank) | averaged | 0 | |
 | letor3 | 2^label - 1 | 1, 1, log2(rank) | file order | 0 | LETOR 3.0's script |
 | letor4 | 2^label - 1 | 1, 1, log2(rank) | file order | 0 | NDCG@k is 0 with fewer than k documents |
-| trec | label | log2(1 + rank) | document id, descending | 0 | scores as 32-bit floats |
+| trec | label | log2(1 + rank) | document id, descending | 0 | scores as 32-bit floats, negative labels as 0 |
 | lightgbm | 2^label - 1 | log2(1 + rank) | input order | 1 | MAP@k is divided by min(relevant, k) |
 | sklearn | label | log2(1 + rank) | averaged | 0 | |
 """
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from rankwright.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 
@@ -38,7 +39,7 @@ class Convention:
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     metrics: tuple[str, ...] = tuple(METRICS)
-    trec_order: bool = False
+    reads_as_trec_eval: bool = False
 
     def apply(self, metric: Metric) -> Metric:
         """Return the metric as this convention computes it.
@@ -51,6 +52,10 @@ class Convention:
         open_options = {one.name for one in fields(metric)}.difference(metric._given)
         return metric.with_options(**{name: self.settings[name] for name in open_options & self.settings.keys()})
 
+    def labels(self, labels: Doubles) -> Doubles:
+        """Return the labels as the tool reads them."""
+        return np.maximum(labels, 0.0) if self.reads_as_trec_eval else labels
+
     def rank(
         self,
         scores: ArrayLike,
@@ -60,7 +65,7 @@ class Convention:
         n_jobs: int | None = None,
     ) -> Ranking:
         """Rank documents as the tool does."""
-        if not self.trec_order:
+        if not self.reads_as_trec_eval:
             return Ranking.of(scores, groups, n_jobs=n_jobs)
         # trec_eval stores scores as 32-bit floats and sorts equal scores by document id in descending order.
         with np.errstate(over="ignore"):
@@ -84,7 +89,7 @@ CONVENTIONS: dict[str, Convention] = {
             "trec",
             {"gain": Gain.LINEAR, "ties": Ties.STABLE},
             ("ndcg", "map", "mrr", "p", "recall"),
-            trec_order=True,
+            reads_as_trec_eval=True,
         ),
         Convention("lightgbm", {"ties": Ties.STABLE, "empty": 1.0, "capped": True}, ("ndcg", "map")),
         Convention("sklearn", {"gain": Gain.LINEAR}, ("ndcg", "dcg")),

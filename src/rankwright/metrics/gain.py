@@ -132,9 +132,12 @@ class DCG(Metric):
             raise InputError(f"{self} cannot be summed over queries: the gain of a label is {gains.max():.4g}.")
         return native_sweep(_native.sweep_gains, self, labels, groups, gains=gains, rank_weights=weights)
 
-    def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
-        """Return the factor of each query's DCG."""
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:  # noqa: ARG002
         return np.ones(len(groups))
+
+    def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        """Return the factor of each query's DCG."""
+        return 1.0 / self.divisors(labels, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         discounts = self._table(ranking.groups)
@@ -184,8 +187,11 @@ class NDCG(DCG):
         # In the native sweep a query with fewer than k documents has the value 0, whatever `fewer_than_k` is.
         return Metric.sweep_kernel(self, labels, groups) if np.any(short) else super().sweep_kernel(labels, groups)
 
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        return DCG(self.k, self.gain, self.discount).per_query(labels, Ranking.of(self.gain(labels), groups))
+
     def _query_factors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
-        ideal = DCG(self.k, self.gain, self.discount).per_query(labels, Ranking.of(self.gain(labels), groups))
+        ideal = self.divisors(labels, groups)
         ideal[(ideal <= 0) | self._is_short(groups.sizes)] = np.inf
         return 1.0 / ideal
 

@@ -61,14 +61,17 @@ class _InFirstRanks(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
         relevance = self.relevance(labels)
-        factors = 1.0 / self._divisor(relevant_documents(relevance, groups))
+        factors = 1.0 / self.divisors(labels, groups)
         return linear_lambda_kernel(relevance, self._discounts(groups), factors, groups)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         relevance = self.relevance(labels)
-        factors = 1.0 / self._divisor(relevant_documents(relevance, groups))
+        factors = 1.0 / self.divisors(labels, groups)
         weights = rank_weights(self._discounts(groups), factors, groups)
         return native_sweep(_native.sweep_gains, self, labels, groups, gains=relevance, rank_weights=weights)
+
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        return self._divisor(relevant_documents(self.relevance(labels), groups))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         relevance, groups = self.relevance(labels), ranking.groups

@@ -16,9 +16,9 @@ from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
-from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
+from rankwright.evaluation.pairs import compare_values
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.fitted import name_of
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from rankwright.charts import Chart
     from rankwright.data import RankingData
-    from rankwright.evaluation.comparison import Comparison
     from rankwright.evaluation.folds import FoldParts, FoldsData
+    from rankwright.evaluation.pairs import Comparison
     from rankwright.metrics import MetricLike
     from rankwright.rankers.ranker import Ranker
 
@@ -270,7 +270,7 @@ def _result(
     ranker: str, metric: str, how: str, groups: Mapping[str, tuple[int, ...]], values: Mapping[str, Any]
 ) -> Ablation:
     whole = values[WHOLE]
-    compared = {name: compare(values[name], whole) for name in groups}
+    compared = {name: compare_values(values[name], whole) for name in groups}
     corrected = dict(zip(groups, _holm([one.p_value for one in compared.values()]), strict=True))
     rows = [
         AblationRow(name, columns, mean_over_queries(values[name]), compared[name], corrected[name])

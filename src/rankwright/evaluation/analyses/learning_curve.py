@@ -14,9 +14,9 @@ from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
 from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
-from rankwright.evaluation.comparison import mean_interval
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
+from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.fitted import name_of

@@ -9,9 +9,9 @@ from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fold
-from rankwright.evaluation.comparison import compare
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
+from rankwright.evaluation.pairs import compare_values
 from rankwright.evaluation.trials import configured
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.charts import Chart
-    from rankwright.evaluation.comparison import Comparison
     from rankwright.evaluation.folds import FoldsData
+    from rankwright.evaluation.pairs import Comparison
     from rankwright.metrics import MetricLike
     from rankwright.rankers.ranker import Ranker
 
@@ -148,7 +148,7 @@ def metric_transfer(
     found = fit_out_of_fold(variants, data, Division(folds, repeats, validation, random_state), how)
     test = {key: mean_over_queries(values) for key, values in found.values.items()}
     against_own = {
-        (one, other): compare(found.values[one, other], found.values[other, other])
+        (one, other): compare_values(found.values[one, other], found.values[other, other])
         for one in names
         for other in names
         if one != other

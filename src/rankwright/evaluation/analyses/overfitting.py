@@ -10,8 +10,8 @@ import numpy as np
 from rankwright.data.counted import counted
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.cuts import rounds_of, systems_with_rounds
-from rankwright.evaluation.comparison import mean_interval
 from rankwright.evaluation.measurement import checked_judged, evaluate
+from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import as_metric
 from rankwright.metrics.base import mean_over_queries
 

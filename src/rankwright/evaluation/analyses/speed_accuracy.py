@@ -9,8 +9,8 @@ from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.cuts import cuts_of
-from rankwright.evaluation.comparison import mean_interval
 from rankwright.evaluation.measurement import checked_judged, evaluate, named_systems
+from rankwright.evaluation.resampling import mean_interval
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics import as_metric
 from rankwright.metrics.base import mean_over_queries

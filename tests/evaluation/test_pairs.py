@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwright.errors import InputError
-from rankwright.evaluation import compare
-from rankwright.evaluation.comparison import mean_interval
+from rankwright.evaluation import compare_values
+from rankwright.evaluation.resampling import mean_interval
 
 
 def exact_p_value(differences):
@@ -23,13 +23,13 @@ few_differences = st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.125, 0.3, 0.75])
 @given(few_differences)
 def test_the_p_value_is_that_of_all_sign_flips(differences):
     values = np.array(differences)
-    found = compare(values, np.zeros(len(values)))
+    found = compare_values(values, np.zeros(len(values)))
     # 10,000 draws: a standard error of at most 0.005.
     assert found.p_value == pytest.approx(exact_p_value(values), abs=0.025)
 
 
 def test_hand_counted():
-    found = compare(np.array([0.9, 0.5, 0.5, 0.2]), np.array([0.5, 0.5, 0.25, 0.3]))
+    found = compare_values(np.array([0.9, 0.5, 0.5, 0.2]), np.array([0.5, 0.5, 0.25, 0.3]))
     assert found.difference == pytest.approx(0.1375)
     assert (found.better, found.worse, found.equal) == (2, 1, 1)
 
@@ -37,7 +37,7 @@ def test_hand_counted():
 @given(few_differences)
 def test_the_other_way_round(differences):
     one, other = np.array(differences), np.zeros(len(differences))
-    there, back = compare(one, other), compare(other, one)
+    there, back = compare_values(one, other), compare_values(other, one)
     assert there.difference == -back.difference
     assert there.p_value == back.p_value
     assert (there.better, there.worse, there.equal) == (back.worse, back.better, back.equal)
@@ -45,38 +45,38 @@ def test_the_other_way_round(differences):
 
 def test_identical_systems_do_not_differ():
     values = np.random.default_rng(0).random(50)
-    found = compare(values, values.copy())
+    found = compare_values(values, values.copy())
     assert (found.difference, found.p_value, found.equal) == (0.0, 1.0, 50)
     assert found.interval == (0.0, 0.0)
 
 
 def test_a_plain_difference_is_as_sure_as_the_samples_allow():
-    found = compare(np.full(60, 0.6), np.full(60, 0.5), samples=999)
+    found = compare_values(np.full(60, 0.6), np.full(60, 0.5), samples=999)
     assert found.p_value == 1 / 1000
 
 
 def test_the_same_seed_gives_the_same_answer():
     one, other = np.random.default_rng(0).random((2, 30))
-    assert compare(one, other, random_state=3) == compare(one, other, random_state=3)
-    assert compare(one, other, random_state=3) != compare(one, other, random_state=4)
+    assert compare_values(one, other, random_state=3) == compare_values(one, other, random_state=3)
+    assert compare_values(one, other, random_state=3) != compare_values(one, other, random_state=4)
 
 
 def test_queries_left_out_of_either_are_passed_over():
     one, other = np.array([np.nan, 0.5, 0.7, 0.9]), np.array([0.5, np.nan, 0.7, 0.5])
-    found = compare(one, other)
+    found = compare_values(one, other)
     assert (found.better, found.worse, found.equal) == (1, 0, 1)
-    assert found == compare(one[2:], other[2:])
+    assert found == compare_values(one[2:], other[2:])
 
 
 @pytest.mark.parametrize("one", [[], [np.nan]])
 def test_nothing_to_compare(one):
     with pytest.raises(InputError, match="no query for which both systems have a value"):
-        compare(np.array(one, dtype=float), np.zeros(len(one)))
+        compare_values(np.array(one, dtype=float), np.zeros(len(one)))
 
 
 def test_other_queries():
     with pytest.raises(InputError, match="same queries: one has 2 values, the other 3"):
-        compare(np.zeros(2), np.zeros(3))
+        compare_values(np.zeros(2), np.zeros(3))
 
 
 def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
@@ -92,7 +92,7 @@ def test_intervals_hold_the_true_mean_about_as_often_as_they_say():
 def test_chance_alone_is_seldom_significant():
     random = np.random.default_rng(8)
     small = sum(
-        compare(*random.random((2, 40)), samples=500, random_state=trial).p_value < 0.05 for trial in range(300)
+        compare_values(*random.random((2, 40)), samples=500, random_state=trial).p_value < 0.05 for trial in range(300)
     )
     assert 0.02 <= small / 300 <= 0.09
 

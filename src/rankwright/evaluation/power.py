@@ -1,0 +1,52 @@
+"""What a paired t-test can show: the smallest difference of some queries, and the queries for some difference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from rankwright.arrays import Doubles
+
+POWER = 0.8
+MOST_TABULATED = 200  # above, the normal approximation is right to one query
+
+
+def t_limit(n_queries: int | Doubles, level: float) -> Doubles:
+    """Return the value of Student's t that is exceeded in either direction with probability 1 - level."""
+    from scipy.special import stdtrit
+
+    n = np.asarray(n_queries, dtype=np.float64)
+    return np.where(n > 1, stdtrit(np.maximum(n - 1.0, 1.0), (1.0 + level) / 2.0), np.nan)
+
+
+def detectable_effect(n_queries: int | Doubles, *, level: float, power: float = POWER) -> Doubles:
+    """Return the smallest mean difference, in standard deviations, that is significant with this probability.
+
+    By the noncentral t distribution; the chance of a significant difference in the wrong direction is neglected.
+    """
+    from scipy.special import nctdtrinc
+
+    n = np.asarray(n_queries, dtype=np.float64)
+    shifts = nctdtrinc(np.maximum(n - 1.0, 1.0), 1.0 - power, t_limit(n, level))
+    return np.asarray(shifts / np.sqrt(n))
+
+
+def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> Doubles:
+    """Return the number of queries that show each difference, in standard deviations, with this probability.
+
+    Infinite for a difference of 0, NaN for NaN.
+    """
+    from scipy.special import ndtri
+
+    sizes = np.arange(2.0, MOST_TABULATED + 1.0)
+    tabulated = detectable_effect(sizes, level=level, power=power)
+    effects = np.abs(effects)
+    place = len(sizes) - np.searchsorted(tabulated[::-1], effects, side="right")
+    limit = ndtri((1.0 + level) / 2.0)
+    with np.errstate(divide="ignore"):
+        # Guenther (1981)
+        many = np.ceil(((limit + ndtri(power)) / effects) ** 2 + limit**2 / 2.0)
+    needed = np.where(place < len(sizes), sizes[np.minimum(place, len(sizes) - 1)], many)
+    return np.where(np.isnan(effects), np.nan, needed)
