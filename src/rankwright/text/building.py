@@ -152,8 +152,9 @@ def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> N
 
 def write_impacts(writer: ArrayWriter, number: str, arrays: Mapping[str, Any], n_threads: int) -> None:
     """Write what retrieval derives its bounds from."""
-    parts = [arrays[key] for key in ("posting_places", "documents", "position_ends", "lengths")]
-    block_places, block_ends, impact_places, impacts = _native.block_impacts(*parts, n_threads)
+    block_places, block_ends, impact_places, impacts = _native.block_impacts(
+        arrays["posting_places"], arrays["documents"], arrays["position_ends"], arrays["lengths"], n_threads
+    )
     writer.add(f"{number}.block_places", block_places)
     writer.add(f"{number}.block_ends", block_ends)
     writer.add(f"{number}.impact_places", impact_places)

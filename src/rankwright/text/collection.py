@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class Collection:
             skip=skip,
             n_threads=n_threads,
         )
-        return [self._results(*one) for one in _split(offsets, documents, scores)]
+        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
 
     def _place(self, field: str) -> int:
         if field not in self.fields:
@@ -138,6 +138,6 @@ def _counted(
     return offsets, words, np.fromiter((n for counts in counted for n in counts.values()), np.float64, offsets[-1])
 
 
-def _split(offsets: NDArray[np.int64], *arrays: NDArray[np.generic]) -> list[tuple[NDArray[np.generic], ...]]:
+def _split(offsets: NDArray[np.int64], *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
     places = offsets.tolist()
     return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(places)]

@@ -12,7 +12,8 @@ import numpy as np
 
 from rankwright.data.counted import counted
 from rankwright.data.dataset import Documents
-from rankwright.data.trec import Run, judge
+from rankwright.data.judging import judge
+from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.text.coverage import CoverageWarning
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
-    from rankwright.data.trec import JudgedRun, Judgements
+    from rankwright.data.judging import JudgedRun
+    from rankwright.data.trec import Judgements
 
 
 @dataclass

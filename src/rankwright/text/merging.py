@@ -72,7 +72,7 @@ def _merge_field(
 ) -> int:
     parts = [segment.fields[field] for segment in segments]
     (places, content), new_terms = _native.merge_texts([(part.terms.places, part.terms.bytes) for part in parts])
-    sources = [(part.postings, *one) for part, *one in zip(parts, new_terms, numbers, strict=True)]
+    sources = [(part.postings, terms, new) for part, terms, new in zip(parts, new_terms, numbers, strict=True)]
     merge = _native.PostingsMerge(sources, len(places) - 1)
     lengths = np.concatenate([part.lengths[mine] for part, mine in zip(parts, kept, strict=True)])
     write_column(writer, f"{field}.terms", *_chosen(places, content, merge.terms))

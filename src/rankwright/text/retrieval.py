@@ -130,7 +130,7 @@ class Dirichlet(RetrievalModel):
 
     def weigh(self, terms: FieldStatistics) -> TermWeights:
         p = terms.probability
-        return TermWeights(terms.is_known * 1.0, 1.0 / (self.mu * p), np.log(p), 0.0, 1.0 / self.mu)
+        return TermWeights(terms.is_known.astype(np.float64), 1.0 / (self.mu * p), np.log(p), 0.0, 1.0 / self.mu)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ class JelinekMercer(RetrievalModel):
         background = self.smoothing * terms.probability
         scales = (1.0 - self.smoothing) / background
         starts = np.where(terms.is_known, np.log(background), 0.0)
-        return TermWeights(terms.is_known * 1.0, scales, starts, 0.0, 0.0)
+        return TermWeights(terms.is_known.astype(np.float64), scales, starts, 0.0, 0.0)
 
 
 def _require_number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> None:
