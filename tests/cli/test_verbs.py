@@ -20,7 +20,14 @@ from rankwright.metrics import NDCG, parse
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load, save
 
 
+@pytest.fixture
+def patient(monkeypatch):
+    """Let the demo's AutoRanker finish its fits on any machine."""
+    monkeypatch.setattr("rankwright.cli.demo.TIME_LIMIT", 3600.0)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("patient")
 def test_demo(run, tmp_path):
     code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
     assert code == 0
@@ -33,6 +40,7 @@ def test_demo(run, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("patient")
 def test_demo_for_machines(run, tmp_path):
     found = run("demo", "--queries", 20, "--json", "--report", tmp_path / "page.html").json
     systems = ["AutoRanker", "LambdaMART", "RankSVM", "AdaRank", "LambdaMART + RankSVM", "best feature"]
@@ -43,6 +51,7 @@ def test_demo_for_machines(run, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("patient")
 def test_demo_without_the_packages_for_a_page(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
