@@ -20,6 +20,7 @@ from fuzz import stub
 from rankwright import _native
 from rankwright.metrics import Metric
 from rankwright.rankers.catalogue import known_rankers
+from rankwright.text.characters import characters
 
 KEPT = 12
 TRIES = 2000
@@ -128,6 +129,17 @@ def _tour(folder):
     rw.read_letor(folder / "train.txt")
     (folder / "train.csv").write_bytes(CSV)
     rw.read_csv(folder / "train.csv")
+    _search(folder / "index")
+
+
+def _search(folder):
+    """Index, change and search a few documents."""
+    characters.cache_clear()
+    documents = [rw.text.TextDocument(f"d{n}", {"body": " ".join("abcde"[: n + 1])}) for n in range(5)]
+    index = rw.text.Index.build(documents[:3], folder, analyser=rw.text.Analyser(stemmer=None))
+    index.add(documents[3:])
+    index.search("a c", n=3)
+    index.merge()
 
 
 def _judged(seed):
