@@ -13,7 +13,14 @@ from rankwright.rankers import importances
 from rankwright.rankers.catalogue import known_rankers
 
 CLASSES = sorted(known_rankers().values(), key=lambda one: one.__name__)
-QUICK = {"leaves": (3,), "rounds_tried": (5,), "splits": 2, "calibrations": ("standard",), "rounds": 10}
+QUICK = {
+    "portfolio": "ranksvm,adarank",
+    "leaves": (3,),
+    "rounds_tried": (5,),
+    "splits": 2,
+    "calibrations": ("standard",),
+    "rounds": 10,
+}
 
 
 def judged(n_queries=30, *, seed=1):
