@@ -24,6 +24,7 @@ VERBS = [
     "train",
     "tune",
     "evaluate",
+    "compare",
     "combine",
     "predict",
     "rank",
@@ -69,7 +70,7 @@ def test_an_unknown_verb_is_corrected(run):
     code, out, err = run("trian")
     assert (code, out) == (2, "")
     assert "Did you mean 'train'" in err
-    assert "Did you mean 'evaluate'" in run("compare", "a.rw", "b.rw").err
+    assert "Did you mean 'evaluate'" in run("test", "a.rw").err
 
 
 def test_other_names_of_verbs_lead_to_verbs():

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from rankwright.errors import InputError
 from rankwright.evaluation import compare_values
+from rankwright.evaluation.flip_tails import tail_p_values
 from rankwright.evaluation.resampling import mean_interval
 
 
@@ -50,9 +52,25 @@ def test_identical_systems_do_not_differ():
     assert found.interval == (0.0, 0.0)
 
 
-def test_a_plain_difference_is_as_sure_as_the_samples_allow():
+def test_a_plain_difference_is_as_sure_as_all_flips_would_make_it():
     found = compare_values(np.full(60, 0.6), np.full(60, 0.5), samples=999)
-    assert found.p_value == 1 / 1000
+    assert found.p_value == 2.0**-59
+
+
+@pytest.mark.parametrize(("better", "queries"), [(18, 20), (32, 40), (75, 100)])
+def test_small_p_values_of_equal_steps_are_those_of_the_sign_test(better, queries):
+    differences = np.where(np.arange(queries) < better, 0.25, -0.25)
+    found = compare_values(differences, np.zeros(queries))
+    assert found.p_value == pytest.approx(stats.binomtest(better, queries).pvalue, rel=0.2)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_small_p_values_are_those_of_all_sign_flips(seed):
+    differences = np.random.default_rng(seed).normal(1.1, 1.0, 15).round(2)
+    expected = exact_p_value(differences)
+    if expected < 0.01:
+        found = tail_p_values(differences[None], random_state=0, rounding=1e-12 * 15)[0]
+        assert found == pytest.approx(expected, rel=0.35)
 
 
 def test_the_same_seed_gives_the_same_answer():

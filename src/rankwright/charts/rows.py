@@ -30,7 +30,12 @@ MOST_TEXTS = 16  # columns that leave room for the numbers
 
 
 def interval_chart(
-    rows: Sequence[tuple[str, float, float, float]], x_label: str, *, description: str, width: int = WIDTH
+    rows: Sequence[tuple[str, float, float, float]],
+    x_label: str,
+    *,
+    description: str,
+    mark: float | None = None,
+    width: int = WIDTH,
 ) -> Chart:
     """Return a dot and a line per name, in the given order; of more than fifty names, the first fifty.
 
@@ -42,6 +47,8 @@ def interval_chart(
         What the values are.
     description
         The alternative text.
+    mark
+        A value to compare with, such as 0 for differences: a line through all rows.
     """
     known: list[Record] = [
         {"name": shown(name), "value": float(value), "low": float(low), "high": float(high)}
@@ -52,7 +59,9 @@ def interval_chart(
     kept = known[:MOST_ROWS]
     lines = [one for one in kept if drawable(one["low"], one["high"])]
     dots = [{"name": one["name"], "value": one["value"]} for one in kept]
-    ends = padded([one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in kept])
+    marks = [] if mark is None else [{"mark": float(mark)}]
+    reached = [one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in kept]
+    ends = padded(reached + [one["mark"] for one in marks])
     alt = altair()
     y = row_names([one["name"] for one in kept])
     tips = [alt.Tooltip(f"{one}:Q", format=".4f") for one in ("value", "low", "high")]
@@ -64,8 +73,11 @@ def interval_chart(
         .mark_point(size=70)
         .encode(x=quantity(alt.X, "value", x_label, ends), y=y, tooltip=["name:N", tips[0]]),
     ]
+    if marks:
+        at = alt.X("mark:Q", scale=alt.Scale(domain=ends, nice=False, zero=False))
+        drawn.insert(0, layer("marks").mark_rule(style="zero").encode(x=at))
     notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MOST_ROWS)
-    datasets = {"intervals": lines, "values": dots}
+    datasets = {"intervals": lines, "values": dots} | ({"marks": marks} if marks else {})
     return finished(drawn, datasets, description, *notes, width=width, height=alt.Step(ROW + 4))
 
 

@@ -152,13 +152,10 @@ def _scored(
     files: list[Path], data: Path, reading: ReadOptions, jobs: int | None
 ) -> tuple[dict[str, Any], RankingData]:
     """Return the systems as `rw.evaluate` takes them, and the judged documents."""
-    from rankwright.cli.systems import open_systems, scored
+    from rankwright.cli.systems import opened
 
-    require_distinct(files)
-    with open_systems(files, data) as systems:
-        scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
-        judged = read_data(data, reading, scorers, n_jobs=jobs)
-        return scored(systems, judged, jobs), judged
+    with opened(files, data, reading, jobs) as (systems, judged):
+        return systems, judged
 
 
 def _models(files: Iterable[Path]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typer.main import get_command
 from rankwright.cli.analyse import analyse
 from rankwright.cli.auto import auto
 from rankwright.cli.combine import combine
+from rankwright.cli.compare import compare
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
@@ -46,7 +47,6 @@ OTHER_NAMES = {
     "analyze": "analyse",
     "automl": "auto",
     "blend": "combine",
-    "compare": "evaluate",
     "cross-validate": "crossval",
     "cv": "crossval",
     "fit": "train",
@@ -78,7 +78,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Get started": (demo, rankers, generate),
-    "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
+    "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
     "Apply a model": (predict, rank, info),
 }
 for panel, verbs in PANELS.items():

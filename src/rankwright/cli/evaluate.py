@@ -15,13 +15,15 @@ from rankwright.cli.inputs import (
     ConventionOption,
     JobsOption,
     JsonFlag,
+    JudgedOption,
     MetricsOption,
+    QueriesOption,
+    SystemFiles,
     checked_picture,
     numbers,
-    require_distinct,
 )
-from rankwright.cli.output import note, show_json, show_table
-from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
+from rankwright.cli.output import note, note_coverage, show_json, show_table
+from rankwright.cli.reading import ReadOptions, reads_data
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -30,18 +32,12 @@ if TYPE_CHECKING:
 
 @reads_data
 def evaluate(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="One or more systems: model files (of rankwright, LightGBM, XGBoost or CatBoost), files with one "
-            "score per line, tables written by predict, TREC runs. The others are compared with the first.",
-        ),
-    ],
-    data: Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")],
+    files: SystemFiles,
+    data: JudgedOption,
     reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
+    queries: QueriesOption = None,
     rounds: Annotated[
         str | None,
         typer.Option(
@@ -66,22 +62,20 @@ def evaluate(
 
         rankwright evaluate old.rw new.rw --data test.txt --metrics ndcg@10,map
     """
-    from rankwright.cli.systems import open_systems, scored
+    from rankwright.cli.systems import opened
 
     _check(rounds, plot, per_query, json)
     if plot is not None:
         checked_picture(plot, inputs=(data, *files))
-    require_distinct(files)
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
-    with open_systems(files, data) as systems:
-        scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
-        judged = read_data(data, reading, scorers, n_jobs=jobs)
+    with opened(files, data, reading, jobs) as (systems, judged):
         if rounds is not None:
             _show_rounds(
                 rw.evaluate_rounds(systems, judged, numbers("--rounds", rounds), n_jobs=jobs, **asked), plot, json
             )
             return
-        report = rw.evaluate(scored(systems, judged, jobs), judged, n_jobs=jobs, **asked)
+        report = rw.evaluate(systems, judged, queries=queries, n_jobs=jobs, **asked)
+    note_coverage(report)
     if json:
         compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}
         show_json(report.to_dict() | compared | ({"per_query": _per_query(report)} if per_query else {}))
@@ -109,7 +103,7 @@ def _show(report: rw.Report) -> None:
             one["system"],
             one["metric"],
             f"{one['difference']:+.4f}",
-            "[{:+.4f}, {:+.4f}]".format(*one["interval"]),
+            "-" if isnan(one["interval"][0]) else "[{:+.4f}, {:+.4f}]".format(*one["interval"]),
             f"{one['p_value']:.4f}",
             f"{one['better']:,}",
             f"{one['worse']:,}",

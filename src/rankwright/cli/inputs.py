@@ -10,6 +10,7 @@ import typer
 import rankwright as rw
 from rankwright.cli.completion import complete_convention, complete_metric, complete_ranker, complete_setting
 from rankwright.cli.config import merged_settings
+from rankwright.cli.reading import FORMATS
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,6 +47,29 @@ ConventionOption = Annotated[
         metavar="NAME",
         help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}.",
         autocompletion=complete_convention,
+    ),
+]
+QueriesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--queries",
+        metavar="WHICH",
+        help="If a run has no document for some judged queries: shared measures the queries that all systems "
+        "have, judged measures all, and such a query counts as 0. By default it is an error.",
+    ),
+]
+SystemFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="Systems: model files (of rankwright, LightGBM, XGBoost or CatBoost), files with one score per line, "
+        "tables written by predict, TREC runs.",
+    ),
+]
+JudgedOption = Annotated[
+    Path,
+    typer.Option(
+        "--data", metavar="FILE", help=f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels)."
     ),
 ]
 RankerArgument = Annotated[

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from rankwright.data import RankingData
+    from rankwright.evaluation import Report
 
 
 @cache
@@ -77,12 +78,19 @@ def show_facts(facts: Mapping[str, Any]) -> None:
 
 def say(sentence: str) -> None:
     """Print a line of the result."""
-    results().print(sentence)
+    results().print(_printable(sentence))
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
     notes().print(sentence, style="dim")
+
+
+def note_coverage(report: Report) -> None:
+    """Print what only a run or only the judgements hold."""
+    for system, coverage in report.coverage.items():
+        for remark in coverage.remarks():
+            note(f"{system}: {remark}")
 
 
 def problem(sentence: str) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -26,23 +27,25 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rankwright.cli.foreign import CatBoostModel, LightGBMModel, XGBoostModel
-from rankwright.cli.output import note
-from rankwright.cli.reading import file_of
-from rankwright.data import read_run
+from rankwright.cli.inputs import require_distinct
+from rankwright.cli.reading import LETOR, file_of, read_data
+from rankwright.data import Documents, Judgements, read_judgements, read_run
 from rankwright.data.counted import counted
 from rankwright.data.delimited import DELIMITERS
 from rankwright.data.files import open_bytes
 from rankwright.data.score_tables import SCORE_COLUMNS, read_scores
 from rankwright.errors import InputError
+from rankwright.evaluation.lists import UnjudgedRunWarning
 from rankwright.models import Scorer, load
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence, Sized
     from pathlib import Path
 
     from rankwright.arrays import Doubles
-    from rankwright.data import Documents, RankingData, Run
+    from rankwright.cli.reading import ReadOptions
+    from rankwright.data import RankingData, Run
 
 START_BYTES = 4096
 
@@ -50,20 +53,33 @@ START_BYTES = 4096
 class ScoredFile(Protocol):
     """A file, other than a model of rankwright, that gives scores to documents."""
 
-    def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:
+    def scores(self, documents: Any, n_jobs: int | None) -> Doubles:
         """Return one score per document."""
 
 
 @contextmanager
-def open_systems(files: Sequence[Path], data: Path) -> Iterator[dict[str, Any]]:
-    """Yield the systems by the names of their files; `-` is standard input."""
+def opened(
+    files: Sequence[Path], data: Path, reading: ReadOptions, n_jobs: int | None
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the systems by the names of their files, as `rw.evaluate` takes them, and the judged documents.
+
+    `-` is standard input. Runs with other document ids than the data are refused.
+    """
+    require_distinct(files)
     if str(data) == "-" and "-" in map(str, files):
         raise InputError("Standard input can be a system or the data, not both.")
     with ExitStack() as stack:
-        yield {str(path): open_system(stack.enter_context(file_of(path))) for path in files}
+        systems = {str(path): open_system(stack.enter_context(file_of(path))) for path in files}
+        if _holds_judgements(data, reading):
+            judged: RankingData | Judgements = read_judgements(data)
+        else:
+            scorers = [one for one in systems.values() if isinstance(one, Scorer)]
+            judged = read_data(data, reading, scorers, n_jobs=n_jobs)
+        stack.enter_context(_unjudged_runs_refused(judged))
+        yield {name: _system(name, one, judged, data, n_jobs) for name, one in systems.items()}, judged
 
 
-def open_system(path: Path) -> Scorer | ScoredFile:
+def open_system(path: Path) -> Scorer | ScoredFile | RunFile:
     """Return the system in a file."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InputError(f"{path} is not a file.")  # a pipe could not be read twice
@@ -71,20 +87,48 @@ def open_system(path: Path) -> Scorer | ScoredFile:
         start = file.read(START_BYTES)
     for recognise, read in KINDS:
         if recognise(start):
-            system: Scorer | ScoredFile = read(path)
+            system: Scorer | ScoredFile | RunFile = read(path)
             return system
     raise InputError(
-        f"{path} {'is no system' if start.strip() else 'is empty'}; evaluate takes model files of rankwright, "
+        f"{path} {'is no system' if start.strip() else 'is empty'}; systems are model files of rankwright, "
         "LightGBM (text), XGBoost (JSON, UBJSON) and CatBoost (.cbm), files with one score per line, tables "
         f"with the columns {', '.join(SCORE_COLUMNS)}, and TREC runs."
     )
 
 
-def scored(
-    systems: Mapping[str, Scorer | ScoredFile], judged: RankingData, n_jobs: int | None
-) -> dict[str, Scorer | Doubles]:
-    """Return the systems as `rw.evaluate` takes them: scorers, and scores of the documents."""
-    return {name: one if isinstance(one, Scorer) else one.scores(judged, n_jobs) for name, one in systems.items()}
+def _holds_judgements(data: Path, reading: ReadOptions) -> bool:
+    """Return whether a file without features holds TREC judgements: lines of four words, the last a number."""
+    if str(data) == "-" or reading.format is not None or reading.format_of(data) != LETOR:
+        return False
+    with open_bytes(data) as file:
+        words = _first_words(file.read(START_BYTES))
+    return len(words) == 4 and not words[1].startswith("qid:") and not math.isnan(_number(words[3]))
+
+
+@contextmanager
+def _unjudged_runs_refused(judged: RankingData | Judgements) -> Iterator[None]:
+    columns = judged.columns if isinstance(judged, Documents) else None
+    hint = "" if columns is None or columns.docid is not None else "; --docid names the column of document ids"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnjudgedRunWarning)
+        try:
+            yield
+        except UnjudgedRunWarning as warning:
+            raise InputError(f"{str(warning).removesuffix('.')}{hint}.") from None
+
+
+def _system(
+    name: str, one: Scorer | ScoredFile | RunFile, judged: RankingData | Judgements, data: Path, n_jobs: int | None
+) -> Scorer | Doubles | Run:
+    """Return a system as `rw.evaluate` takes it."""
+    if isinstance(one, RunFile):
+        return one.run()
+    if isinstance(judged, Judgements) and not isinstance(one, ScoreFile):
+        raise InputError(
+            f"{name} is a model, which needs features, but {data} holds TREC judgements; give a run of the model, "
+            "which `rankwright rank` writes."
+        )
+    return one if isinstance(one, Scorer) else one.scores(judged, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -93,7 +137,7 @@ class ScoreFile:
 
     path: Path
 
-    def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:  # noqa: ARG002
+    def scores(self, documents: Sized, n_jobs: int | None) -> Doubles:  # noqa: ARG002
         """Return the scores in the file."""
         with open_bytes(self.path) as file, TextIOWrapper(file, "utf-8-sig", errors="replace") as lines:
             numbers = [self._number(line, text) for line, text in enumerate(lines, start=1) if text.strip()]
@@ -117,36 +161,9 @@ class RunFile:
 
     path: Path
 
-    def scores(self, documents: Documents, n_jobs: int | None) -> Doubles:  # noqa: ARG002
-        """Return the scores of the run; a document that was not retrieved is ranked last."""
-        run = self._read()
-        names = documents.document_names
-        row_of = {pair: row for row, pair in enumerate(zip(documents.qid.astype(np.str_), names, strict=True))}
-        if len(row_of) < len(documents):
-            raise InputError(f"{self.path} cannot be matched: a document id of the data occurs twice in a query.")
-        found = [row_of.get(pair) for pair in zip(run.qid, run.document_ids, strict=True)]
-        rows = [row for row in found if row is not None]
-        if not rows:
-            ours, theirs = str(documents.qid[0]), str(run.qid[0])
-            named = documents.columns is None or documents.columns.docid is not None
-            hint = "" if named else "; --docid names the column of document ids"
-            raise InputError(
-                f"{self.path} retrieves no document of the data: its ids are like {run.document_ids[0]!r} in "
-                f"query {theirs!r}, those of the data like {names[0]!r} in query {ours!r}{hint}."
-            )
-        scores = np.full(len(documents), -np.inf)
-        scores[rows] = run.scores[[row is not None for row in found]]
-        self._report(len(found) - len(rows), len(documents) - len(rows))
-        return scores
-
-    def _read(self) -> Run:
+    def run(self) -> Run:
+        """Return the run in the file."""
         return read_run(self.path)
-
-    def _report(self, unknown: int, missing: int) -> None:
-        if unknown:
-            note(f"{self.path}: {counted(unknown, 'document')} not in the data, left out of the rankings")
-        if missing:
-            note(f"{self.path}: {counted(missing, 'document')} of the data not retrieved, ranked last")
 
 
 @dataclass(frozen=True)
@@ -155,7 +172,7 @@ class ScoreTable(RunFile):
 
     delimiter: str | None = None
 
-    def _read(self) -> Run:
+    def run(self) -> Run:
         return read_scores(self.path, delimiter=self.delimiter)
 
 

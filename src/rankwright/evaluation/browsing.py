@@ -43,12 +43,14 @@ def browser_section(
     systems
         Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept.
     report
-        Their evaluation on the same data.
+        Their evaluation on these queries, and perhaps on others.
     data
         The judged documents.
     """
     kept = [name for name in report.systems if name in systems][:MOST_SYSTEMS]
-    values = np.array([report.per_query(name, report.metrics[0]) for name in kept])
+    places = {str(query): place for place, query in enumerate(report.queries)}
+    order = [places[str(query)] for query in data.groups.ids]
+    values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
     chosen = chosen_queries(values, data.groups.sizes)
     rows = np.concatenate([data.groups.rows[slice(*data.groups.offsets[[query, query + 1]])] for query in chosen])
     part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
@@ -161,6 +163,7 @@ def _browsed(
             [
                 Listed(number_of[row], float(one.scores[row]), one.causes.get(row, ()))
                 for row in rows[np.argsort(one.ranks[rows])][:LONGEST_LIST].tolist()
+                if one.scores[row] > -np.inf  # a run did not retrieve the document
             ]
             for one in lists
         ],

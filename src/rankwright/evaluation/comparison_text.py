@@ -29,6 +29,11 @@ class TextTable:
     rows: Sequence[Sequence[str]]
 
 
+def in_percent(level: float) -> str:
+    """Return a level as a percentage."""
+    return f"{100 * level:.6g} %"
+
+
 def summary(found: SystemComparison, metric: str) -> str:
     """Return the main result by one metric in a sentence: the best system against the next, or the baseline."""
     compared = found.by(metric)
@@ -97,7 +102,7 @@ def tables_of(found: SystemComparison, metric: str) -> Iterator[TextTable]:
 
 def remarks(found: SystemComparison) -> Iterator[str]:
     """Yield what a reader of the tables should know."""
-    percent = f"{found.level:.0%}".replace("%", " %")
+    percent = in_percent(found.level)
     yield (
         f"Intervals of {percent}: bootstrap for means, paired t for differences. p-values are corrected for the "
         "number of pairs (Holm). d: Cohen's effect size. detectable: the difference that these queries show with "
@@ -107,6 +112,12 @@ def remarks(found: SystemComparison) -> Iterator[str]:
         hidden = len(found.by(metric).pairs) - len(shown_pairs(found, metric))
         if hidden:
             yield f"{counted(hidden, 'more pair')} by {metric} not shown here, but in the JSON."
+    yield from remarks_on(found)
+
+
+def remarks_on(found: SystemComparison) -> Iterator[str]:
+    """Yield which queries and documents were left out, or counted as irrelevant."""
+    for metric in found.metrics:
         if found.left_out(metric):
             yield f"{counted(found.left_out(metric), 'query')} without a value of {metric} left out."
         for division in found.slices(metric):
@@ -120,7 +131,7 @@ def remarks(found: SystemComparison) -> Iterator[str]:
 
 def means_table(found: SystemComparison) -> TextTable:
     """Return the means of all metrics with their intervals, the best system first."""
-    percent = f"{found.level:.0%}".replace("%", " %")
+    percent = in_percent(found.level)
     head = ["system", *(word for metric in found.metrics for word in (metric, f"{percent} interval"))]
     rows = [
         [
@@ -149,7 +160,7 @@ def shown_pairs(found: SystemComparison, metric: str) -> list[PairComparison]:
 
 def pairs_table(found: SystemComparison, metric: str, pairs: Iterable[PairComparison]) -> TextTable:
     """Return differences, their intervals and sizes."""
-    percent = f"{found.level:.0%}".replace("%", " %")
+    percent = in_percent(found.level)
     counts = ("better", "equal", "worse")
     head = (metric, "difference", f"{percent} interval", "p (Holm)", *counts, "d", "detectable", "needed")
     rows = [

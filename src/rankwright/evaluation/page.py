@@ -4,30 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankwright.data.trec import Judgements
 from rankwright.evaluation.browsing import browser_section
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
-from rankwright.evaluation.sections import report_sections, summary_of
+from rankwright.evaluation.report import Report
+from rankwright.evaluation.retrieved import browsable
+from rankwright.evaluation.sections import compared, report_sections, summary_of
 from rankwright.models.fitted import scorer_of
 from rankwright.pages import Page, require_packages
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from rankwright.data import RankingData
-    from rankwright.evaluation.report import Report
+    from rankwright.evaluation.system_comparison import SystemComparison
     from rankwright.pages import Section
     from rankwright.training import History
 
 
 def write_page(
-    report: Report,
+    report: Report | SystemComparison,
     path: str | os.PathLike[str],
     *,
     histories: Mapping[str, History] | None = None,
     systems: Mapping[str, Any] | None = None,
-    data: RankingData | None = None,
+    data: RankingData | Judgements | None = None,
     title: str = "rankwright report",
     reproduce: str = "",
     n_jobs: int | None = None,
@@ -37,41 +40,44 @@ def write_page(
     Parameters
     ----------
     report
-        The evaluation: means with intervals, and comparisons of the first system with the others.
+        The evaluation, or a comparison of several systems; of a report, all pairs are compared.
     path
         The file to write, completely or not at all.
     histories
         Histories of fits by name, for learning curves and bounds.
     systems, data
-        The systems of the report and the judged documents: for the query browser, the first system's features and
-        model card, and the data sheet.
+        The systems of the report and the judged documents: for the query browser, the features and the model card
+        of the best model, and the data sheet.
     title
         The title of the page.
     reproduce
         The command or code that makes the report again.
     """
     require_packages()
-    sections = report_sections(report, histories)
+    found = compared(report) if isinstance(report, Report) else report
+    sections = report_sections(found, histories)
     if systems is not None and data is not None:
-        sections += detailed_sections(report, systems, data, n_jobs=n_jobs)
+        sections += _detailed_sections(found, systems, data, n_jobs=n_jobs)
     if reproduce:
         sections.append(reproduction_section(reproduce))
-    Page(title, summary_of(report), sections).write(path)
+    Page(title, summary_of(found), sections).write(path)
 
 
-def detailed_sections(
-    report: Report,
+def _detailed_sections(
+    found: Report | SystemComparison,
     systems: Mapping[str, Any],
-    data: RankingData,
+    data: RankingData | Judgements,
     *,
-    explained: Sequence[str] | None = None,
-    n_jobs: int | None = None,
+    n_jobs: int | None,
 ) -> list[Section]:
-    """Return query browser, data sheet, and features and model cards of some systems, by default the first."""
-    sections = [browser_section(systems, report, data, n_jobs=n_jobs)]
-    for name in report.systems[:1] if explained is None else explained:
-        model = scorer_of(systems[name])
-        if model is not None:
-            sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))
-            sections.append(model_section(name, model, data))
+    """Return the query browser, features and model card of the best model, and the data sheet."""
+    report = found if isinstance(found, Report) else found.report
+    sections = [browser_section(*browsable(systems, report, data), n_jobs=n_jobs)]
+    if isinstance(data, Judgements):
+        return sections
+    ranked = found.systems if isinstance(found, Report) else found.by().ranked()
+    models = {name: model for name in ranked if (model := scorer_of(systems[name])) is not None}
+    for name, model in list(models.items())[:1]:
+        sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))
+        sections.append(model_section(name, model, data))
     return [*sections, data_section(DataSheet.of(data, metric=report.metrics[0]))]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.errors import InputError
+from rankwright.evaluation.flip_tails import tail_p_values
 from rankwright.threads import one_thread_for_libraries
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ SAMPLES = 10_000
 MOST_DRAWS = 50_000_000  # queries drawn for all bootstrap samples of many queries together
 FEWEST_SAMPLES = 1_000
 BLOCK = 800_000  # numbers computed together; limits memory, and fits a processor's cache
+FEWEST_FURTHER = 20  # flips as far from 0 as the observed mean; fewer make a poor estimate
 ROUNDING = 1e-12  # means that differ by less count as equal
 
 
@@ -37,7 +39,8 @@ def sign_flip_p_values(
 
     Each is the fraction of sign flips of the queries' differences whose mean is at least as far from 0 as the
     observed one. All flips are tried if they are no more than `samples`; otherwise that many are drawn, the same
-    for all pairs, and the observed mean counts as one more.
+    for all pairs, and the observed mean counts as one more. Where hardly any of them is that far from 0, flips are
+    drawn in a way that reaches it, so that a correction for very many pairs does not hide a certain difference.
 
     Parameters
     ----------
@@ -60,7 +63,15 @@ def sign_flip_p_values(
             further[pairs] += (away >= least[pairs]).sum(axis=0)
     if 2**n_queries <= samples:
         return np.asarray(further / 2.0**n_queries)
-    return np.asarray((further + 1.0) / (samples + 1.0), dtype=np.float64)
+    p_values = (further + 1.0) / (samples + 1.0)
+    rare = np.flatnonzero(further < FEWEST_FURTHER)
+    step = max(1, BLOCK // n_queries)
+    for start in range(0, len(rare), step):
+        pairs = rare[start : start + step]
+        p_values[pairs] = tail_p_values(
+            values[first[pairs]] - values[second[pairs]], random_state=random_state, rounding=ROUNDING * n_queries
+        )
+    return np.asarray(p_values, dtype=np.float64)
 
 
 def _flips(n_queries: int, samples: int, random_state: int) -> Iterator[Doubles]:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.charts import bundle, table_html
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation.comparison_text import as_text, summary
+from rankwright.evaluation.comparison_charts import differences_chart, means_chart, slices_chart
+from rankwright.evaluation.comparison_text import as_text, means_table, summary
 from rankwright.evaluation.expected import without_nan
 from rankwright.evaluation.significance import TESTS
 from rankwright.evaluation.slices import MEANINGS
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.arrays import Doubles
+    from rankwright.charts import Chart
     from rankwright.evaluation.pairs import PairComparison, Pairs
     from rankwright.evaluation.report import Report
     from rankwright.metrics import MetricLike
@@ -145,6 +148,18 @@ class SystemComparison:
         """Return the main result in a sentence."""
         return summary(self, self._name(metric))
 
+    def chart(self, metric: MetricLike | None = None) -> Chart:
+        """Return the means of all systems with their intervals, best first."""
+        return means_chart(self, self._name(metric))
+
+    def differences_chart(self, metric: MetricLike | None = None) -> Chart:
+        """Return the difference of each system from the baseline or, without any, from the best one."""
+        return differences_chart(self, self._name(metric))
+
+    def slices_chart(self, division: Division, metric: MetricLike | None = None) -> Chart:
+        """Return the means of the best systems on slices of the queries."""
+        return slices_chart(self, self._name(metric), division)
+
     def to_dict(self) -> dict[str, Any]:
         """Return all results as JSON values."""
         facts = {
@@ -175,6 +190,12 @@ class SystemComparison:
 
     def __str__(self) -> str:
         return as_text(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the means as a table, with their chart, for a notebook."""
+        table = means_table(self)
+        html = table_html(table.head, table.rows, caption=self.summary())
+        return bundle(str(self), html=html, chart=self.chart)
 
     def _name(self, metric: MetricLike | None) -> str:
         name = self.metrics[0] if metric is None else metric if isinstance(metric, str) else str(as_metric(metric))

@@ -9,7 +9,7 @@ from rankwright.evaluation.browsing import browser_section
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
-from rankwright.evaluation.sections import report_sections, summary_of
+from rankwright.evaluation.sections import compared, report_sections, summary_of
 from rankwright.pages import Note, Page, Section, require_packages
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def write_training_page(
     name, metric, n_jobs = type(ranker).__name__, ranker.metric, ranker.n_jobs
     systems = {name: ranker.model_, BASELINE: best_feature(train, metric, n_jobs=n_jobs)}
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
-    history, (means, *others) = ranker.history_, report_sections(report, {name: ranker.history_})
+    found = compared(report)
+    history, (means, *others) = ranker.history_, report_sections(found, {name: ranker.history_})
     how = chosen or (f"round {history.best_round} is {history.reason}" if history.reason else "")
     sections = [
         Section(means.title, [*means.blocks, Note(WARNINGS[part])]),
@@ -60,4 +61,4 @@ def write_training_page(
         data_section(DataSheet.of(train, metric=metric), "The training data"),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]
-    Page(f"{name}, measured on the {part} queries", summary_of(report), sections).write(path)
+    Page(f"{name}, measured on the {part} queries", summary_of(found), sections).write(path)

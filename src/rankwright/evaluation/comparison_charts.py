@@ -1,0 +1,60 @@
+"""Charts of a comparison: means, differences from one system, means on slices of the queries."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from rankwright.charts import grouped_bar_chart, interval_chart
+from rankwright.data.counted import counted
+from rankwright.evaluation.comparison_text import in_percent
+
+if TYPE_CHECKING:
+    from rankwright.charts import Chart
+    from rankwright.evaluation.system_comparison import Division, SystemComparison
+
+MOST_TOLD = 10  # systems whose values are in the description of a chart
+MOST_BARS = 6  # systems per slice
+
+
+def means_chart(found: SystemComparison, metric: str) -> Chart:
+    """Return the means of all systems with their intervals, best first."""
+    compared = found.by(metric)
+    rows = [(one, compared.mean(one), *compared.interval(one)) for one in compared.ranked()]
+    over = f"{in_percent(found.level)} interval over {counted(compared.n_queries, 'query')}"
+    return interval_chart(rows, metric, description=f"Mean {metric} with its {over}: {_told(rows)}.")
+
+
+def differences_chart(found: SystemComparison, metric: str) -> Chart:
+    """Return the difference of each system from the baseline or, without any, from the best one."""
+    compared = found.by(metric)
+    reference = found.baseline or compared.ranked()[0]
+    pairs = [compared.pairs.pair(one, reference) for one in compared.ranked() if one != reference]
+    rows = [(pair.one, pair.difference, *pair.interval) for pair in pairs]
+    label = f"difference in {metric} from {reference}"
+    description = f"{label.capitalize()}, with its {in_percent(found.level)} interval: {_told(rows)}."
+    return interval_chart(rows, label, description=description, mark=0.0)
+
+
+def slices_chart(found: SystemComparison, metric: str, division: Division) -> Chart:
+    """Return the means of the best systems on each slice of the queries."""
+    systems = found.by(metric).ranked()[:MOST_BARS]
+    means = {one.name: {name: one.compared.mean(name) for name in systems} for one in division.slices}
+    intervals = {one.name: {name: one.compared.interval(name) for name in systems} for one in division.slices}
+    described = f"Mean {metric} of {', '.join(systems)} on {counted(len(means), 'slice')} of the queries"
+    return grouped_bar_chart(
+        means,
+        metric,
+        description=f"{described}, by {division.meaning}.",
+        x_label=division.meaning,
+        intervals=intervals,
+    )
+
+
+def _told(rows: list[tuple[str, float, float, float]]) -> str:
+    told = [
+        f"{name} {value:.4f}" + (f" ({low:.4f} to {high:.4f})" if isfinite(low) else "")
+        for name, value, low, high in rows[:MOST_TOLD]
+    ]
+    more = f", and {len(rows) - MOST_TOLD:,} more" if len(rows) > MOST_TOLD else ""
+    return ", ".join(told) + more
