@@ -14,6 +14,7 @@ from rankwright.evaluation.comparison_text import (
     shown_pairs,
 )
 from rankwright.evaluation.significance import RANDOMISATION, TESTS
+from rankwright.evaluation.slices import FEWEST_QUERIES
 from rankwright.pages import Cell, Column, Figure, Note, Section, Table
 from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
 
@@ -86,7 +87,9 @@ def _crossed(found: SystemComparison, metric: str) -> Table:
     ranked = compared.ranked()
     columns = [Column(f"{metric}, row minus column", is_text=True), *map(Column, ranked)]
     rows = [(words(one), *(_cross(found, compared, one, other) for other in ranked)) for one in ranked]
-    caption = f"Differences of means; small: p-value after Holm's correction, tinted below {1 - found.level:.2g}."
+    caption = (
+        f"Differences of means; small: p-value after Holm's correction; darker if below {1 - found.level:.2g}."
+    )
     return Table(columns, rows, caption, tiles=True)
 
 
@@ -114,7 +117,7 @@ def _sizes(found: SystemComparison, metric: str, pairs: Sequence[PairComparison]
 def _size(pair: PairComparison) -> Row:
     low, high = pair.interval
     return (
-        words(pair_name(pair)),
+        _name(pair),
         number(pair.difference, "+.4f", small=f"{shown(low, '+.3f')} to {shown(high, '+.3f')}"),
         p_value(pair.corrected[RANDOMISATION]),
         *(number(count, ",") for count in (pair.better, pair.equal, pair.worse)),
@@ -124,9 +127,8 @@ def _size(pair: PairComparison) -> Row:
     )
 
 
-def pair_name(pair: PairComparison) -> str:
-    """Return a pair in words."""
-    return f"{pair.one} against {pair.other}"
+def _name(pair: PairComparison) -> Cell:
+    return words(pair.one, f"against {pair.other}")
 
 
 def _what_sizes_mean(found: SystemComparison) -> str:
@@ -139,7 +141,10 @@ def _what_sizes_mean(found: SystemComparison) -> str:
 
 def _tests(pairs: Sequence[PairComparison]) -> Table:
     columns = [Column("pair", is_text=True), *(Column(NAMES_OF_TESTS[test]) for test in TESTS)]
-    rows = [(words(pair_name(pair)), *(p_value(pair.corrected[test]) for test in TESTS)) for pair in pairs]
+    rows = [
+        (words(pair.one, f"against {pair.other}"), *(p_value(pair.corrected[test]) for test in TESTS))
+        for pair in pairs
+    ]
     return Table(columns, rows, "p-values of four paired tests, each corrected by Holm's method.")
 
 
@@ -148,12 +153,22 @@ def _division(found: SystemComparison, metric: str, division: Division) -> Secti
     caption = f"Mean {metric} on slices of the queries, with {in_percent(found.level)} intervals."
     blocks: list[Block] = [Figure(slices_chart(found, metric, division), caption)]
     leading = leading_pair(found, found.by(metric))
-    titles = ("queries", f"{pair_name(leading)}, {metric}", "p (Holm)", "better", "equal", "worse")
+    titles = (
+        "queries",
+        f"{metric} of {leading.one} minus {leading.other}",
+        "p (Holm)",
+        "better",
+        "equal",
+        "worse",
+    )
     rows = []
     for one in division.slices:
         pair = one.compared.pairs.pair(leading.one, leading.other)
         rows.append((words(one.name), number(one.compared.n_queries, ","), *_size(pair)[1:6]))
-    about = "p-values are corrected for all pairs and slices; slices with too few queries are not tested."
+    about = (
+        "p-values are corrected for the number of pairs and slices; slices of less than "
+        f"{FEWEST_QUERIES} queries are not tested."
+    )
     blocks.append(Table([Column("slice", is_text=True), *map(Column, titles)], rows, about))
     return Section(f"By {division.meaning}", blocks)
 

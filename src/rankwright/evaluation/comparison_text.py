@@ -47,10 +47,10 @@ def summary(found: SystemComparison, metric: str) -> str:
     chance = f"p {'<' if p_value < 0.001 else '='} {max(p_value, 0.001):.3f}"
     holm = " (Holm)" if len(compared.pairs) > 1 else ""
     if p_value < 1.0 - found.level:
-        result = f"{pair.one} beats {pair.other} by {pair.difference:.4f} {metric}, {chance}{holm}"
+        result = f"{pair.one} beats {pair.other} by {pair.difference:.3f} {metric}, {chance}{holm}"
     else:
         result = (
-            f"{pair.one} is ahead of {pair.other} by {pair.difference:.4f} {metric}, which may be chance, "
+            f"{pair.one} is ahead of {pair.other} by {pair.difference:.3f} {metric}, which may be chance, "
             f"{chance}{holm}"
         )
     worse = f"{counted(pair.worse, 'query')} {'is' if pair.worse == 1 else 'are'} worse"
@@ -75,10 +75,9 @@ def _of_others(found: SystemComparison, compared: Compared) -> str:
     against = [compared.pairs.pair(one, reference) for one in found.systems if one != reference]
     certain = [one for one in against if one.corrected[RANDOMISATION] < 1.0 - found.level]
     ahead, behind = (sum(sign * one.difference > 0 for one in certain) for sign in (1, -1))
-    others = f"{len(against):,} other systems"
     if found.baseline is None:
-        return f"; of {others}, {behind:,} are significantly behind {reference}"
-    return f"; of {others}, {ahead:,} are significantly ahead of {reference} and {behind:,} behind"
+        return f"; it beats {behind:,} of {len(against):,} systems significantly" if behind else ""
+    return f"; of {len(against):,} systems, {ahead:,} beat {reference} significantly and {behind:,} are behind it"
 
 
 def as_text(found: SystemComparison) -> str:
@@ -112,6 +111,10 @@ def remarks(found: SystemComparison) -> Iterator[str]:
         hidden = len(found.by(metric).pairs) - len(shown_pairs(found, metric))
         if hidden:
             yield f"{counted(hidden, 'more pair')} by {metric} not shown here, but in the JSON."
+        for division in found.slices(metric):
+            few = [one.name for one in division.slices if not one.tested]
+            if few:
+                yield f"Too few queries to test {metric} by {division.meaning}: {', '.join(few)}."
     yield from remarks_on(found)
 
 
@@ -120,10 +123,6 @@ def remarks_on(found: SystemComparison) -> Iterator[str]:
     for metric in found.metrics:
         if found.left_out(metric):
             yield f"{counted(found.left_out(metric), 'query')} without a value of {metric} left out."
-        for division in found.slices(metric):
-            few = [one.name for one in division.slices if not one.tested]
-            if few:
-                yield f"Too few queries to test {metric} by {division.meaning}: {', '.join(few)}."
     for system, coverage in found.report.coverage.items():
         for remark in coverage.remarks():
             yield f"{system}: {remark}."
