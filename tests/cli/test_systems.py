@@ -117,9 +117,10 @@ def test_documents_that_only_the_run_or_only_the_data_have_are_counted(run, tmp_
     data = three_documents(tmp_path)
     (tmp_path / "run.txt").write_text("7 Q0 x 1 9 t\n7 Q0 b 2 8 t\n7 Q0 c 3 7 t\n8 Q0 a 1 1 t\n")
     _, out, err = run("evaluate", tmp_path / "run.txt", "--data", data, "--metrics", "ndcg", "--json")
-    assert "run.txt: 2 documents not in the data, left out of the rankings\n" in err
-    assert "run.txt: 1 document of the data not retrieved, ranked last\n" in err
-    expected = rw.metrics.NDCG()(np.array([0, 1, 2]), np.array([1, 3, 2]), np.array([7, 7, 7]))
+    assert "run.txt: 1 query without judgements, left out\n" in err
+    assert "run.txt: 2 documents retrieved but not judged, irrelevant\n" in err
+    assert "run.txt: 1 judged document not retrieved, below the last rank\n" in err
+    expected = (1 / np.log2(3) + 3 / np.log2(4)) / (3 + 1 / np.log2(3))  # x, b, c; a is irrelevant anyway
     assert json.loads(out)["systems"][str(tmp_path / "run.txt")]["ndcg"] == pytest.approx(expected)
 
 
@@ -127,15 +128,27 @@ def test_a_run_of_other_documents_is_refused(refuse, tmp_path):
     data = three_documents(tmp_path)
     (tmp_path / "run.txt").write_text("7 Q0 D1 1 9 t\n")
     assert refuse("evaluate", tmp_path / "run.txt", "--data", data) == (
-        f"{tmp_path / 'run.txt'} retrieves no document of the data: its ids are like 'D1' in query '7', "
+        f"{tmp_path / 'run.txt'} retrieves no judged document: its ids are like 'D1' in query '7', "
         "those of the data like 'a' in query '7'."
     )
 
 
-def test_a_run_is_matched_by_query_and_document_in_any_order(tmp_path):
-    documents = Documents(np.zeros((4, 1)), [2, 1, 1, 2], document_ids=["a", "a", "b", "b"])
-    write_run(tmp_path / "run.txt", Run.of([1, 1, 2, 2], ["b", "a", "a", "b"], [1.0, 2.0, 3.0, 4.0]))
-    assert RunFile(tmp_path / "run.txt").scores(documents, None).tolist() == [3.0, 2.0, 1.0, 4.0]
+def test_a_run_is_matched_by_query_and_document_in_any_order(run, tmp_path):
+    (tmp_path / "data.txt").write_text(
+        "1 qid:2 1:0 #docid = a\n0 qid:1 1:0 #docid = a\n1 qid:1 1:0 #docid = b\n0 qid:2 1:0 #docid = b\n"
+    )
+    write_run(tmp_path / "run.txt", Run.of([1, 1, 2, 2], ["b", "a", "a", "b"], [2.0, 1.0, 3.0, 4.0]))
+    found = run(
+        "evaluate",
+        tmp_path / "run.txt",
+        "--data",
+        tmp_path / "data.txt",
+        "--metrics",
+        "p@1",
+        "--json",
+        "--per-query",
+    ).json
+    assert means(found, tmp_path / "run.txt") == {"p@1": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -191,7 +204,7 @@ def test_a_file_of_another_kind_is_refused(refuse, judged_file, tmp_path, conten
     path = tmp_path / "other"
     path.write_bytes(content)
     assert refuse("evaluate", path, "--data", judged_file) == (
-        f"{path} {start}; evaluate takes model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON) and "
+        f"{path} {start}; systems are model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON) and "
         "CatBoost (.cbm), files with one score per line, tables with the columns qid, docid, score, and TREC runs."
     )
 

@@ -1,0 +1,92 @@
+"""`rankwright compare`: systems of any kind, slices, pages, and what is refused."""
+
+import json
+
+import pytest
+
+from html_page import read_page
+from rankwright.models import FeatureScorer, save
+
+
+@pytest.fixture
+def systems(run, fold, model, tmp_path):
+    """Two models and the run of a third."""
+    for feature in (0, 1):
+        save(FeatureScorer(feature, 1, n_features=6, missing=0.0), tmp_path / f"feature{feature}.rw")
+    ranked = tmp_path / "second.run"
+    assert run("rank", tmp_path / "feature1.rw", "--data", fold / "test.txt", "--out", ranked).code == 0
+    return [model, tmp_path / "feature0.rw", ranked]
+
+
+def test_all_pairs(run, fold, systems):
+    code, out, _ = run("compare", *systems, "--data", fold / "test.txt", "--metrics", "ndcg@10")
+    assert code == 0
+    assert "ndcg@10" in out.splitlines()[0]
+    for title in ("p (Holm)", "detectable", "Wilcoxon", "randomisation"):
+        assert title in out
+    found = run("compare", *systems, "--data", fold / "test.txt", "--json").json
+    assert [len(found["pairs"][metric]) for metric in ("ndcg@10", "map")] == [3, 3]
+    assert found["correction"] == "holm"
+
+
+def test_a_baseline(run, refuse, fold, systems):
+    words = ("compare", *systems, "--data", fold / "test.txt", "--json", "--baseline")
+    found = run(*words, systems[1]).json
+    assert {pair["other"] for pair in found["pairs"]["map"]} == {str(systems[1])}
+    assert "There is no system 'none.rw' to be the baseline" in refuse(*words, "none.rw")
+
+
+def test_slices_by_a_column_of_a_table(run, refuse, fold, systems, tmp_path):
+    kinds = tmp_path / "kinds.csv"
+    queries = {line.split()[1][4:] for line in (fold / "test.txt").read_text().splitlines()}
+    rows = [f"{query},{'long' if place % 2 else 'short'}" for place, query in enumerate(sorted(queries))]
+    kinds.write_text("qid,kind\n" + "\n".join(rows))
+    words = ("compare", *systems[:2], "--data", fold / "test.txt", "--json", "--slices")
+    found = run(*words, "kind,difficulty", "--slice-file", kinds).json
+    by_kind, by_difficulty = found["slices"]["map"]
+    assert [(one["name"], one["queries"]) for one in by_kind["slices"]] == [("long", 6), ("short", 6)]
+    assert by_difficulty["by"] == "difficulty"
+    assert "--slice-file needs --slices" in refuse(*words[:-1], "--slice-file", kinds)
+    assert "no column 'color'" in refuse(*words, "color", "--slice-file", kinds)
+    kinds.write_text("qid,kind\n1,long\n1,short\n")
+    assert "more than one value in query 1" in refuse(*words, "kind", "--slice-file", kinds)
+
+
+def test_judgements_without_features(run, refuse, fold, systems, tmp_path):
+    judged = [line.split() for line in (fold / "test.txt").read_text().splitlines()]
+    qrels = tmp_path / "qrels.txt"
+    retrieved = [line.split() for line in systems[2].read_text().splitlines()]
+    documents = sorted({(one[0], one[2]) for one in retrieved})
+    assert len(documents) == len(judged)
+    qrels.write_text("".join(f"{query} 0 {document} {len(document) % 2}\n" for query, document in documents))
+    other = tmp_path / "first.run"
+    run("rank", systems[1], "--data", fold / "test.txt", "--out", other)
+    found = run("compare", systems[2], other, "--data", qrels, "--json").json
+    assert found["queries"] == 12
+    assert "is a model, which needs features" in refuse("compare", systems[0], other, "--data", qrels)
+
+
+def test_the_page(run, refuse, fold, systems, tmp_path):
+    page = tmp_path / "page.html"
+    words = ("compare", *systems, "--data", fold / "test.txt", "--slices", "relevant", "--report")
+    assert run(*words, page).code == 0
+    text = read_page(page).text
+    for title in ("Which differences are real?", "By number of relevant documents", "Query browser", "The data"):
+        assert title in text
+    assert "is an input of this command" in refuse(*words, systems[0])
+
+
+def test_one_system_is_refused(refuse, fold, model):
+    assert refuse("compare", model, "--data", fold / "test.txt") == (
+        "compare needs at least two systems; `evaluate` measures a single one."
+    )
+
+
+def test_runs_of_other_queries(run, refuse, fold, systems, tmp_path):
+    some = tmp_path / "some.run"
+    lines = systems[2].read_text().splitlines(keepends=True)
+    first = lines[0].split()[0]
+    some.write_text("".join(line for line in lines if line.split()[0] != first))
+    words = ("compare", systems[2], some, "--data", fold / "test.txt")
+    assert "has no document for 1 of 12 judged queries, and 11 are shared by all systems" in refuse(*words)
+    assert json.loads(run(*words, "--queries", "shared", "--json").out)["queries"] == 11
