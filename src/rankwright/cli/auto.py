@@ -21,7 +21,7 @@ from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
 from rankwright.cli.standings import standings_shown
 from rankwright.cli.train import ModelOption, exit_if_interrupted
 from rankwright.cli.tuning import INTERRUPTED
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, shown_p_value
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -248,7 +248,7 @@ def _row(one: MemberStanding) -> tuple[str, ...]:
 
 
 def _beside(what: str, rival: Rival) -> tuple[str, ...]:
-    return f"{what}, {rival.name}", f"{rival.value:.4f}", f"{rival.ahead:+z.4f}", f"{rival.p_value:.4f}"
+    return f"{what}, {rival.name}", f"{rival.value:.4f}", f"{rival.ahead:+z.4f}", shown_p_value(rival.p_value)
 
 
 def _cost(facts: dict[str, Any]) -> str:

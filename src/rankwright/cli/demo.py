@@ -13,6 +13,7 @@ from rankwright.cli.output import describe, note, say, show_json, show_table
 from rankwright.cli.pages import this_command
 from rankwright.cli.train import fit_with_progress
 from rankwright.cli.tuning import INTERRUPTED
+from rankwright.data.counted import said_p_value
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _show(measured: rw.Report) -> None:
     first = measured.systems[0]
     found = measured.compare(first, BASELINE, METRIC)
     say(
-        f"{first} against the best feature: {found.difference:+.4f} {METRIC} (p = {found.p_value:.4f}); "
+        f"{first} against the best feature: {found.difference:+.4f} {METRIC} ({said_p_value(found.p_value)}); "
         f"better on {found.better} queries, worse on {found.worse}."
     )
     note(measured.footnote())

@@ -24,6 +24,7 @@ from rankwright.cli.inputs import (
 )
 from rankwright.cli.output import note, note_coverage, show_json, show_table
 from rankwright.cli.reading import ReadOptions, reads_data
+from rankwright.data.counted import shown_p_value
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def _show(report: rw.Report) -> None:
             one["metric"],
             f"{one['difference']:+.4f}",
             "-" if isnan(one["interval"][0]) else "[{:+.4f}, {:+.4f}]".format(*one["interval"]),
-            f"{one['p_value']:.4f}",
+            shown_p_value(one["p_value"]),
             f"{one['better']:,}",
             f"{one['worse']:,}",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context
+from math import isnan
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,3 +25,13 @@ def listed(names: Iterable[str]) -> str:
 def rounded_up(number: float) -> str:
     """Return a number rounded up to two digits, as a limit that would do: "0.024" or "1300"."""
     return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(number))).normalize():f}"
+
+
+def shown_p_value(value: float) -> str:
+    """Return a p-value as a cell of a table: three digits, or a dash if it is unknown."""
+    return "-" if isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def said_p_value(value: float) -> str:
+    """Return a p-value as a part of a sentence, as in "p = 0.012"."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"

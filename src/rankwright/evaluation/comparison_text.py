@@ -7,7 +7,7 @@ from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
 from rankwright.data.aligned import aligned
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, said_p_value, shown_p_value
 from rankwright.evaluation.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def summary(found: SystemComparison, metric: str) -> str:
     if pair.equal == compared.n_queries:
         return f"{pair.one} and {pair.other} have the same {metric} on every query{_of_others(found, compared)}."
     p_value = pair.corrected[RANDOMISATION]
-    chance = f"p {'<' if p_value < 0.001 else '='} {max(p_value, 0.001):.3f}"
+    chance = said_p_value(p_value)
     holm = " (Holm)" if len(compared.pairs) > 1 else ""
     if p_value < 1.0 - found.level:
         result = f"{pair.one} beats {pair.other} by {pair.difference:.3f} {metric}, {chance}{holm}"
@@ -167,7 +167,7 @@ def pairs_table(found: SystemComparison, metric: str, pairs: Iterable[PairCompar
             _names(pair),
             f"{pair.difference:+.4f}",
             _interval(pair.interval, "+.4f"),
-            _p_value(pair.corrected[RANDOMISATION]),
+            shown_p_value(pair.corrected[RANDOMISATION]),
             *(f"{getattr(pair, name):,}" for name in counts),
             _number(pair.effect_size, "+.2f"),
             _number(pair.detectable, ".4f"),
@@ -181,7 +181,9 @@ def pairs_table(found: SystemComparison, metric: str, pairs: Iterable[PairCompar
 def tests_table(metric: str, pairs: Iterable[PairComparison]) -> TextTable:
     """Return the corrected p-values of all tests."""
     head = (f"{metric}: p (Holm)", *(NAMES_OF_TESTS[test] for test in TESTS))
-    return TextTable(head, [(_names(pair), *(_p_value(pair.corrected[test]) for test in TESTS)) for pair in pairs])
+    return TextTable(
+        head, [(_names(pair), *(shown_p_value(pair.corrected[test]) for test in TESTS)) for pair in pairs]
+    )
 
 
 def division_table(found: SystemComparison, metric: str, division: Division) -> TextTable:
@@ -193,7 +195,7 @@ def division_table(found: SystemComparison, metric: str, division: Division) -> 
     for one in division.slices:
         pair = one.compared.pairs.pair(leading.one, leading.other)
         means = (f"{one.compared.mean(system):.4f}" for system in systems)
-        p_value = _p_value(pair.corrected[RANDOMISATION])
+        p_value = shown_p_value(pair.corrected[RANDOMISATION])
         rows.append((one.name, f"{one.compared.n_queries:,}", *means, f"{pair.difference:+.4f}", p_value))
     return TextTable(head, rows)
 
@@ -205,10 +207,6 @@ def _names(pair: PairComparison) -> str:
 def _interval(interval: tuple[float, float], spec: str) -> str:
     low, high = interval
     return UNKNOWN if isnan(low) else f"[{low:{spec}}, {high:{spec}}]"
-
-
-def _p_value(value: float) -> str:
-    return UNKNOWN if isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _number(value: float, spec: str) -> str:

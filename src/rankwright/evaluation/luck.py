@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, said_p_value
 from rankwright.evaluation.expected import LEVEL, Rival, interval_of, without_nan
 from rankwright.evaluation.pairs import compare_values
 from rankwright.evaluation.trials import COMPLETE
@@ -77,7 +77,7 @@ class Correction:
         verdict = "beats" if ahead > 0 and p < 0.05 else "does not clearly beat"
         yield (
             f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} "
-            f"without luck, p = {p:.4f}."
+            f"without luck, {said_p_value(p)}."
         )
 
     def to_dict(self) -> dict[str, Any]:

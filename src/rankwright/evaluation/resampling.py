@@ -67,10 +67,9 @@ def sign_flip_p_values(
     rare = np.flatnonzero(further < FEWEST_FURTHER)
     step = max(1, BLOCK // n_queries)
     for start in range(0, len(rare), step):
-        pairs = rare[start : start + step]
-        p_values[pairs] = tail_p_values(
-            values[first[pairs]] - values[second[pairs]], random_state=random_state, rounding=ROUNDING * n_queries
-        )
+        these = rare[start : start + step]
+        differences = values[first[these]] - values[second[these]]
+        p_values[these] = tail_p_values(differences, random_state=random_state, rounding=ROUNDING * n_queries)
     return np.asarray(p_values, dtype=np.float64)
 
 

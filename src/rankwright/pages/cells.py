@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rankwright.data.counted import shown_p_value as in_digits
 from rankwright.pages.blocks import Cell
 
 UNKNOWN = "\N{EN DASH}"
@@ -18,7 +19,7 @@ def shown(value: float, form: str = ".4f") -> str:
 
 def shown_p_value(value: float) -> str:
     """Return a p-value with three digits, or a dash if it is unknown."""
-    return "< 0.001" if value < 0.001 else shown(value, ".3f")
+    return in_digits(value) if math.isfinite(value) else UNKNOWN
 
 
 def words(text: object, small: str = "") -> Cell:

@@ -12,13 +12,14 @@ import numpy as np
 
 from rankwright.arrays import sealed
 from rankwright.data.columns import listed
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, shown_p_value
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
 from rankwright.evaluation.folds import Division
 from rankwright.evaluation.measurement import checked_metrics
 from rankwright.evaluation.pairs import compare_values
+from rankwright.evaluation.significance import holm
 from rankwright.metrics import find_convention
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.fitted import name_of
@@ -86,8 +87,8 @@ class Ablation(Analysis):
                 row.name,
                 f"{row.value:.4f}",
                 Estimate(row.against_all.difference, *row.against_all.interval).spelled(signed=True),
-                f"{row.against_all.p_value:.4f}",
-                f"{row.p_holm:.4f}",
+                shown_p_value(row.against_all.p_value),
+                shown_p_value(row.p_holm),
             )
             for row in self.rows
         ]
@@ -271,19 +272,11 @@ def _result(
 ) -> Ablation:
     whole = values[WHOLE]
     compared = {name: compare_values(values[name], whole) for name in groups}
-    corrected = dict(zip(groups, _holm([one.p_value for one in compared.values()]), strict=True))
+    p_values = np.array([one.p_value for one in compared.values()])
+    corrected = dict(zip(groups, holm(p_values).tolist(), strict=True))
     rows = [
         AblationRow(name, columns, mean_over_queries(values[name]), compared[name], corrected[name])
         for name, columns in groups.items()
     ]
     rows.sort(key=lambda row: row.against_all.difference, reverse=how == "only")
     return Ablation(ranker, metric, how, mean_over_queries(whole), tuple(rows), len(whole))
-
-
-def _holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected by Holm's method: the chance of any false finding stays below each of them."""
-    order = np.argsort(p_values, kind="stable")
-    factors = np.arange(len(p_values), 0, -1)
-    corrected = np.empty(len(p_values))
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(np.asarray(p_values)[order] * factors))
-    return [float(one) for one in corrected]

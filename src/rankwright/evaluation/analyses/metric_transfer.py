@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankwright.data.counted import counted
+from rankwright.data.counted import counted, shown_p_value
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fold
@@ -63,7 +63,7 @@ class MetricTransfer(Analysis):
 
     def _row(self, trained: str, measured: str) -> tuple[str, ...]:
         own = self.against_own.get((trained, measured))
-        beside = ("", "") if own is None else (_spelled(own), f"{own.p_value:.4f}")
+        beside = ("", "") if own is None else (_spelled(own), shown_p_value(own.p_value))
         key = trained, measured
         return (trained, measured, f"{self.train[key]:.4f}", f"{self.test[key]:.4f}", *beside)
 
