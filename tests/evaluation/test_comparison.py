@@ -85,6 +85,11 @@ def test_holm_as_its_steps_read(p_values):
     np.testing.assert_array_equal(holm(p_values), expected)
 
 
+def test_holm_by_hand():
+    assert holm(np.array([0.01, 0.04, 0.03])) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm(np.array([0.5, 0.9])) == pytest.approx([1.0, 1.0])
+
+
 def test_p_values_are_corrected_for_all_pairs():
     values = np.random.default_rng(0).random((5, 30))
     found = compare_report(report_of(values))

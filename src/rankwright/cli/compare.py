@@ -22,6 +22,39 @@ from rankwright.cli.pages import ReportOption, check_report, this_command
 from rankwright.cli.reading import TABLES, ReadOptions, reads_data
 from rankwright.errors import InputError
 
+BaselineOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        help="The system that all others are compared with; by default all pairs are compared.",
+    ),
+]
+SlicesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--slices",
+        metavar="LIST",
+        help="Compare slices of the queries too, by these properties: documents, relevant (their numbers), "
+        "difficulty (mean over systems), or columns with one value per query.",
+    ),
+]
+SliceFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--slice-file",
+        metavar="FILE",
+        help="Table with a column qid and the columns that --slices names; by default the data.",
+    ),
+]
+LevelOption = Annotated[
+    float,
+    typer.Option("--level", metavar="FRACTION", help="Level of intervals; p below 1 - level is significant."),
+]
+RandomStateOption = Annotated[
+    int, typer.Option("--random-state", min=0, metavar="N", help="Seed of bootstrap samples and sign flips.")
+]
+
 
 @reads_data
 def compare(
@@ -30,39 +63,12 @@ def compare(
     reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
-    baseline: Annotated[
-        Path | None,
-        typer.Option(
-            "--baseline",
-            metavar="FILE",
-            help="The system that all others are compared with; by default all pairs are compared.",
-        ),
-    ] = None,
-    slices: Annotated[
-        str | None,
-        typer.Option(
-            "--slices",
-            metavar="LIST",
-            help="Compare slices of the queries too, by these properties: documents, relevant (their numbers), "
-            "difficulty (mean over systems), or columns with one value per query.",
-        ),
-    ] = None,
-    slice_file: Annotated[
-        Path | None,
-        typer.Option(
-            "--slice-file",
-            metavar="FILE",
-            help="Table with a column qid and the columns that --slices names; by default the data.",
-        ),
-    ] = None,
+    baseline: BaselineOption = None,
+    slices: SlicesOption = None,
+    slice_file: SliceFileOption = None,
     queries: QueriesOption = None,
-    level: Annotated[
-        float,
-        typer.Option("--level", metavar="FRACTION", help="Level of intervals; p below 1 - level is significant."),
-    ] = 0.95,
-    random_state: Annotated[
-        int, typer.Option("--random-state", min=0, metavar="N", help="Seed of bootstrap samples and sign flips.")
-    ] = 0,
+    level: LevelOption = 0.95,
+    random_state: RandomStateOption = 0,
     report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,

@@ -6,7 +6,7 @@ import pytest
 import rankwright as rw
 from rankers.test_lambdamart import judged
 from rankwright.errors import InputError
-from rankwright.evaluation.analyses.ablation import _holm, count_ablation_fits, feature_groups
+from rankwright.evaluation.analyses.ablation import count_ablation_fits, feature_groups
 from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
 from rankwright.evaluation.analyses.learning_curve import count_learning_fits
 from rankwright.evaluation.folds import Division
@@ -192,10 +192,6 @@ class TestAblation:
         groups = feature_groups(data, None)
         assert {name: len(columns) for name, columns in groups.items()} == {"colour": 3, "size": 1}
         assert feature_groups(data, ["colour", 3]) == {"colour": groups["colour"], data.feature_names[3]: (3,)}
-
-    def test_holm_by_hand(self):
-        assert _holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-        assert _holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
 
     @pytest.mark.parametrize(
         ("options", "sentence"),
