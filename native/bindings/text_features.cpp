@@ -306,6 +306,33 @@ nb::ndarray<nb::numpy, std::int64_t> documents_with(const std::vector<const Boun
 }  // namespace
 
 void bind_text_features(nb::module_& m) {
+    nb::enum_<TextFeature>(m, "TextFeature")
+        .value("frequency", TextFeature::frequency)
+        .value("log_frequency", TextFeature::log_frequency)
+        .value("normalised_frequency", TextFeature::normalised_frequency)
+        .value("log_normalised_frequency", TextFeature::log_normalised_frequency)
+        .value("idf", TextFeature::idf)
+        .value("icf", TextFeature::icf)
+        .value("tf_idf", TextFeature::tf_idf)
+        .value("normalised_tf_idf", TextFeature::normalised_tf_idf)
+        .value("log_tf_idf", TextFeature::log_tf_idf)
+        .value("log_tf_icf", TextFeature::log_tf_icf)
+        .value("length", TextFeature::length)
+        .value("bm25", TextFeature::bm25)
+        .value("log_bm25", TextFeature::log_bm25)
+        .value("dirichlet", TextFeature::dirichlet)
+        .value("jelinek_mercer", TextFeature::jelinek_mercer)
+        .value("absolute_discounting", TextFeature::absolute_discounting)
+        .value("cosine", TextFeature::cosine)
+        .value("matched_words", TextFeature::matched_words)
+        .value("matched_fraction", TextFeature::matched_fraction)
+        .value("minimal_span", TextFeature::minimal_span)
+        .value("span_density", TextFeature::span_density)
+        .value("closest_pair", TextFeature::closest_pair)
+        .value("pair_closeness", TextFeature::pair_closeness)
+        .value("ordered_pairs", TextFeature::ordered_pairs)
+        .value("phrases", TextFeature::phrases)
+        .value("query_length", TextFeature::query_length);
     m.def("text_features", &features, nb::arg("postings"), nb::arg("terms"), nb::arg("distinct"), nb::arg("norms"),
           nb::arg("n_documents"), nb::arg("total_lengths"), nb::arg("document_frequencies"),
           nb::arg("collection_frequencies"), nb::arg("weights"), nb::arg("scales"), nb::arg("starts"),
