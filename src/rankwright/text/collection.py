@@ -51,6 +51,12 @@ class Collection:
         segment, place = self.place_of(number)
         return segment.ids[place]
 
+    def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the ids of documents."""
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(numbers)
+        return [self.id_of(number) for number in numbers.tolist()]
+
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents, -1 for unknown and removed ones."""
         numbers = np.full(len(ids), -1, np.int64)

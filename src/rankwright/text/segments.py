@@ -58,6 +58,12 @@ class TextColumn:
         begin, end = int(self.places[number]), int(self.places[number + 1])
         return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
 
+    def take(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the texts of these numbers."""
+        content = memoryview(self.bytes)
+        begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
+        return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentField:
