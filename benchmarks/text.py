@@ -235,7 +235,7 @@ def main() -> None:
         )
     own = report["rankwright"]
     print(
-        f"features of {N_FOUND} candidates of one query, one thread: {own['features_mean'] * 1e3:.2f} ms in the mean, "
+        f"features of {N_FOUND} candidates of one query, one thread: mean {own['features_mean'] * 1e3:.2f} ms, "
         f"99% below {own['features_p99'] * 1e3:.2f} ms; the first query {own['features_first'] * 1e3:.0f} ms"
     )
 

@@ -45,5 +45,5 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
 @pytest.mark.parametrize("path", [path for path in ARTEFACTS if path not in FEATURES], ids=lambda path: path.stem)
 def test_an_old_model_of_text_loads_and_scores_as_it_did(path):
     expected = json.loads(path.with_suffix(".json").read_text())
-    assert (make.QUERY, make.TEXTS) == (expected["query"], expected["texts"])
+    assert (expected["query"], expected["texts"]) == (make.QUERY, make.TEXTS)
     assert make.text_scores(load(path)) == pytest.approx(expected["scores"], rel=1e-12)

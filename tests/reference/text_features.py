@@ -100,9 +100,8 @@ class Scope:
         return max(d[w] - delta, 0) / d.total() + delta * len(d) / d.total() * p
 
     def cosine(self, d):
-        q = {
-            w: (1 + math.log(k)) * math.log(self.N / self.n(w)) for w, k in Counter(self.query).items() if self.n(w)
-        }
+        counts = {w: k for w, k in Counter(self.query).items() if self.n(w)}
+        q = {w: (1 + math.log(k)) * math.log(self.N / self.n(w)) for w, k in counts.items()}
         v = {w: 1 + math.log(c) for w, c in d.items()}
         norms = math.hypot(*q.values()) * math.hypot(*v.values())
         return sum(weight * v.get(w, 0.0) for w, weight in q.items()) / norms if norms else 0.0

@@ -151,9 +151,7 @@ def test_columns_come_from_tables(index, tmp_path, kind):
         index, {"q": "sea"}, {"q": ["a", "b", "c"]}
     )
     assert found.feature_names == ("query length", "rank", "votes")
-    np.testing.assert_array_equal(
-        found.X[:, 1:], np.array([[0.5, 3], [np.nan, 4], [np.nan, np.nan]], np.float32)
-    )
+    np.testing.assert_array_equal(found.X[:, 1:], np.array([[0.5, 3], [np.nan, 4], [np.nan, np.nan]], np.float32))
 
 
 def test_a_table_may_have_queries(index):
@@ -246,7 +244,7 @@ def test_subsets_keep_their_text(index):
 
 def test_state_is_json(index):
     columns = {"price": {"a": 3}, "clicks": {("q", "b"): 7}}
-    functions = {"one": lambda query, document: 1}
+    functions = {"one": lambda *_: 1}
     made = FeatureSet(["tf", "body: cosine"], fields=["body"], columns=columns, functions=functions, **MODELS)
     state = json.loads(json.dumps(made.state()))
     again = FeatureSet.from_state(state, functions=functions)
@@ -279,7 +277,7 @@ def test_what_cannot_be_understood_is_refused(index):
         (lambda: FeatureSet(columns=pd.DataFrame({"id": ["a", "a"], "x": [1, 2]})), "two numbers for 'a'"),
         (lambda: FeatureSet(functions={"x": 3}), "functions must be"),
         (
-            lambda: FeatureSet(functions={"x": lambda q, d: "many"}).documents(index, queries, lists),
+            lambda: FeatureSet(functions={"x": lambda *_: "many"}).documents(index, queries, lists),
             "'x' must return a number",
         ),
         (lambda: FeatureSet().documents(index, ["sea"], lists), "queries must be Queries"),

@@ -1,4 +1,4 @@
-"""Language models for retrieval (Ponte and Croft 1998; Zhai and Lafferty 2004) with tuned smoothing, as a ranker."""
+"""Language models for retrieval with tuned smoothing (Zhai and Lafferty 2004), as a ranker."""
 
 from __future__ import annotations
 

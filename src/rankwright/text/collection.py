@@ -104,7 +104,7 @@ class Collection:
     ) -> Doubles:
         """Return the scores of given documents, by number, for queries given as terms: those that `search` gives.
 
-        The scores of all queries stand one after another. A document without any term of the query has a score too.
+        The scores of all queries stand one after another. Documents without any term of the query have one too.
         """
         offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
         prepared = self._prepared(queries, model, weights)

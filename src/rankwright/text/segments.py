@@ -60,7 +60,7 @@ class TextColumn:
 
     def take(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the texts of these numbers."""
-        content = memoryview(self.bytes)
+        content = self.bytes.data
         begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
         return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
 
