@@ -1,9 +1,9 @@
 """Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
-`reading` (what all verbs that read data share), `familiar` (names of other libraries), `text-features`, or one of
-`DOCUMENTED`, whose docstring has the text. Everything comes from the source, so a page cannot differ from the program:
-`tests/test_docs.py` compares them.
+`reading` (what all verbs that read data share), `familiar` (names of other libraries), `text-features`, or one
+of `DOCUMENTED`, whose docstring has the text. Everything comes from the source, so a page cannot differ from the
+program: `tests/test_docs.py` compares them.
 """
 
 from __future__ import annotations
