@@ -126,8 +126,8 @@ class Collection:
             self._scopes[places] = Scopes(self.segments, places)
         return self._scopes[places]
 
-    def _distinct(self, fields: Sequence[int]) -> list[NDArray[np.uint32]]:
-        return [np.stack([segment.vocabulary((field,)).distinct for field in fields]) for segment in self.segments]
+    def _distinct(self, fields: Sequence[int]) -> list[list[NDArray[np.uint32]]]:
+        return [[segment.vocabulary((field,)).distinct for field in fields] for segment in self.segments]
 
     def _prepared(
         self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]

@@ -82,7 +82,7 @@ class Vocabulary(NamedTuple):
     """For each document the number of its distinct terms, and the norm of (1 + log frequency) over its terms."""
 
     distinct: NDArray[np.uint32]
-    norms: NDArray[np.float64]
+    norms: NDArray[np.float32]
 
 
 class Segment:
