@@ -5,7 +5,9 @@ from .coverage import known_judgements as known_judgements
 from .documents import Collection as Collection
 from .documents import TextDocument as TextDocument
 from .documents import read_documents as read_documents
+from .feature_set import FeatureSet as FeatureSet
 from .index import Index as Index
+from .judged_features import JudgedFeatures as JudgedFeatures
 from .judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
 from .judgements import read_judgements as read_judgements
 from .ltr_log import read_ltr_log as read_ltr_log
@@ -13,6 +15,9 @@ from .queries import Queries as Queries
 from .queries import read_queries as read_queries
 from .results import Results as Results
 from .retrieval import BM25 as BM25
+from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import Dirichlet as Dirichlet
 from .retrieval import JelinekMercer as JelinekMercer
 from .solr import read_solr_features as read_solr_features
+from .text_documents import TextDocuments as TextDocuments
+from .text_documents import TextRankingData as TextRankingData

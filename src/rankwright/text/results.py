@@ -36,7 +36,7 @@ class Results:
     @property
     def ids(self) -> list[str]:
         """The ids of the documents."""
-        return [self._collection.id_of(number) for number in self.numbers.tolist()]
+        return self._collection.ids_of(self.numbers)
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:.4g}" for name, score in [*zip(self.ids[:3], self.scores, strict=False)])
