@@ -35,6 +35,11 @@ def ndcg(random: Generator, shape: tuple[int, int]) -> Doubles:
     return random.beta(1.3, 1.6, shape)
 
 
+def first(random: Generator, shape: tuple[int, int]) -> Doubles:
+    """Return 0 and 1, as P@1 of a hard collection."""
+    return random.binomial(1, 0.15, shape).astype(np.float64)
+
+
 def precision(random: Generator, shape: tuple[int, int]) -> Doubles:
     """Return multiples of 1/5, as P@5."""
     return random.binomial(5, random.beta(1.5, 1.5, shape)) / 5.0
@@ -50,7 +55,13 @@ def hard(random: Generator, shape: tuple[int, int]) -> Doubles:
     return random.beta(0.5, 2.5, shape)
 
 
-DRAWS: dict[str, Draw] = {"NDCG": ndcg, "P@5": precision, "reciprocal rank": reciprocal, "hard queries": hard}
+DRAWS: dict[str, Draw] = {
+    "NDCG": ndcg,
+    "P@5": precision,
+    "P@1 of hard queries": first,
+    "reciprocal rank": reciprocal,
+    "hard queries": hard,
+}
 
 
 def main() -> None:

@@ -166,6 +166,51 @@ def test_queries_without_a_value_are_left_out_and_said():
     assert "1 query without a value of ndcg@10 left out." in str(found)
 
 
+def test_detectable_differences_hold_after_the_correction():
+    """Ten systems, of which one is ahead by what the queries can show: found 80 times in 100 or more."""
+    random = np.random.default_rng(1)
+    effect = float(detectable_effect(40, level=1 - 0.05 / 45))
+    found = 0
+    for _ in range(300):
+        values = random.normal(0, 1 / np.sqrt(2), (10, 40))
+        values[0] += effect
+        pairs = compare_pairs(list("abcdefghij"), values, *np.triu_indices(10, 1), level=0.95, random_state=0)
+        found += pairs.pair("a", "b").corrected["t"] < 0.05
+    assert 0.75 < found / 300 < 0.92
+
+
+def test_slices_by_difficulty_are_not_tested():
+    """They are chosen by the outcome: systems of different spread would differ in some slice without any reason."""
+    found = rw.compare(
+        {"a": judged_data().X[:, 0], "b": judged_data().X[:, 1]}, judged_data(), slices="difficulty"
+    )
+    for one in found.slices()[0].slices:
+        assert not one.tested
+        assert all(math.isnan(p) for p in one.compared.pairs.at(0).p_values.values())
+    assert "Slices by difficulty are not tested" in str(found)
+
+
+def test_equal_differences_tell_nothing_of_their_error():
+    pair = compare_report(report_of([[0.5, 0.25, 0.75], [0.4, 0.15, 0.65]])).pairs()[0]
+    assert math.isnan(pair.p_values["t"])
+    assert math.isnan(pair.interval[0])
+
+
+def test_a_model_beside_a_run_of_unjudged_documents_is_said_to_be_favoured():
+    judgements = Judgements.of(["1", "1"], ["a", "b"], [1, 0])
+    run = Run.of(["1", "1"], ["x", "a"], [2.0, 1.0])
+    report = rw.evaluate({"model": [1.0, 0.0], "run": run}, judgements)
+    assert "model ranks judged documents only, but run also retrieves others" in report.remarks()[-1]
+    assert report.to_dict()["coverage"]["run"]["n_unjudged_documents"] == 1
+
+
+def test_runs_and_judgements_are_measured_by_trec_eval():
+    judgements = Judgements.of(["1", "1"], ["a", "b"], [2, 1])
+    run = Run.of(["1", "1"], ["b", "a"], [2.0, 1.0])
+    assert rw.evaluate({"run": run}, judgements).convention == "trec"
+    assert rw.evaluate({"scores": [1.0, 2.0]}, judgements).convention == "standard"
+
+
 def test_slices():
     data = judged_data()
     systems = {"good": data.X[:, 0], "bad": data.X[:, 1]}
@@ -248,7 +293,9 @@ def test_runs_over_different_queries_say_how_many_are_shared():
     with pytest.raises(InputError, match="some has no document for 2 of 6 judged queries, and 4 are shared"):
         rw.compare(runs, judgements)
     assert rw.compare(runs, judgements, queries="shared").by().n_queries == 4
-    assert rw.compare(runs, judgements, queries="judged").by().n_queries == 6
+    found = rw.compare(runs, judgements, queries="judged")
+    assert found.by().n_queries == 6
+    assert "some: 2 judged queries without a document, counted as 0." in str(found)
 
 
 def test_many_pairs_are_those_of_each_pair_alone():

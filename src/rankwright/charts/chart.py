@@ -32,10 +32,13 @@ class Chart:
         The complete specification; it refers to no other file.
     description
         The alternative text: what the chart shows, for those who cannot see it.
+    notes
+        What is not drawn, in sentences; they are in the description too.
     """
 
     spec: dict[str, Any] = field(compare=False)
     description: str
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Chart({self.description!r})"

@@ -125,4 +125,5 @@ def finished(
     drawn = altair().layer(*layers).properties(description=whole, **properties)
     spec: dict[str, Any] = drawn.to_dict()
     spec.pop("config", None)  # of altair's own theme
-    return Chart({**spec, "datasets": {name: list(records) for name, records in datasets.items()}}, whole)
+    complete = {**spec, "datasets": {name: list(records) for name, records in datasets.items()}}
+    return Chart(complete, whole, tuple(filter(None, notes)))

@@ -9,12 +9,12 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.inputs import (
-    ConventionOption,
     JobsOption,
     JsonFlag,
     JudgedOption,
     MetricsOption,
     QueriesOption,
+    RunConventionOption,
     SystemFiles,
 )
 from rankwright.cli.output import note, note_coverage, say, show_json, show_table
@@ -62,7 +62,7 @@ def compare(
     data: JudgedOption,
     reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
-    convention: ConventionOption = "standard",
+    convention: RunConventionOption = None,
     baseline: BaselineOption = None,
     slices: SlicesOption = None,
     slice_file: SliceFileOption = None,

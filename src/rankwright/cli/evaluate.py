@@ -12,12 +12,12 @@ import typer
 import rankwright as rw
 from rankwright.cli.inputs import (
     PICTURES,
-    ConventionOption,
     JobsOption,
     JsonFlag,
     JudgedOption,
     MetricsOption,
     QueriesOption,
+    RunConventionOption,
     SystemFiles,
     checked_picture,
     numbers,
@@ -37,7 +37,7 @@ def evaluate(
     data: JudgedOption,
     reading: ReadOptions,
     metrics: MetricsOption = "ndcg@10,map",
-    convention: ConventionOption = "standard",
+    convention: RunConventionOption = None,
     queries: QueriesOption = None,
     rounds: Annotated[
         str | None,

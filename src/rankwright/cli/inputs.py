@@ -49,6 +49,16 @@ ConventionOption = Annotated[
         autocompletion=complete_convention,
     ),
 ]
+RunConventionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--convention",
+        metavar="NAME",
+        help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}. By default trec for runs "
+        "and TREC judgements, otherwise standard.",
+        autocompletion=complete_convention,
+    ),
+]
 QueriesOption = Annotated[
     str | None,
     typer.Option(
@@ -122,10 +132,10 @@ def numbers(option: str, text: str) -> list[int]:
 
 
 def require_distinct(models: Sequence[Path]) -> None:
-    """Refuse a model that is given twice."""
+    """Refuse a file that is given twice."""
     for place, path in enumerate(models):
         if path in models[:place]:
-            raise InputError(f"The model {path} is given twice.")
+            raise InputError(f"{path} is given twice.")
 
 
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:

@@ -88,9 +88,8 @@ def note(sentence: str) -> None:
 
 def note_coverage(report: Report) -> None:
     """Print what only a run or only the judgements hold."""
-    for system, coverage in report.coverage.items():
-        for remark in coverage.remarks():
-            note(f"{system}: {remark}")
+    for remark in report.remarks():
+        note(remark)
 
 
 def problem(sentence: str) -> None:

@@ -41,13 +41,14 @@ def browser_section(
     Parameters
     ----------
     systems
-        Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept.
+        Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept. Documents with the
+        score minus infinity were not retrieved.
     report
         Their evaluation on these queries, and perhaps on others.
     data
         The judged documents.
     """
-    kept = [name for name in report.systems if name in systems][:MOST_SYSTEMS]
+    kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
     places = {str(query): place for place, query in enumerate(report.queries)}
     order = [places[str(query)] for query in data.groups.ids]
     values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
@@ -90,6 +91,11 @@ class _SystemLists:
 
     def __init__(self, scores: Doubles, ranks: NDArray[np.int64], causes: Mapping[int, Sequence[Moved]]) -> None:
         self.scores, self.ranks, self.causes = scores, ranks, causes
+
+    def ranks_of(self, rows: NDArray[np.int64]) -> list[int | None]:
+        """Return the ranks of documents, None for those that were not retrieved."""
+        pairs = zip(self.ranks[rows].tolist(), self.scores[rows].tolist(), strict=True)
+        return [None if score == -np.inf else rank for rank, score in pairs]
 
     @classmethod
     def of(cls, system: Any, part: RankingData, threads: int) -> _SystemLists:
@@ -158,12 +164,12 @@ def _browsed(
         n_relevant=int((labels[rows] > 0).sum()),
         documents=[names[row] for row in kept],
         labels=labels[kept].tolist(),
-        ranks=[one.ranks[kept].tolist() for one in lists],
+        ranks=[one.ranks_of(kept) for one in lists],
         lists=[
             [
                 Listed(number_of[row], float(one.scores[row]), one.causes.get(row, ()))
                 for row in rows[np.argsort(one.ranks[rows])][:LONGEST_LIST].tolist()
-                if one.scores[row] > -np.inf  # a run did not retrieve the document
+                if one.scores[row] > -np.inf
             ]
             for one in lists
         ],

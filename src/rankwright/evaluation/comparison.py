@@ -33,7 +33,7 @@ def compare(
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
-    convention: str | Convention = "standard",
+    convention: str | Convention | None = None,
     baseline: str | None = None,
     slices: str | Sequence[str] | Mapping[str, Any] = (),
     queries: str | None = None,
@@ -136,14 +136,15 @@ class _Task:
 
     def division(self, by: str, column: NDArray[Any] | None, values: Doubles) -> Division:
         """Compare the systems on the slices of the queries by one of their properties."""
-        complete = _have_values(values)
+        complete, is_outcome = _have_values(values), column is None
         if column is None:
             column = values.mean(axis=0)
         parts = []
         for one in divided(column):
             queries = one.queries[complete[one.queries]]
             if len(queries):
-                tested = len(queries) >= FEWEST_QUERIES
+                # Slices by the values themselves differ by construction, even without any difference.
+                tested = len(queries) >= FEWEST_QUERIES and not is_outcome
                 parts.append(SliceComparison(one.name, self.compared(values, queries, tested=tested), tested))
         corrected = corrected_together([one.compared.pairs for one in parts])
         slices = [

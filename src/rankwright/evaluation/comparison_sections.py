@@ -14,8 +14,8 @@ from rankwright.evaluation.comparison_text import (
     shown_pairs,
 )
 from rankwright.evaluation.significance import RANDOMISATION, TESTS
-from rankwright.evaluation.slices import FEWEST_QUERIES
-from rankwright.pages import Cell, Column, Figure, Note, Section, Table
+from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
+from rankwright.pages import Cell, Column, Figure, Note, Section, Table, Text
 from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
 
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ def _mean(compared: Compared, system: str) -> Cell:
 
 def _differences(found: SystemComparison, metric: str) -> Section:
     pairs = shown_pairs(found, metric)
-    blocks: list[Block] = []
+    others = [one for one in found.metrics if one != metric]
+    blocks: list[Block] = [Text(found.summary(one)) for one in others]
+    if others:
+        blocks.append(Note(f"All that follows is measured by {metric}."))
     if len(found.systems) > 2:
         reference = found.baseline or f"the best system, {found.by(metric).ranked()[0]}"
         caption = f"Differences from {reference}, with their {in_percent(found.level)} intervals."
@@ -108,8 +111,8 @@ def _sizes(found: SystemComparison, metric: str, pairs: Sequence[PairComparison]
     columns = [Column("pair", is_text=True), *map(Column, (*titles, "detectable", "queries needed"))]
     rows = [_size(pair) for pair in pairs]
     caption = (
-        f"Small: {in_percent(found.level)} interval of the difference. p: paired randomisation test, corrected "
-        "for the number of pairs by Holm's method. Better, equal, worse: numbers of queries."
+        f"Small: {in_percent(found.level)} interval of the difference alone. p: paired randomisation test, "
+        "corrected for the number of pairs by Holm's method. Better, equal, worse: numbers of queries."
     )
     return Table(columns, rows, caption)
 
@@ -134,8 +137,8 @@ def _name(pair: PairComparison) -> Cell:
 def _what_sizes_mean(found: SystemComparison) -> str:
     return (
         "Effect size: Cohen's d, the mean of the queries' differences divided by their standard deviation. "
-        f"Detectable: the difference that so many queries show at p < {1 - found.level:.2g} with probability 0.8. "
-        "Queries needed: how many would show the observed difference with probability 0.8."
+        f"Detectable: the difference that so many queries show at p < {1 - found.level:.2g}, corrected for the "
+        "number of pairs, with probability 0.8. Queries needed: how many would show the observed difference."
     )
 
 
@@ -166,7 +169,9 @@ def _division(found: SystemComparison, metric: str, division: Division) -> Secti
         pair = one.compared.pairs.pair(leading.one, leading.other)
         rows.append((words(one.name), number(one.compared.n_queries, ","), *_size(pair)[1:6]))
     about = (
-        "p-values are corrected for the number of pairs and slices; slices of less than "
+        f"Slices by difficulty are not tested: they are chosen by {metric} itself."
+        if division.by == DIFFICULTY
+        else "p-values are corrected for the number of pairs and slices; slices of less than "
         f"{FEWEST_QUERIES} queries are not tested."
     )
     blocks.append(Table([Column("slice", is_text=True), *map(Column, titles)], rows, about))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from rankwright.data.aligned import aligned
 from rankwright.data.counted import counted, said_p_value, shown_p_value
 from rankwright.evaluation.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
+from rankwright.evaluation.slices import DIFFICULTY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -76,8 +77,8 @@ def _of_others(found: SystemComparison, compared: Compared) -> str:
     certain = [one for one in against if one.corrected[RANDOMISATION] < 1.0 - found.level]
     ahead, behind = (sum(sign * one.difference > 0 for one in certain) for sign in (1, -1))
     if found.baseline is None:
-        return f"; it beats {behind:,} of {len(against):,} systems significantly" if behind else ""
-    return f"; of {len(against):,} systems, {ahead:,} beat {reference} significantly and {behind:,} are behind it"
+        return f"; {reference} beats {behind:,} of {len(against):,} systems significantly" if behind else ""
+    return f"; of {len(against):,} systems, {ahead:,} significantly ahead of {reference}, {behind:,} behind it"
 
 
 def as_text(found: SystemComparison) -> str:
@@ -103,15 +104,18 @@ def remarks(found: SystemComparison) -> Iterator[str]:
     """Yield what a reader of the tables should know."""
     percent = in_percent(found.level)
     yield (
-        f"Intervals of {percent}: bootstrap for means, paired t for differences. p-values are corrected for the "
-        "number of pairs (Holm). d: Cohen's effect size. detectable: the difference that these queries show with "
-        "probability 0.8; needed: the queries that show the observed difference with probability 0.8."
+        f"Intervals of {percent}, each for itself: bootstrap for means, paired t for differences. p-values are "
+        "corrected for the number of pairs (Holm). d: Cohen's effect size. detectable: the difference that these "
+        "queries show with probability 0.8 after the correction; needed: the queries for the observed one."
     )
     for metric in found.metrics:
         hidden = len(found.by(metric).pairs) - len(shown_pairs(found, metric))
         if hidden:
             yield f"{counted(hidden, 'more pair')} by {metric} not shown here, but in the JSON."
         for division in found.slices(metric):
+            if division.by == DIFFICULTY:
+                yield f"Slices by difficulty are not tested: they are chosen by {metric} itself."
+                continue
             few = [one.name for one in division.slices if not one.tested]
             if few:
                 yield f"Too few queries to test {metric} by {division.meaning}: {', '.join(few)}."
@@ -123,9 +127,7 @@ def remarks_on(found: SystemComparison) -> Iterator[str]:
     for metric in found.metrics:
         if found.left_out(metric):
             yield f"{counted(found.left_out(metric), 'query')} without a value of {metric} left out."
-    for system, coverage in found.report.coverage.items():
-        for remark in coverage.remarks():
-            yield f"{system}: {remark}."
+    yield from (f"{remark}." for remark in found.report.remarks())
 
 
 def means_table(found: SystemComparison) -> TextTable:

@@ -155,8 +155,8 @@ def measured_queries(runs: Mapping[str, JudgedRun], n_queries: int, which: str |
     if which is None:
         raise InputError(
             f"The systems have different queries: {_missing(runs, n_queries)}, and {shared.sum():,} are shared by "
-            "all systems; choose 'shared' for queries to measure those only, or 'judged' to count a query that a "
-            "run lacks as 0."
+            "all systems; queries='shared' (--queries shared) measures those only, queries='judged' (--queries "
+            "judged) counts a query that a run lacks as 0."
         )
     return shared
 

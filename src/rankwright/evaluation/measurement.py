@@ -40,7 +40,7 @@ def evaluate(
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
-    convention: str | Convention = "standard",
+    convention: str | Convention | None = None,
     queries: str | None = None,
     n_jobs: int | None = None,
 ) -> Report:
@@ -58,14 +58,14 @@ def evaluate(
         `"ndcg@10,map"`.
     convention
         The tool whose definitions of the metrics to use: `standard`, `letor3`, `letor4`, `trec`, `lightgbm` or
-        `sklearn`.
+        `sklearn`. By default `trec` if all systems are runs and the data are judgements, otherwise `standard`.
     queries
         What to do if a run has no document for some judged queries: `shared` measures the queries that all systems
         have, `judged` measures all, and such a query counts as 0. By default it is an error.
     """
-    counting = _convention(convention)
     judged = judged_documents(data)
     named = named_systems(systems)
+    counting = _convention(convention, named, judged)
     asked = checked_metrics(metrics, counting)
     values: dict[tuple[str, str], Doubles] = {}
     runs: dict[str, JudgedRun] = {}
@@ -168,8 +168,13 @@ def _labels(judged: RankingData | Judgements) -> Doubles:
     return judged.labels if isinstance(judged, Judgements) else judged.y
 
 
-def _convention(one: str | Convention) -> Convention:
-    return find_convention(one) if isinstance(one, str) else one
+def _convention(
+    given: str | Convention | None, named: Mapping[str, Any], judged: RankingData | Judgements
+) -> Convention:
+    if given is None:
+        are_runs = isinstance(judged, Judgements) and all(isinstance(one, Run) for one in named.values())
+        return find_convention("trec" if are_runs else "standard")
+    return find_convention(given) if isinstance(given, str) else given
 
 
 def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:

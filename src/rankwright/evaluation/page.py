@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.data.trec import Judgements
 from rankwright.evaluation.browsing import browser_section
+from rankwright.evaluation.comparison_text import leading_pair
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
 from rankwright.evaluation.report import Report
@@ -71,11 +72,15 @@ def _detailed_sections(
     n_jobs: int | None,
 ) -> list[Section]:
     """Return the query browser, features and model card of the best model, and the data sheet."""
-    report = found if isinstance(found, Report) else found.report
-    sections = [browser_section(*browsable(systems, report, data), n_jobs=n_jobs)]
+    if isinstance(found, Report):
+        report, ranked = found, [*found.systems]
+    else:
+        pair = leading_pair(found, found.by())
+        report, ranked = found.report, list(dict.fromkeys([pair.one, pair.other, *found.by().ranked()]))
+    ordered = {name: systems[name] for name in ranked}
+    sections = [browser_section(*browsable(ordered, report, data), n_jobs=n_jobs)]
     if isinstance(data, Judgements):
         return sections
-    ranked = found.systems if isinstance(found, Report) else found.by().ranked()
     models = {name: model for name in ranked if (model := scorer_of(systems[name])) is not None}
     for name, model in list(models.items())[:1]:
         sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))

@@ -179,7 +179,7 @@ def compare_pairs(
     columns, tests = [], []
     for start in range(0, len(first), step):
         differences = _differences(values, first[start : start + step], second[start : start + step])
-        columns.append(_columns(differences, level))
+        columns.append(_columns(differences, level, n_pairs=len(first)))
         if tested and n_queries > 1:
             tests.append({test: p_values(differences) for test, p_values in TESTS_OF_DIFFERENCES.items()})
     if tests:
@@ -209,15 +209,20 @@ def _joined(parts: Sequence[Mapping[str, Doubles]]) -> dict[str, Doubles]:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _columns(differences: Doubles, level: float) -> dict[str, Doubles]:
-    """Return what is known of each row of differences without a test."""
+def _columns(differences: Doubles, level: float, *, n_pairs: int = 1) -> dict[str, Doubles]:
+    """Return what is known of each row of differences without a test.
+
+    What can be detected is meant after the correction for so many pairs, by Bonferroni's bound.
+    """
     n = differences.shape[1]
     better, worse = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
     equal = n - better - worse
     means, spreads = differences.mean(axis=1), _standard_deviations(differences)
     same_everywhere = np.where(means == 0, 0.0, np.copysign(np.inf, means))
     effects = np.divide(means, spreads, out=same_everywhere, where=spreads != 0)
-    widths = t_limit(n, level) * spreads / np.sqrt(n)
+    corrected = 1.0 - (1.0 - level) / n_pairs
+    certain = (spreads == 0) & (means != 0)  # no error can be estimated from differences that are all equal
+    widths = np.where(certain, np.nan, t_limit(n, level) * spreads / np.sqrt(n))
     return {
         "difference": means,
         "low": means - widths,
@@ -227,8 +232,8 @@ def _columns(differences: Doubles, level: float) -> dict[str, Doubles]:
         "equal": equal,
         "effect_size": effects,
         "superiority": (better + equal / 2.0) / n,
-        "detectable": detectable_effect(n, level=level) * spreads,
-        "queries_needed": queries_needed(effects, level=level),
+        "detectable": np.where(certain, np.nan, detectable_effect(n, level=corrected) * spreads),
+        "queries_needed": queries_needed(effects, level=corrected),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +77,32 @@ class Report:
             "queries": len(self.queries),
             "empty_queries": dict(self.empty),
             "systems": without_nan(means),
+            **self.coverage_facts(),
         }
+
+    def coverage_facts(self) -> dict[str, Any]:
+        """Return what runs or judgements alone hold as JSON values; empty without runs."""
+        return {"coverage": {name: asdict(one) for name, one in self.coverage.items()}} if self.coverage else {}
+
+    def remarks(self) -> list[str]:
+        """Return what runs or judgements alone hold, and how it counts."""
+        remarks = []
+        measured = set(map(str, self.queries))
+        for system, coverage in self.coverage.items():
+            zero = sum(query in measured for query in coverage.queries_not_retrieved)
+            left = len(coverage.queries_not_retrieved) - zero
+            for number, effect in ((zero, "counted as 0"), (left, "left out for all systems")):
+                if number:
+                    remarks.append(f"{system}: {counted(number, 'judged query')} without a document, {effect}")
+            remarks += [f"{system}: {remark}" for remark in coverage.remarks()]
+        unjudged = [name for name, one in self.coverage.items() if one.n_unjudged_documents]
+        complete = [name for name in self.systems if name not in self.coverage]
+        if unjudged and complete:
+            remarks.append(
+                f"{complete[0]} ranks judged documents only, but {unjudged[0]} also retrieves others, which count "
+                "as irrelevant: this favours the former"
+            )
+        return remarks
 
     def chart(self, metric: MetricLike | None = None) -> Chart:
         """Return the means of all systems with their intervals, best first; by default of the first metric."""

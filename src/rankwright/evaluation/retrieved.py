@@ -28,7 +28,7 @@ def browsable(
     A document that a run did not retrieve has the score minus infinity. If all systems are runs, documents without
     a judgement are there too, as irrelevant ones.
     """
-    kept = {name: systems[name] for name in report.systems[:MOST_SYSTEMS]}
+    kept = dict(list(systems.items())[:MOST_SYSTEMS])
     runs = {name: one for name, one in kept.items() if isinstance(one, Run)}
     if len(runs) == len(kept):
         return _of_runs(runs, report, judgements_of(data))

@@ -53,10 +53,14 @@ def summary_of(found: SystemComparison | Report) -> str:
 
 
 def _means(report: Report) -> Section:
+    metric = report.metrics[0]
+    figures = []
+    if len(report.systems) > 1 and np.isfinite([report.mean(one, metric) for one in report.systems]).any():
+        figures.append(Figure(report.chart(), f"Mean {metric} over queries, with its 95 % interval."))
     columns = [Column("system", is_text=True), *map(Column, report.metrics)]
     cells = [(words(system), *(_mean(report, system, one) for one in report.metrics)) for system in report.systems]
     caption = "Means over queries; small: 95 % bootstrap interval."
-    return Section("Means over queries", [Table(columns, cells, caption), Note(f"{report.footnote()}.")])
+    return Section("Means over queries", [*figures, Table(columns, cells, caption), Note(f"{report.footnote()}.")])
 
 
 def _mean(report: Report, system: str, metric: str) -> Cell:

@@ -23,7 +23,7 @@ def t_p_values(differences: Doubles) -> Doubles:
     from scipy.stats import ttest_1samp
 
     means, spreads = differences.mean(axis=1), np.ptp(differences, axis=1)
-    p_values = np.where(means == 0, 1.0, 0.0)  # of rows in which all differences are equal
+    p_values = np.where(means == 0, 1.0, np.nan)  # differences that are all equal tell nothing of their error
     varied = spreads > 0
     if varied.any():
         p_values[varied] = ttest_1samp(differences[varied], 0.0, axis=1).pvalue

@@ -181,6 +181,7 @@ class SystemComparison:
             },
             "pairs": {metric: [one.to_dict() for one in self.by(metric).pairs] for metric in self.metrics},
             "slices": {metric: list(map(_division, self.slices(metric))) for metric in self.metrics},
+            **self.report.coverage_facts(),
         }
         return dict(without_nan(facts))
 

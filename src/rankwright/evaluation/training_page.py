@@ -9,13 +9,15 @@ from rankwright.evaluation.browsing import browser_section
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
-from rankwright.evaluation.sections import compared, report_sections, summary_of
+from rankwright.evaluation.sections import report_sections
 from rankwright.pages import Note, Page, Section, require_packages
+from rankwright.pages.cells import shown
 
 if TYPE_CHECKING:
     import os
 
     from rankwright.data import RankingData
+    from rankwright.evaluation.report import Report
     from rankwright.rankers.ranker import Ranker
 
 BASELINE = "best feature"
@@ -49,8 +51,8 @@ def write_training_page(
     name, metric, n_jobs = type(ranker).__name__, ranker.metric, ranker.n_jobs
     systems = {name: ranker.model_, BASELINE: best_feature(train, metric, n_jobs=n_jobs)}
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
-    found = compared(report)
-    history, (means, *others) = ranker.history_, report_sections(found, {name: ranker.history_})
+    # No test of significance: these queries have taken part in the choice of the model.
+    history, (means, *others) = ranker.history_, report_sections(report, {name: ranker.history_})
     how = chosen or (f"round {history.best_round} is {history.reason}" if history.reason else "")
     sections = [
         Section(means.title, [*means.blocks, Note(WARNINGS[part])]),
@@ -61,4 +63,10 @@ def write_training_page(
         data_section(DataSheet.of(train, metric=metric), "The training data"),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]
-    Page(f"{name}, measured on the {part} queries", summary_of(found), sections).write(path)
+    Page(f"{name}, measured on the {part} queries", _summary(report, part), sections).write(path)
+
+
+def _summary(report: Report, part: str) -> str:
+    metric, (name, baseline) = report.metrics[0], report.systems
+    own, other = (shown(report.mean(one, metric)) for one in (name, baseline))
+    return f"{name} has {own} {metric} on the {part} queries, the {baseline} {other}; measure it on other queries."

@@ -57,7 +57,7 @@ class BrowsedQuery:
     n_relevant: int
     documents: Sequence[str]
     labels: Sequence[float]
-    ranks: Sequence[Sequence[int]]
+    ranks: Sequence[Sequence[int | None]]
     lists: Sequence[Sequence[Listed]]
 
     def plain(self) -> dict[str, Any]:

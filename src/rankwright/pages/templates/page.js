@@ -302,7 +302,7 @@
         make("span", { className: "rank", textContent: rank }),
         this.grade(query.labels[document]),
         make("span", { className: "name", textContent: query.documents[document], title: query.documents[document] }),
-        this.move(query.ranks[other][document] - rank),
+        this.move(query.ranks[other][document], rank),
         make("span", { className: "number", textContent: shortNumber(score), title: "score" }),
       );
       const item = make("li", { className: "document" }, line);
@@ -317,7 +317,9 @@
       return badge;
     }
 
-    move(by) {
+    move(there, here) {
+      if (there === null) return make("span", { className: "move", textContent: "new", title: "not in the other list" });
+      const by = there - here;
       if (by === 0) return make("span", { className: "move" });
       const words = `${plural(Math.abs(by), "rank")} ${by > 0 ? "higher" : "lower"} than in the other list`;
       const arrow = `${by > 0 ? "\u25b2" : "\u25bc"}${Math.abs(by)}`;
