@@ -31,6 +31,7 @@ VERBS = [
     "rankers",
     "info",
     "generate",
+    "index",
 ]
 START = "import sys; from rankwright.cli import main; main()"
 

@@ -20,6 +20,7 @@ from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
+from rankwright.cli.index import index
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
@@ -80,6 +81,7 @@ PANELS = {
     "Get started": (demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
+    "Search text": (index,),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:

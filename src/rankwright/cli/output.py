@@ -7,7 +7,7 @@ import math
 import sys
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankwright.data.aligned import aligned
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from rankwright.data import RankingData
+
+Item = TypeVar("Item")
 
 
 @cache
@@ -110,6 +112,26 @@ def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     ) as bar:
         running = bar.add_task(task, total=total, remark="")
         yield lambda remark: bar.update(running, advance=1, remark=remark)
+
+
+@contextmanager
+def counting(task: str, noun: str, items: Iterable[Item]) -> Iterator[Iterator[Item]]:
+    """Yield the items again while a terminal shows how many have passed."""
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(f"{task} {{task.completed:,.0f}} {noun}s"), TimeElapsedColumn())
+    with Progress(
+        *columns, console=notes(), transient=True, disable=not notes().is_terminal, redirect_stdout=False
+    ) as bar:
+        running = bar.add_task(task, total=None)
+
+        def passing() -> Iterator[Item]:
+            for number, item in enumerate(items, start=1):
+                if number % 1000 == 0:  # more often would cost more than it shows
+                    bar.update(running, completed=number)
+                yield item
+
+        yield passing()
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class Index:
             so that it must be given again to `open`.
         fields : mapping or sequence, optional
             Fields to index, with weights for searching (1 by default). By default the fields of the first
-            document; then a later document with other fields is refused.
+            100 documents; then a later document with other fields is refused.
         store : bool
             Whether texts are stored too, for snippets.
         memory : int
