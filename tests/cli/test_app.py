@@ -32,6 +32,7 @@ VERBS = [
     "info",
     "generate",
     "index",
+    "search",
 ]
 START = "import sys; from rankwright.cli import main; main()"
 

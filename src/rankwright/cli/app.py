@@ -25,6 +25,7 @@ from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
+from rankwright.cli.search import search
 from rankwright.cli.train import train
 from rankwright.cli.tune import tune
 from rankwright.errors import InputError, MissingPackageError
@@ -81,7 +82,7 @@ PANELS = {
     "Get started": (demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
-    "Search text": (index,),
+    "Search text": (index, search),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:

@@ -77,6 +77,24 @@ def show_facts(facts: Mapping[str, Any]) -> None:
             results().print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
 
 
+def show_found(
+    rank: int, name: str, score: float, heading: str, snippet: str, marks: Iterable[tuple[int, int]]
+) -> None:
+    """Print a document that was found, and a part of its text in which words are marked on a terminal."""
+    from rich.text import Text
+
+    line = Text(f"{rank:>3}  {_printable(name)}  {score:.4f}", style="bold")
+    if heading:
+        line.append(f"  {_printable(heading)}")
+    results().print(line)
+    if snippet:
+        # Every character that is not printable becomes one, so that the marks keep their places.
+        part = Text("".join(one if one.isprintable() else "?" for one in snippet))
+        for begin, end in marks:
+            part.stylize("bold yellow", begin, end)
+        results().print(Text("     ") + part)
+
+
 def say(sentence: str) -> None:
     """Print a line of the result."""
     results().print(sentence)

@@ -26,6 +26,16 @@ def _option(panel: str, name: str, metavar: str, words: str) -> Any:
     return typer.Option(name, metavar=metavar, help=words, rich_help_panel=panel)
 
 
+RetrievalOption = Annotated[
+    str,
+    typer.Option(
+        "--retrieval",
+        metavar="MODEL",
+        help="Model that finds documents: bm25, dirichlet or jelinek-mercer; with parameters, as in bm25:k1=1,b=0.4.",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class DocumentOptions:
     """How files of documents are read, and which fields are indexed."""
@@ -87,7 +97,7 @@ class AnalysisOptions:
             WORDS,
             "--language",
             "NAME",
-            "Language of stop words and stems, or none; by default english. There are stop words for english only.",
+            "Language of stop words and stems, or none; by default english. Only english has stop words.",
         ),
     ] = None
     stop_words: Annotated[

@@ -5,6 +5,8 @@ from .coverage import known_judgements as known_judgements
 from .documents import Collection as Collection
 from .documents import TextDocument as TextDocument
 from .documents import read_documents as read_documents
+from .generated import GeneratedCollection as GeneratedCollection
+from .generated import generated_collection as generated_collection
 from .index import Index as Index
 from .judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
 from .judgements import read_judgements as read_judgements
@@ -15,4 +17,6 @@ from .results import Results as Results
 from .retrieval import BM25 as BM25
 from .retrieval import Dirichlet as Dirichlet
 from .retrieval import JelinekMercer as JelinekMercer
+from .searcher import Searcher as Searcher
+from .snippets import Snippet as Snippet
 from .solr import read_solr_features as read_solr_features

@@ -211,6 +211,11 @@ class Index:
         """The folder of the index."""
         return self._folder
 
+    @property
+    def has_text(self) -> bool:
+        """Whether the text of all documents is stored."""
+        return all(segment.text is not None for segment in self.collection.segments)
+
     def __len__(self) -> int:
         """Return the number of documents."""
         return len(self.collection)

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.text.analysis import Analyser, words_by
-from rankwright.text.characters import PART, SINGLE, character_arrays
+from rankwright.text.characters import PART, SINGLE, character_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
     from rankwright.text.analysis import Analysis
 
@@ -115,7 +112,7 @@ def places_of(text: str, terms: Iterable[str], analyser: Analysis) -> list[Place
 
 def word_bounds(text: str) -> list[tuple[int, int]]:
     """Return where the words of a text begin and end, as the tokeniser finds them."""
-    kinds = _kinds()
+    kinds = character_kinds()
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), np.uint32)
     kind = np.where(codes < len(kinds), kinds[np.minimum(codes, len(kinds) - 1)], 0)
     before = np.concatenate([[0], kind[:-1]])
@@ -124,11 +121,6 @@ def word_bounds(text: str) -> list[tuple[int, int]]:
     begins = np.flatnonzero((is_part & (before != PART)) | is_single)
     ends = np.flatnonzero((is_part & (after != PART)) | is_single) + 1
     return list(zip(begins.tolist(), ends.tolist(), strict=True))
-
-
-@cache
-def _kinds() -> NDArray[np.uint8]:
-    return character_arrays(lowercase=False)[0]
 
 
 def _terms(words: Sequence[str], wanted: set[str], analyser: Analysis) -> list[str | None]:

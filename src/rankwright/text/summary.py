@@ -23,7 +23,7 @@ def index_facts(index: Index) -> dict[str, Any]:
             }
             for place, (name, weight) in enumerate(index.weights.items())
         ],
-        "text_stored": all(segment.text is not None for segment in segments),
+        "text_stored": index.has_text,
         "segments": len(segments),
         "bytes": sum(path.stat().st_size for path in index.path.iterdir() if path.is_file()),
     }
@@ -31,11 +31,10 @@ def index_facts(index: Index) -> dict[str, Any]:
 
 def _n_distinct(parts: list[SegmentField]) -> int:
     """Return the number of terms that a field has in all segments; those of small segments are looked up."""
-    largest, *others = sorted(parts, key=lambda part: -len(part.terms)) or [None]
-    if largest is None:
-        return 0
-    count, earlier = len(largest.terms), [largest]
-    for part in others:
+    largest_first = sorted(parts, key=lambda part: -len(part.terms))
+    count = sum(len(part.terms) for part in largest_first[:1])
+    earlier = largest_first[:1]
+    for part in largest_first[1:]:
         terms = [part.terms[number] for number in range(len(part.terms))]
         for one in earlier:
             numbers = one.numbers_of(terms).tolist()

@@ -1,0 +1,1 @@
+"""`rankwright features`."""
