@@ -42,12 +42,27 @@ class Searched {
                           start,      std::abs(start), segments_};
         for (std::size_t i = 0; i < words.size(); ++i)
             add_word(query, static_cast<std::size_t>(words[i]), counts[i]);
-        if (weighting_ == Weighting::dirichlet)
-            for (std::size_t f = 0; f < n_fields_; ++f) query.bound += bound_of_prior(fields_[f], query.priors[f]);
+        for (std::size_t f = 0; f < n_fields_; ++f)
+            query.bound += bound_of_prior(weighting_, fields_[f], query.priors[f]);
         require(std::isfinite(query.bound), "the weights of a query are too large");
         return query;
     }
     std::size_t n_words() const { return n_words_; }
+    std::int64_t n_documents() const { return n_documents_; }
+
+    // The distinct terms of each document by segment: one row per field.
+    void set_distinct(const std::vector<Matrix<std::uint32_t>>& distinct) {
+        require(distinct.size() == segments_.size(), "there must be one array per segment");
+        for (std::size_t s = 0; s < segments_.size(); ++s) {
+            const std::size_t n_documents = segments_[s].fields.front().n_documents();
+            require(distinct[s].shape(0) == n_fields_ && distinct[s].shape(1) == n_documents,
+                    "there must be one number of distinct terms per field and document");
+            auto& mine = distinct_.emplace_back();
+            for (std::size_t f = 0; f < n_fields_; ++f)
+                mine.push_back({distinct[s].data() + f * n_documents, n_documents});
+            segments_[s].distinct = mine;
+        }
+    }
 
   private:
     void require_weights(const Matrix<double>& values) {
@@ -68,7 +83,7 @@ class Searched {
         const std::size_t n_documents = fields.front().n_documents();
         require(removed.size() == 0 || removed.size() == (n_documents + 63) / 64,
                 "removed must have one bit per document");
-        segments_.push_back({fields, view(removed), n_documents_, {}});
+        segments_.push_back({fields, view(removed), n_documents_, {}, {}});
         n_documents_ += static_cast<std::int64_t>(n_documents);
     }
 
@@ -95,8 +110,32 @@ class Searched {
     std::size_t n_fields_, n_words_;
     std::vector<FieldWeighting> fields_;
     std::deque<std::vector<FieldPostings>> segment_fields_;
+    std::deque<std::vector<Numbers>> distinct_;
     std::vector<QuerySegment> segments_;
     std::int64_t n_documents_ = 0;
+};
+
+// The words of queries, with their counts, and the parts of the scores that all documents have; checked.
+struct QueryLists {
+    Offsets offsets;
+    Rows words;
+    Doubles counts, starts;
+
+    QueryLists(const Vector<std::int64_t>& given_offsets, const Vector<std::int64_t>& given_words,
+               const Vector<double>& given_counts, const Vector<double>& given_starts, std::size_t n_words)
+        : offsets(checked_offsets(given_offsets, given_words.size())),
+          words(checked_rows(given_words, n_words)),
+          counts(checked_finite(given_counts, words.size(), "there must be one finite count per word")),
+          starts(checked_finite(given_starts, offsets.size() - 1, "there must be one finite start per query")) {
+        require(std::all_of(counts.begin(), counts.end(), [](double count) { return count >= 0.0; }),
+                "counts must not be negative");
+    }
+    std::size_t size() const { return starts.size(); }
+    RankedQuery query(const Searched& searched, std::size_t q) const {
+        const auto begin = static_cast<std::size_t>(offsets[q]);
+        const auto count = static_cast<std::size_t>(offsets[q + 1]) - begin;
+        return searched.query(words.subspan(begin, count), counts.subspan(begin, count), starts[q]);
+    }
 };
 
 // (offsets, documents, scores)
@@ -126,26 +165,50 @@ nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
                  const Vector<std::int64_t>& words, const Vector<double>& counts, const Vector<double>& starts,
                  std::size_t n, bool skip, int n_threads) {
     const Searched searched(postings, removed, weighting, fields, terms, weights, scales);
-    const Offsets queries = checked_offsets(offsets, words.size());
-    const Rows all_words = checked_rows(words, searched.n_words());
-    const Doubles all_counts = checked_finite(counts, words.size(), "there must be one finite count per word");
-    const Doubles all_starts =
-        checked_finite(starts, queries.size() - 1, "there must be one finite start per query");
+    const QueryLists queries(offsets, words, counts, starts, searched.n_words());
+    require(weighting != Weighting::absolute_discounting, "absolute discounting scores given documents only");
     require(n >= 1, "n must be at least 1");
-    require(std::all_of(all_counts.begin(), all_counts.end(), [](double count) { return count >= 0.0; }),
-            "counts must not be negative");
-    std::vector<std::vector<ScoredDocument>> found(queries.size() - 1);
+    std::vector<std::vector<ScoredDocument>> found(queries.size());
     {
         nb::gil_scoped_release release;
-        parallel_for(found.size(), n_threads, [&](std::size_t q) {
-            const auto begin = static_cast<std::size_t>(queries[q]);
-            const auto size = static_cast<std::size_t>(queries[q + 1]) - begin;
-            const RankedQuery query =
-                searched.query(all_words.subspan(begin, size), all_counts.subspan(begin, size), all_starts[q]);
-            found[q] = best_documents(query, n, skip);
-        });
+        parallel_for(found.size(), n_threads,
+                     [&](std::size_t q) { found[q] = best_documents(queries.query(searched, q), n, skip); });
     }
     return to_arrays(found);
+}
+
+// The scores of given documents: query q has those of [document_offsets[q], document_offsets[q + 1]).
+nb::ndarray<nb::numpy, double> score(const std::vector<std::vector<const BoundPostings*>>& postings,
+                                     const std::vector<Matrix<std::uint32_t>>& distinct, Weighting weighting,
+                                     const Matrix<double>& fields, const Cube& terms,
+                                     const Matrix<double>& weights, const Matrix<double>& scales,
+                                     const Vector<std::int64_t>& offsets, const Vector<std::int64_t>& words,
+                                     const Vector<double>& counts, const Vector<double>& starts,
+                                     const Vector<std::int64_t>& document_offsets,
+                                     const Vector<std::int64_t>& documents, int n_threads) {
+    const std::vector<Vector<std::uint64_t>> none(postings.size());
+    Searched searched(postings, none, weighting, fields, terms, weights, scales);
+    if (weighting == Weighting::absolute_discounting) {
+        for (std::size_t f = 0; f < fields.shape(0); ++f)
+            require(fields.data()[2 * f] > 0.0 && fields.data()[2 * f] <= 1.0,
+                    "the constant of absolute discounting must be above 0 and at most 1");
+        searched.set_distinct(distinct);
+    }
+    const QueryLists queries(offsets, words, counts, starts, searched.n_words());
+    const Offsets lists = checked_offsets(document_offsets, documents.size());
+    require(lists.size() == queries.size() + 1, "there must be as many lists of documents as queries");
+    const Rows all = checked_rows(documents, static_cast<std::size_t>(searched.n_documents()));
+    Output<double> scores(documents.size());
+    {
+        nb::gil_scoped_release release;
+        parallel_for(queries.size(), n_threads, [&](std::size_t q) {
+            const auto begin = static_cast<std::size_t>(lists[q]);
+            const auto count = static_cast<std::size_t>(lists[q + 1]) - begin;
+            score_documents(queries.query(searched, q), all.subspan(begin, count),
+                            scores.span().subspan(begin, count));
+        });
+    }
+    return scores.numpy();
 }
 
 }  // namespace
@@ -154,11 +217,16 @@ void bind_retrieval(nb::module_& m) {
     nb::enum_<Weighting>(m, "Weighting")
         .value("bm25", Weighting::bm25)
         .value("dirichlet", Weighting::dirichlet)
-        .value("jelinek_mercer", Weighting::jelinek_mercer);
+        .value("jelinek_mercer", Weighting::jelinek_mercer)
+        .value("absolute_discounting", Weighting::absolute_discounting);
     m.def("best_documents", &search, nb::arg("postings"), nb::arg("removed"), nb::arg("weighting"),
           nb::arg("fields"), nb::arg("terms"), nb::arg("weights"), nb::arg("scales"), nb::arg("offsets"),
           nb::arg("words"), nb::arg("counts"), nb::arg("starts"), nb::arg("n"), nb::arg("skip"),
           nb::arg("n_threads"));
+    m.def("score_documents", &score, nb::arg("postings"), nb::arg("distinct"), nb::arg("weighting"),
+          nb::arg("fields"), nb::arg("terms"), nb::arg("weights"), nb::arg("scales"), nb::arg("offsets"),
+          nb::arg("words"), nb::arg("counts"), nb::arg("starts"), nb::arg("document_offsets"),
+          nb::arg("documents"), nb::arg("n_threads"));
 }
 
 }  // namespace rankwright::bindings

@@ -6,51 +6,10 @@
 #include <limits>
 #include <numeric>
 
+#include "rankwright/score_grid.hpp"
+
 namespace rankwright {
 namespace {
-
-// Rounds to multiples of a power of two, of which every sum is exact.
-class Grid {
-  public:
-    explicit Grid(double bound) {
-        int exponent;
-        std::frexp(bound, &exponent);
-        step_ = std::ldexp(1.0, exponent - 50);
-        magic_ = 1.5 * std::ldexp(step_, 52);
-    }
-    double round(double value) const { return (value + magic_) - magic_; }
-    // At least what any posting scores whose exact score is at most `value`.
-    double above(double value) const { return round(value) + 2 * step_; }
-
-  private:
-    double step_, magic_;
-};
-
-struct Bm25 {
-    static constexpr bool kHasPrior = false;
-    double weight, constant, slope;
-    Bm25(const QueryTerm& term, const FieldWeighting& field)
-        : weight(term.weight), constant(field.constant), slope(field.slope) {}
-    double operator()(double frequency, double length) const {
-        return weight * frequency / (frequency + (constant + slope * length));
-    }
-};
-
-struct Dirichlet {
-    static constexpr bool kHasPrior = true;
-    double weight, scale;
-    Dirichlet(const QueryTerm& term, const FieldWeighting&) : weight(term.weight), scale(term.scale) {}
-    double operator()(double frequency, double) const { return weight * std::log1p(scale * frequency); }
-};
-
-struct JelinekMercer {
-    static constexpr bool kHasPrior = false;
-    double weight, scale;
-    JelinekMercer(const QueryTerm& term, const FieldWeighting&) : weight(term.weight), scale(term.scale) {}
-    double operator()(double frequency, double length) const {
-        return weight * std::log1p(scale * frequency / length);
-    }
-};
 
 // The n best documents so far. Documents come in the order of their numbers, so that of equal ones the first stay.
 class Best {
@@ -92,7 +51,7 @@ class TermList {
           ends_(term.postings.position_ends),
           lengths_(field.lengths),
           block_ends_(term.postings.block_ends),
-          model_(term, weighting),
+          model_(term.weight, term.scale, weighting),
           grid_(grid),
           block_bounds_(block_ends_.size()) {
         const Places places = term.postings.impact_places;
@@ -291,7 +250,7 @@ class SegmentSearch {
     }
 
     double prior_for(std::size_t field, std::uint32_t length) const {
-        return -query_.priors[field] * std::log1p(query_.fields[field].slope * length);
+        return prior_score(Weighting::dirichlet, query_.priors[field], query_.fields[field], length, 0.0);
     }
     double prior_of(std::uint32_t document) const {
         double sum = start_;
@@ -350,8 +309,11 @@ double bound_of_term(Weighting weighting, double weight, double scale) {
     return weighting == Weighting::bm25 ? weight : weight * std::log1p(scale * kMostFrequent);
 }
 
-double bound_of_prior(const FieldWeighting& field, double prior) {
-    return prior * std::log1p(field.slope * kMostFrequent);
+double bound_of_prior(Weighting weighting, const FieldWeighting& field, double prior) {
+    if (weighting == Weighting::dirichlet) return prior * std::log1p(field.slope * kMostFrequent);
+    if (weighting == Weighting::absolute_discounting)
+        return prior * (std::log(kMostFrequent) - std::log(field.constant));
+    return 0.0;
 }
 
 std::vector<ScoredDocument> best_documents(const RankedQuery& query, std::size_t n, bool skip) {

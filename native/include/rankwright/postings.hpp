@@ -43,6 +43,32 @@ struct TermPostings {
     }
 };
 
+// Looks up documents, which must not decrease from call to call, in the postings of a term, block by block.
+class PostingCursor {
+  public:
+    static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+    explicit PostingCursor(const TermPostings& term) : term_(term) {}
+
+    // The posting of the document, kNone if it does not have the term.
+    std::size_t find(std::uint32_t document) {
+        const auto ends = term_.block_ends;
+        const auto block =
+            std::lower_bound(ends.begin() + static_cast<std::ptrdiff_t>(block_), ends.end(), document);
+        block_ = static_cast<std::size_t>(block - ends.begin());
+        if (block == ends.end()) return kNone;
+        const std::size_t begin = block_ * kBlock;
+        const Numbers mine = term_.documents.subspan(begin, std::min(kBlock, term_.size() - begin));
+        const auto found = std::lower_bound(mine.begin(), mine.end(), document);
+        return *found == document ? begin + static_cast<std::size_t>(found - mine.begin()) : kNone;
+    }
+    const TermPostings& term() const { return term_; }
+
+  private:
+    TermPostings term_;
+    std::size_t block_ = 0;  // all earlier blocks are passed
+};
+
 // The postings of all terms, as flat arrays; the owner of the memory is the caller. Terms are numbered in the
 // order of their bytes.
 struct FieldPostings {

@@ -139,6 +139,10 @@ class Documents:
         ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
         return checked_document_ids([one or f"row{row}" for row, one in enumerate(ids, start=1)], len(self))
 
+    def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
+        """Return documents that were joined from several parts, of which this is the first, as a kind of its own."""
+        return joined
+
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows, by number or mask, in the given order."""
         wanted = checked_rows(rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from rankwright import _native
 from rankwright.errors import InputError, MissingPackageError
@@ -115,14 +115,35 @@ def checked_analyser(analyser: Any) -> Analysis:
     return result
 
 
+class PlacedTerms(NamedTuple):
+    """The terms of a text in order, and the place of each among the words of the text, removed words too."""
+
+    terms: tuple[str, ...]
+    places: tuple[int, ...]
+
+
 def terms_of_texts(analyser: Analysis, texts: Sequence[str]) -> list[list[str]]:
     """Return the terms of each text; every distinct word is analysed once."""
+    return [[*one.terms] for one in placed_terms(analyser, texts)]
+
+
+def placed_terms(analyser: Analysis, texts: Sequence[str]) -> list[PlacedTerms]:
+    """Return the terms of each text with their places; every distinct word is analysed once."""
     if not isinstance(analyser, Analyser):
-        return [words_by(analyser, text) for text in texts]
+        return [PlacedTerms(tuple(words), tuple(range(len(words)))) for words in _words_of(analyser, texts)]
     found = _native.words_of([*texts], analyser.characters())
     distinct = list({word: None for words in found for word in words})
     term_of = dict(zip(distinct, analyser.terms(distinct), strict=True))
-    return [[term for word in words if (term := term_of[word]) is not None] for words in found]
+    return [_placed([term_of[word] for word in words]) for words in found]
+
+
+def _placed(terms: Sequence[str | None]) -> PlacedTerms:
+    kept = [(term, place) for place, term in enumerate(terms) if term is not None]
+    return PlacedTerms(tuple(term for term, _ in kept), tuple(place for _, place in kept))
+
+
+def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) -> list[list[str]]:
+    return [words_by(function, text) for text in texts]
 
 
 def words_by(function: Callable[[str], Sequence[str]], text: str) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.text.manifest import NAME
-from rankwright.text.retrieval import RetrievalModel
+from rankwright.text.retrieval import AbsoluteDiscounting, RetrievalModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -78,6 +78,15 @@ def checked_model(model: Any) -> RetrievalModel:
     if not isinstance(model, RetrievalModel):
         raise InputError(f"model must be BM25(), Dirichlet() or JelinekMercer(), not {model!r}.")
     return model
+
+
+def searching_model(model: Any) -> RetrievalModel:
+    """Return a model that can search all documents."""
+    if isinstance(model, AbsoluteDiscounting):
+        raise InputError(
+            "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or JelinekMercer()."
+        )
+    return checked_model(model)
 
 
 def checked_n(n: Any) -> int:

@@ -11,10 +11,11 @@ import numpy as np
 from rankwright import _native
 from rankwright.errors import InputError
 from rankwright.text.results import Results
-from rankwright.text.retrieval import FieldStatistics
+from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
+from rankwright.text.scopes import Scopes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,6 +31,11 @@ class Collection:
         self.segments = tuple(segments)
         self.fields = tuple(fields)
         self._starts = [0, *accumulate(len(segment) for segment in segments)]
+        self._scopes: dict[tuple[int, ...], Scopes] = {}
+
+    def __reduce__(self) -> tuple[type[Collection], tuple[tuple[Segment, ...], tuple[str, ...]]]:
+        """Pickle and copy the names of the files, without anything computed from them."""
+        return Collection, (self.segments, self.fields)
 
     def __len__(self) -> int:
         """Return the number of documents, without removed ones."""
@@ -63,16 +69,68 @@ class Collection:
         queries: Sequence[Sequence[str]],
         model: RetrievalModel,
         n: int,
-        weights: dict[str, float],
+        weights: Mapping[str, float],
         *,
         skip: bool = True,
         n_threads: int = 1,
     ) -> list[Results]:
         """Return the best documents of queries given as terms; see `Index.search`."""
+        prepared = self._prepared(queries, model, weights)
+        if prepared is None:
+            return [self._results(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+        offsets, documents, scores = _native.best_documents(
+            **prepared,
+            removed=[segment.removed_bits for segment in self.segments],
+            n=n,
+            skip=skip,
+            n_threads=n_threads,
+        )
+        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
+
+    def score(
+        self,
+        queries: Sequence[Sequence[str]],
+        documents: Sequence[NDArray[np.int64]],
+        model: RetrievalModel,
+        weights: Mapping[str, float],
+        *,
+        n_threads: int = 1,
+    ) -> Doubles:
+        """Return the scores of given documents, by number, for queries given as terms: those that `search` gives.
+
+        The scores of all queries stand one after another. A document without any term of the query has a score too.
+        """
+        offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+        prepared = self._prepared(queries, model, weights)
+        if prepared is None:
+            return np.zeros(offsets[-1])
+        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        return _native.score_documents(
+            **prepared,
+            distinct=self._distinct(fields) if isinstance(model, AbsoluteDiscounting) else [],
+            document_offsets=offsets,
+            documents=np.concatenate([np.zeros(0, np.int64), *documents]),
+            n_threads=n_threads,
+        )
+
+    def scopes(self, fields: Sequence[str]) -> Scopes:
+        """Return the statistics of some fields and of all of them together."""
+        places = tuple(self._place(field) for field in fields)
+        if places not in self._scopes:
+            self._scopes[places] = Scopes(self.segments, places)
+        return self._scopes[places]
+
+    def _distinct(self, fields: Sequence[int]) -> list[NDArray[np.uint32]]:
+        return [np.stack([segment.vocabulary((field,)).distinct for field in fields]) for segment in self.segments]
+
+    def _prepared(
+        self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]
+    ) -> dict[str, Any] | None:
+        """Return what the core needs to score for queries; None if nothing can be found."""
         words = list({word: None for query in queries for word in query})
         fields = [self._place(name) for name, weight in weights.items() if weight > 0]
         if not (words and fields and self.segments):
-            return [self._results(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+            return None
         terms = np.array(
             [[segment.fields[field].numbers_of(words) for field in fields] for segment in self.segments], np.int64
         )
@@ -83,23 +141,18 @@ class Collection:
         factors = np.array([weight for weight in weights.values() if weight > 0])
         offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
         starts = factors @ np.array([formula.starts for formula in formulas])
-        offsets, documents, scores = _native.best_documents(
-            postings=[[segment.fields[field].postings for field in fields] for segment in self.segments],
-            removed=[segment.removed_bits for segment in self.segments],
-            weighting=model.weighting,
-            fields=np.array([[formula.constant, formula.slope] for formula in formulas]),
-            terms=terms,
-            weights=_stacked(formulas, "weights") * factors[:, None],
-            scales=_stacked(formulas, "scales"),
-            offsets=offsets,
-            words=numbers,
-            counts=counts,
-            starts=np.array([starts[mine] @ counts_ for mine, counts_ in _split(offsets, numbers, counts)]),
-            n=n,
-            skip=skip,
-            n_threads=n_threads,
-        )
-        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
+        return {
+            "postings": [[segment.fields[field].postings for field in fields] for segment in self.segments],
+            "weighting": model.weighting,
+            "fields": np.array([[formula.constant, formula.slope] for formula in formulas]),
+            "terms": terms,
+            "weights": _stacked(formulas, "weights") * factors[:, None],
+            "scales": _stacked(formulas, "scales"),
+            "offsets": offsets,
+            "words": numbers,
+            "counts": counts,
+            "starts": np.array([starts[mine] @ counts_ for mine, counts_ in _split(offsets, numbers, counts)]),
+        }
 
     def _place(self, field: str) -> int:
         if field not in self.fields:

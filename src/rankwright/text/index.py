@@ -14,7 +14,7 @@ from rankwright.errors import InputError
 from rankwright.text.analysis import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.array_files import ArrayWriter
 from rankwright.text.building import Building
-from rankwright.text.checks import checked_model, checked_n, checked_weights, require_free, weights_of
+from rankwright.text.checks import checked_n, checked_weights, require_free, searching_model, weights_of
 from rankwright.text.collection import Collection
 from rankwright.text.manifest import (
     NAME,
@@ -184,7 +184,7 @@ class Index:
         """Return the n best documents of each query; see `search`."""
         terms = terms_of_texts(self.analyser, queries)
         weights = self.weights if fields is None else checked_weights(fields)
-        chosen = BM25() if model is None else checked_model(model)
+        chosen = BM25() if model is None else searching_model(model)
         return self.collection.search(terms, chosen, checked_n(n), weights, n_threads=resolve_threads(n_jobs))
 
     @property

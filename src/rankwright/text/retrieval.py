@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,6 +157,55 @@ class JelinekMercer(RetrievalModel):
         scales = (1.0 - self.smoothing) / background
         starts = np.where(terms.is_known, np.log(background), 0.0)
         return TermWeights(terms.is_known.astype(np.float64), scales, starts, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class AbsoluteDiscounting(RetrievalModel):
+    """The query's log-likelihood under a language model with absolute discounting (Zhai and Lafferty 2004).
+
+    A term of frequency f in a field of length l with u distinct terms scores
+    log(max(f - delta, 0) / l + delta * u / l * p), where p is the fraction of all terms of the field that are this
+    one; log(p) if the field is empty. It scores given documents: features and rankers have it, `Index.search` has
+    not.
+    """
+
+    delta: float = 0.7
+
+    def __post_init__(self) -> None:
+        _require_number("delta", self.delta, 0.0, 1.0, above=True)
+
+    @property
+    def weighting(self) -> _native.Weighting:
+        return _native.Weighting.absolute_discounting
+
+    def weigh(self, terms: FieldStatistics) -> TermWeights:
+        p = terms.probability
+        known = terms.is_known.astype(np.float64)
+        return TermWeights(known, 1.0 / (self.delta * p), np.log(p), self.delta, 0.0)
+
+
+MODELS: Mapping[str, type[RetrievalModel]] = {
+    "bm25": BM25,
+    "dirichlet": Dirichlet,
+    "jelinek_mercer": JelinekMercer,
+    "absolute_discounting": AbsoluteDiscounting,
+}
+
+
+def state_of_model(model: RetrievalModel) -> tuple[str, dict[str, Any]]:
+    """Return name and parameters of a model, as JSON has them."""
+    name = next(name for name, kind in MODELS.items() if isinstance(model, kind))
+    return name, {one.name: getattr(model, one.name) for one in fields(model)}  # type: ignore[arg-type]
+
+
+def model_of(name: Any, parameters: Any) -> RetrievalModel:
+    """Return the model of a name and its parameters; InputError if there is none, for a file may be damaged."""
+    if not isinstance(name, str) or name not in MODELS:
+        raise InputError(f"There is no model of retrieval {name!r}, only {', '.join(MODELS)}.")
+    known = [one.name for one in fields(MODELS[name])]  # type: ignore[arg-type]
+    if not isinstance(parameters, Mapping) or not parameters.keys() <= {*known}:
+        raise InputError(f"A model {name} has the parameters {', '.join(known)}, not {parameters!r}.")
+    return MODELS[name](**parameters)
 
 
 def _require_number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> None:

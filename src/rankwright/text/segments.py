@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -72,11 +72,20 @@ class SegmentField:
         return _native.find_texts(self.terms.places, self.terms.bytes, None, [*terms])
 
 
+class Vocabulary(NamedTuple):
+    """For each document the number of its distinct terms, and the norm of (1 + log frequency) over its terms."""
+
+    distinct: NDArray[np.uint32]
+    norms: NDArray[np.float64]
+
+
 class Segment:
     """A segment, memory-mapped. Documents are numbered from 0 in the order in which they were added."""
 
     def __init__(self, folder: Path, entry: SegmentEntry) -> None:
+        self._folder = folder
         self._file = ArrayFile(folder / entry.file)
+        self._vocabularies: dict[tuple[int, ...], Vocabulary] = {}
         self.entry = entry
         self.ids = self._column("ids")
         self.fields = [self._field(str(number)) for number in range(len(entry.lengths))]
@@ -86,6 +95,19 @@ class Segment:
     def __len__(self) -> int:
         """Return the number of documents, with removed ones."""
         return len(self.ids)
+
+    def __reduce__(self) -> tuple[type[Segment], tuple[Path, SegmentEntry]]:
+        """Pickle and copy the name of the file, which never changes."""
+        return Segment, (self._folder, self.entry)
+
+    def vocabulary(self, fields: tuple[int, ...]) -> Vocabulary:
+        """Return the vocabularies of the documents in some fields together; computed once, from all postings."""
+        if fields not in self._vocabularies:
+            chosen = [self.fields[field] for field in fields]
+            self._vocabularies[fields] = Vocabulary(
+                *_native.document_vocabularies([field.postings for field in chosen], _joined_terms(chosen))
+            )
+        return self._vocabularies[fields]
 
     @property
     def text(self) -> TextColumn | None:
@@ -146,6 +168,13 @@ class Segment:
             raise InputError(f"{folder / self.entry.file} is damaged: the sizes of its arrays do not match.")
         if count - len(self.removed) != self.entry.n_documents:
             raise InputError(f"{folder} is damaged: the manifest has another number of documents than the files.")
+
+
+def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:
+    """Return the numbers of each field's terms among those of all fields."""
+    if len(fields) == 1:
+        return [np.arange(len(fields[0].terms), dtype=np.uint32)]
+    return _native.merge_texts([(field.terms.places, field.terms.bytes) for field in fields])[1]
 
 
 def _removed(folder: Path, entry: SegmentEntry, n_documents: int) -> NDArray[np.uint32]:

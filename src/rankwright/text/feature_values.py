@@ -1,0 +1,88 @@
+"""Computes features of documents for queries, by the core."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright import _native
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Floats
+    from rankwright.text.analysis import PlacedTerms
+    from rankwright.text.features import TextFeature
+    from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer
+    from rankwright.text.scopes import Scopes
+
+
+class Models(NamedTuple):
+    """The models that are features themselves, in the order of the core."""
+
+    bm25: BM25
+    dirichlet: Dirichlet
+    jelinek_mercer: JelinekMercer
+    absolute_discounting: AbsoluteDiscounting
+
+
+class FeatureColumn(NamedTuple):
+    """A feature in one scope, by its number."""
+
+    scope: int
+    feature: TextFeature
+
+
+def feature_values(
+    scopes: Scopes,
+    models: Models,
+    queries: Sequence[PlacedTerms],
+    documents: Sequence[NDArray[np.int64]],
+    columns: Sequence[FeatureColumn],
+    n_threads: int,
+) -> Floats:
+    """Return one row per document, given by number for each query, and one column per feature."""
+    n_rows = sum(map(len, documents))
+    if not (n_rows and columns):
+        return np.empty((n_rows, len(columns)), np.float32)
+    names = list({word: None for query in queries for word in query.terms})
+    number_of = {word: number for number, word in enumerate(names)}
+    words = scopes.words(names)
+    statistics = scopes.statistics(words)
+    formulas = [[model.weigh(one) for one in statistics] for model in models]
+    needs_vocabulary = any(column.feature.needs_vocabulary for column in columns)
+    none = [np.empty((0, 0))] * len(scopes.postings)
+    distinct, norms = scopes.vocabularies if needs_vocabulary else ([one.astype(np.uint32) for one in none], none)
+    return _native.text_features(
+        postings=scopes.postings,
+        terms=_by_word([word.terms for word in words], (len(none), len(scopes) - 1)),
+        distinct=distinct,
+        norms=norms,
+        n_documents=scopes.n_documents,
+        total_lengths=scopes.total_lengths,
+        document_frequencies=np.array([one.document_frequency for one in statistics]),
+        collection_frequencies=np.array([one.collection_frequency for one in statistics]),
+        weights=np.array([[one.weights for one in each] for each in formulas], np.float64),
+        scales=np.array([[one.scales for one in each] for each in formulas], np.float64),
+        starts=np.array([[one.starts for one in each] for each in formulas], np.float64),
+        fields=np.array([[(one.constant, one.slope) for one in each] for each in formulas], np.float64),
+        word_offsets=_offsets([query.terms for query in queries]),
+        words=np.array([number_of[word] for query in queries for word in query.terms], np.int64),
+        places=np.array([place for query in queries for place in query.places], np.int64),
+        document_offsets=_offsets(documents),
+        documents=np.concatenate(documents),
+        columns=np.array([(scope, int(feature.kernel.value)) for scope, feature in columns], np.int64),
+        n_threads=n_threads,
+    )
+
+
+def _by_word(arrays: Sequence[NDArray[np.int64]], shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Return arrays of one shape as one array whose last side has one place per word."""
+    return np.ascontiguousarray(np.array(arrays, np.int64).reshape(len(arrays), *shape).transpose(1, 2, 0))
+
+
+def _offsets(lists: Sequence[Sequence[object] | NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.cumsum([0, *map(len, lists)], dtype=np.int64)

@@ -1,0 +1,122 @@
+"""Documents that know the text they stand for, so that models of retrieval can score them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from rankwright.arrays import sealed
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.groups import QueryGroups
+from rankwright.text.retrieval import model_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.text.collection import Collection
+    from rankwright.text.retrieval import RetrievalModel
+
+
+@dataclass(frozen=True, eq=False)
+class TextSource:
+    """Where documents come from: the index as it was then, the weights of its fields, and the terms of queries."""
+
+    collection: Collection
+    weights: Mapping[str, float]
+    queries: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TextGroups(QueryGroups):
+    """The rows of every query, and the text that each row stands for.
+
+    Scorers get features and groups, so that a model of retrieval finds here what it needs, wherever it is part of
+    another model.
+    """
+
+    source: TextSource
+    query_numbers: NDArray[np.int64]
+    document_numbers: NDArray[np.int64]
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The fields with their weights in searches."""
+        return self.source.weights
+
+    def retrieval_scores(
+        self, name: str, parameters: Mapping[str, Any], weights: Mapping[str, float] | None, n_threads: int
+    ) -> Doubles:
+        """Return the score of each row by a model of retrieval; by default fields have the index's weights."""
+        return self.scores(model_of(name, parameters), self.weights if weights is None else weights, n_threads)
+
+    def scores(self, model: RetrievalModel, weights: Mapping[str, float], n_threads: int) -> Doubles:
+        """Return the score of each row by a model of retrieval, as `Index.search` gives it."""
+        rows = [*self]
+        queries = [self.source.queries[self.query_numbers[mine[0]]] for mine in rows]
+        documents = [self.document_numbers[mine] for mine in rows]
+        scores = np.empty(self.n_rows)
+        scores[self.rows] = self.source.collection.score(queries, documents, model, weights, n_threads=n_threads)
+        return scores
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class TextDocuments(Documents):
+    """Documents with features, as `FeatureSet.documents` makes them; subsets and copies keep the text they stand for.
+
+    A plain value as `Documents` is: pickled, it remembers the files of the index, which must still be there.
+    """
+
+    source: TextSource
+    query_numbers: NDArray[np.int64]
+    document_numbers: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        documents: Documents,
+        source: TextSource,
+        query_numbers: NDArray[np.int64],
+        document_numbers: NDArray[np.int64],
+    ) -> Self:
+        """Return documents with the text that they stand for: of each row, the query and the document."""
+        made = object.__new__(cls)
+        for name, value in documents.__getstate__().items():
+            made._set(name, value)
+        made._set("source", source)
+        made._set("query_numbers", sealed(np.asarray(query_numbers, np.int64)))
+        made._set("document_numbers", sealed(np.asarray(document_numbers, np.int64)))
+        return made
+
+    @cached_property
+    def groups(self) -> TextGroups:
+        """The rows of every query, with their text."""
+        plain = QueryGroups.of(self.qid)
+        return TextGroups(
+            plain.ids, plain.offsets, plain.rows, self.source, self.query_numbers, self.document_numbers
+        )
+
+    def with_labels(self, y: ArrayLike) -> TextRankingData:
+        """Return these documents as judged data, with one label per row."""
+        return TextRankingData.of(super().with_labels(y), self.source, self.query_numbers, self.document_numbers)
+
+    def _as_joined(self, joined: Any, parts: Sequence[Documents]) -> Any:
+        """Return joined documents with their text, if all parts are of the same index."""
+        texts = [part for part in parts if isinstance(part, TextDocuments)]
+        if len(texts) < len(parts) or any(one.source.collection is not self.source.collection for one in texts):
+            return joined
+        starts = np.cumsum([0, *(len(one.source.queries) for one in texts)])
+        numbers = [one.query_numbers + start for one, start in zip(texts, starts, strict=False)]
+        source = replace(self.source, queries=tuple(terms for one in texts for terms in one.source.queries))
+        documents = [one.document_numbers for one in texts]
+        return type(self).of(joined, source, np.concatenate(numbers), np.concatenate(documents))
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class TextRankingData(TextDocuments, RankingData):
+    """Judged documents with features, as `FeatureSet.judged` makes them; subsets keep the text they stand for."""
