@@ -100,8 +100,14 @@ def test_a_saved_searcher(run, index, tmp_path):
         (["--index", "INDEX"], "Give a query"),
         (["--index", "INDEX", "wing", "--queries", "q.tsv"], "Give a query or --queries, not both."),
         (["--index", "INDEX", "wing", "--out", "run.txt"], "--out is for the run of --queries."),
-        (["--index", "INDEX", "wing", "--retrieval", "tfidf"], "A retrieval model must be"),
-        (["--index", "INDEX", "wing", "--retrieval", "bm25:k2=1"], "bm25 takes 'k1', 'b' or 'method'"),
+        (
+            ["--index", "INDEX", "wing", "--retrieval", "tfidf"],
+            "--retrieval tfidf: There is no model of retrieval 'tfidf'",
+        ),
+        (
+            ["--index", "INDEX", "wing", "--retrieval", "bm25:k2=1"],
+            "A model bm25 has the parameters k1, b, method",
+        ),
         (["--index", "INDEX", "wing", "--retrieval", "bm25:b=2"], "b must be a number"),
         (["--index", "missing", "wing"], "missing is not an index"),
         (["--searcher", "INDEX", "wing"], "There is no file"),

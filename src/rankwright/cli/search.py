@@ -12,7 +12,7 @@ import rankwright as rw
 from rankwright.cli.inputs import JobsOption, PlainJsonFlag, checked_output
 from rankwright.cli.output import note, show_found, show_json, show_text, write_text
 from rankwright.cli.predict import run_lists
-from rankwright.cli.text_options import QueryOptions, RetrievalOption, reads_queries
+from rankwright.cli.text_options import QueryOptions, RetrievalOption, read_retrieval, reads_queries
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
@@ -106,14 +106,12 @@ def _searcher(
         if model is not None or retrieval != "bm25":
             raise InputError("--searcher has a model and settings of its own; use --index with --model.")
         return rw.text.Searcher.load(searcher)
-    from rankwright.text.retrieval_states import retrieval_of
-
     assert index is not None
     return rw.text.Searcher(
         rw.text.Index.open(index),
         model=None if model is None else rw.load(model),
         candidates=candidates,
-        retrieval=retrieval_of(retrieval),
+        retrieval=read_retrieval(retrieval),
     )
 
 

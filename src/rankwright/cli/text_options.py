@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rankwright.data import Judgements
     from rankwright.text import Analyser, Queries
+    from rankwright.text.retrieval import RetrievalModel
 
 NONE = "none"
 DOCUMENTS, WORDS, QUERIES = "Reading documents", "Words", "Reading queries and judgements"
@@ -31,7 +32,7 @@ RetrievalOption = Annotated[
     typer.Option(
         "--retrieval",
         metavar="MODEL",
-        help="Model that finds documents: bm25, dirichlet or jelinek-mercer; with parameters, as in bm25:k1=1,b=0.4.",
+        help="How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
     ),
 ]
 
@@ -202,6 +203,25 @@ def listed_names(path: Path) -> list[str]:
     from rankwright.text.formats.lines import read_lines
 
     return [name for _, line in read_lines(path, "utf-8") if (name := line.strip())]
+
+
+def read_retrieval(text: str) -> RetrievalModel:
+    """Return the retrieval model that a text spells, such as bm25 or bm25:k1=0.9,b=0.4."""
+    from rankwright.text.retrieval import model_of
+
+    name, _, spelled = text.partition(":")
+    pairs = [[one.strip() for one in part.partition("=")] for part in spelled.split(",") if part.strip()]
+    try:
+        return model_of(name.strip(), {key: _number(value) for key, _, value in pairs})
+    except InputError as error:
+        raise InputError(f"--retrieval {text}: {error}") from None
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def _weighted(text: str) -> dict[str, float | None]:

@@ -3,11 +3,11 @@ from .coverage import CoverageWarning as CoverageWarning
 from .coverage import JudgementCoverage as JudgementCoverage
 from .coverage import known_judgements as known_judgements
 from .documents import Collection as Collection
-from .documents import read_documents as read_documents
 from .documents import TextDocument as TextDocument
+from .documents import read_documents as read_documents
 from .feature_set import FeatureSet as FeatureSet
-from .generated import generated_collection as generated_collection
 from .generated import GeneratedCollection as GeneratedCollection
+from .generated import generated_collection as generated_collection
 from .index import Index as Index
 from .judged_features import JudgedFeatures as JudgedFeatures
 from .judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
@@ -16,8 +16,8 @@ from .ltr_log import read_ltr_log as read_ltr_log
 from .queries import Queries as Queries
 from .queries import read_queries as read_queries
 from .results import Results as Results
-from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import BM25 as BM25
+from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import Dirichlet as Dirichlet
 from .retrieval import JelinekMercer as JelinekMercer
 from .searcher import Searcher as Searcher

@@ -14,11 +14,11 @@ from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.models.fitted import name_of, scorer_of
 from rankwright.text.analysis import state_of, terms_of_texts
-from rankwright.text.checks import checked_model, checked_n
+from rankwright.text.checks import checked_n, searching_model
+from rankwright.text.feature_set import FeatureSet
 from rankwright.text.index import Index
 from rankwright.text.queries import Queries
-from rankwright.text.retrieval import BM25
-from rankwright.text.retrieval_states import retrieval_from, retrieval_state
+from rankwright.text.retrieval import BM25, model_of, state_of_model
 from rankwright.text.searcher_files import read_searcher, write_searcher
 from rankwright.text.snippets import WIDTH, best_snippet
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankwright.models.fitted import Fitted
     from rankwright.models.scorer import Scorer
     from rankwright.text.analysis import Analysis
-    from rankwright.text.feature_set import FeatureSet
     from rankwright.text.results import Results
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.snippets import Snippet
@@ -49,7 +48,8 @@ class Searcher:
     index : Index
         The documents.
     features : FeatureSet, optional
-        The features of the model, computed for every candidate; by default those that the model names.
+        The features of the model, computed for every candidate; by default those that the model names, with the
+        default parameters of BM25 and language models.
     model : scorer or fitted ranker, optional
         Scores the candidates. Without one they stay as they were found.
     candidates : int
@@ -70,9 +70,9 @@ class Searcher:
     ) -> None:
         self.index = index
         self.model = None if model is None else _checked_scorer(model)
-        self.features = _features_for(self.model, index) if features is None and self.model else features
+        self.features = features if features is not None or self.model is None else features_of(self.model)
         self.candidates = checked_n(candidates)
-        self.retrieval = BM25() if retrieval is None else checked_model(retrieval)
+        self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
 
     def search(self, query: str, n: int = 10) -> Results:
         """Return the n best documents for a query; nothing is found for a query without any known word."""
@@ -109,7 +109,7 @@ class Searcher:
             "index": os.path.relpath(self.index.path.resolve(), file.resolve().parent),
             "analyser": state_of(self.index.analyser),
             "candidates": self.candidates,
-            "retrieval": retrieval_state(self.retrieval),
+            "retrieval": [*state_of_model(self.retrieval)],
             "features": None if self.features is None else self.features.state(),
         }
         write_searcher(file, settings, self.model)
@@ -143,17 +143,15 @@ class Searcher:
         index = Index.open(folder / settings["index"], analyser=analyser)
         if settings["analyser"] != state_of(index.analyser):
             raise InputError(f"the index {index.path} was built again, with another analyser.")
-        features = settings["features"]
-        if features is not None:
-            from rankwright.text.feature_set import FeatureSet
-
-            features = FeatureSet.from_state(features, functions=given)
+        features, retrieval = settings["features"], settings["retrieval"]
+        if not isinstance(retrieval, list) or len(retrieval) != 2:
+            raise InputError("its retrieval must be a name and parameters.")
         return cls(
             index,
-            features,
+            None if features is None else FeatureSet.from_state(features, functions=given),
             model,
             candidates=settings["candidates"],
-            retrieval=retrieval_from(settings["retrieval"]),
+            retrieval=model_of(*retrieval),
         )
 
     def __repr__(self) -> str:
@@ -176,6 +174,22 @@ class Searcher:
         most = np.max([one.document_frequency for one in frequencies], axis=0)
         idf = np.log1p(len(self.index) / np.maximum(most, 1))
         return dict(zip(terms, idf.tolist(), strict=True))
+
+
+def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
+    """Return the features that a model names; all if its features have no names.
+
+    Parameters
+    ----------
+    model : scorer
+        A model that was fitted on features of text.
+    columns : mapping, data frame or path, optional
+        Numbers of your own, as for `FeatureSet`; the model may name them.
+    """
+    if model.feature_names is None:
+        return FeatureSet(columns=columns)
+    own = {column.name for column in FeatureSet(columns=columns)._columns}
+    return FeatureSet([name for name in model.feature_names if name not in own], columns=columns)
 
 
 def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
