@@ -48,12 +48,14 @@ from .models.store import load as load
 from .models.store import save as save
 from .rankers.adaboost_mh import AdaBoostMH as AdaBoostMH
 from .rankers.adarank import AdaRank as AdaRank
+from .rankers.bm25 import BM25Ranker as BM25Ranker
 from .rankers.calibrated_adaboost import CalibratedAdaBoost as CalibratedAdaBoost
 from .rankers.catalogue import make_ranker as make_ranker
 from .rankers.exact_step import ExactStep as ExactStep
 from .rankers.lambdamart import LambdaMART as LambdaMART
 from .rankers.lambdarank import LambdaRank as LambdaRank
 from .rankers.listnet import ListNet as ListNet
+from .rankers.lmir import LanguageModelRanker as LanguageModelRanker
 from .rankers.mart import MART as MART
 from .rankers.mcrank import McRank as McRank
 from .rankers.mpboost import MPBoost as MPBoost

@@ -10,6 +10,7 @@ from rankwright.models.probability_calibrations import LogisticCalibration, Sigm
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, RadialBasis, Rescaled
 from rankwright.models.residual import ResidualModel
+from rankwright.models.retrieval import RetrievalScorer
 from rankwright.models.scorer import Scorer
 from rankwright.models.sharing import share_columns
 from rankwright.models.standardised import StandardisedScorer
@@ -32,6 +33,7 @@ __all__ = [
     "RadialBasis",
     "Rescaled",
     "ResidualModel",
+    "RetrievalScorer",
     "Scorer",
     "SigmoidCalibration",
     "StandardCalibration",

@@ -109,7 +109,8 @@ def _mean_drops(model: Scorer, sample: RankingData, metric: Metric, n_threads: i
     """Return how far the mean of the metric falls if a feature is shuffled; 0 where it does not fall."""
 
     def value_of(X: Floats) -> float:
-        scores = model.predict(X, sample.qid, n_jobs=n_threads)
+        shuffled = sample.with_features(X, sample.feature_names, sample.categories)
+        scores = model.predict(shuffled, n_jobs=n_threads)
         return metric.mean(sample.y, scores, sample.groups, n_jobs=n_threads)
 
     _, drops = permutation_drops(value_of, sample.X, model.used_features, repeats=REPEATS, random_state=0)

@@ -49,6 +49,8 @@ class Ranker(Parameters, Estimator, ABC):
 
     name: ClassVar[str]
     takes_start: ClassVar[bool] = False
+    needs_text: ClassVar[bool] = False
+    """Whether documents must be `TextRankingData`, which know the text that they stand for."""
 
     metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),

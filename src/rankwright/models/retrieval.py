@@ -1,0 +1,135 @@
+"""A model of retrieval as a scorer: BM25 or a language model over the text that documents stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from rankwright.data.dataset import Documents
+from rankwright.errors import InputError
+from rankwright.models.scorer import Scorer
+from rankwright.models.state import State, checked_n_features, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+
+MOST_ENTRIES = 10_000  # parameters, or fields
+
+
+@runtime_checkable
+class HasText(Protocol):
+    """Groups of rows that know their text, as `rankwright.text` makes them."""
+
+    def retrieval_scores(
+        self, name: str, parameters: Mapping[str, Any], weights: Mapping[str, float], n_threads: int
+    ) -> Doubles:
+        """Return the score of each row by a model of retrieval."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RetrievalScorer(Scorer):
+    """The score of a model of retrieval, the same that `Index.search` gives; features do not matter.
+
+    It scores `TextDocuments` and `TextRankingData`, which know their text. Its contribution is the base score.
+
+    Parameters
+    ----------
+    model
+        The model's name in `rankwright.text.retrieval.MODELS`, such as "bm25".
+    parameters
+        The model's parameters by name; they are checked when text is scored, by the model itself.
+    weights
+        The weight of each field of the index.
+    n_features
+        Number of features of the data it was fitted on, so that it can be part of a combination.
+    """
+
+    kind: ClassVar[str] = "retrieval"
+    model: str
+    parameters: Mapping[str, float | str]
+    weights: Mapping[str, float]
+    n_features: int = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, str):
+            raise InputError(f"model must be the name of a model of retrieval, not {shown(self.model)}.")
+        self._set("parameters", _checked("parameters", self.parameters, text=True))
+        self._set("weights", _checked("weights", self.weights, text=False))
+        if any(weight < 0 for weight in self.weights.values()):
+            raise InputError("weights must not be negative.")
+        self._set("n_features", checked_n_features(self.n_features))
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        named = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items() if not isinstance(value, str))
+        return f"RetrievalScorer({self.model}, {named})"
+
+    @property
+    def needs_queries(self) -> bool:
+        """A score depends on the text of the query."""
+        return True
+
+    @property
+    def used_features(self) -> NDArray[np.int64]:
+        """No feature."""
+        return np.zeros(0, np.int64)
+
+    def state(self) -> State:
+        """Return model, parameters and weights of fields."""
+        fields: dict[str, Any] = {
+            "model": self.model,
+            "parameters": dict(self.parameters),
+            "weights": dict(self.weights),
+            "n_features": self.n_features,
+        }
+        return State(fields=fields)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild a scorer from model, parameters and weights of fields."""
+        given: Any = [state._get("field", state.fields, name) for name in ("model", "parameters", "weights")]
+        return cls(*given, n_features=state.integer("n_features"))
+
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+        if not isinstance(X, Documents) or qid is not None:
+            _refuse(X)
+        return X.X, X.groups  # of whatever features
+
+    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+        if not isinstance(groups, HasText):
+            _refuse(X)
+        return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
+
+    def _contributions(
+        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
+    ) -> NDArray[np.float64]:
+        values = np.zeros((len(X), X.shape[1] + 1))
+        values[:, -1] = self._score(X, groups, n_threads)
+        return values
+
+
+def _refuse(given: Any) -> Any:
+    raise InputError(
+        "A model of retrieval scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet "
+        f"makes, not {type(given).__name__} without text."
+    )
+
+
+def _checked(name: str, given: Any, *, text: bool) -> Mapping[str, Any]:
+    """Return a mapping of names to finite numbers, or to texts if they are allowed."""
+    if not isinstance(given, Mapping) or len(given) > MOST_ENTRIES:
+        raise InputError(f"{name} must be a mapping of names to numbers, not {shown(given)}.")
+    for key, value in given.items():
+        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        is_valid = math.isfinite(value) if is_number else text and isinstance(value, str)
+        if not (isinstance(key, str) and is_valid):
+            raise InputError(f"{name} must be a mapping of names to numbers, not {shown(value)} for {shown(key)}.")
+    return {key: value if isinstance(value, str) else float(value) for key, value in given.items()}
