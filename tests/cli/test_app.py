@@ -33,6 +33,7 @@ VERBS = [
     "generate",
     "index",
     "search",
+    "features",
 ]
 START = "import sys; from rankwright.cli import main; main()"
 

@@ -18,6 +18,7 @@ from rankwright.cli.combine import combine
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
+from rankwright.cli.features import features
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
 from rankwright.cli.index import index
@@ -82,7 +83,7 @@ PANELS = {
     "Get started": (demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
-    "Search text": (index, search),
+    "Search text": (index, search, features),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:
