@@ -34,6 +34,7 @@ VERBS = [
     "index",
     "search",
     "features",
+    "text-demo",
 ]
 START = "import sys; from rankwright.cli import main; main()"
 

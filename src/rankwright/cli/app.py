@@ -27,6 +27,7 @@ from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
 from rankwright.cli.search import search
+from rankwright.cli.text_demo import text_demo
 from rankwright.cli.train import train
 from rankwright.cli.tune import tune
 from rankwright.errors import InputError, MissingPackageError
@@ -80,7 +81,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 PANELS = {
-    "Get started": (demo, rankers, generate),
+    "Get started": (demo, text_demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, crossval, combine),
     "Apply a model": (predict, rank, info),
     "Search text": (index, search, features),

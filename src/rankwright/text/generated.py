@@ -3,7 +3,7 @@
 Every document is about one thing, such as an old bridge, and one side of it, such as its repair; in passing it
 mentions other things. A query asks for all three, as in "old bridge repair". Documents about all three have label
 2, those about the thing and one of the two others label 1. Other documents may have all words of the query, but
-apart from each other, and that is what counts of words cannot tell.
+apart from each other, and that is what counts of words cannot tell. Some judgements are wrong, as real ones are.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ THINGS = (
 )  # fmt: skip
 SIDES = ("repair", "history", "cost", "safety", "design", "ownership")
 
+WRONG = 0.3  # the fraction of wrong labels among documents about the right thing
+
 TITLES = (
     "The {side} of the {kind} {thing}",
     "{kind} {thing}: {side}",
@@ -31,8 +33,8 @@ TITLES = (
     "A report from the valley",
     "Notes of the committee",
 )
+FIRST = ("The {thing} has been the subject of several studies.", "Little has been written about this {thing}.")
 ABOUT = (
-    "The {kind} {thing} has been the subject of several studies.",
     "Most questions about its {side} are still open.",
     "Anyone who knows the {kind} {thing} will agree that its {side} matters.",
     "In the spring the council discussed the {side} of the {kind} {thing}.",
@@ -64,7 +66,7 @@ class GeneratedCollection(NamedTuple):
     judgements: Judgements
 
 
-def generated_collection(n_documents: int = 1000, n_queries: int = 80, *, seed: int = 0) -> GeneratedCollection:
+def generated_collection(n_documents: int = 600, n_queries: int = 80, *, seed: int = 0) -> GeneratedCollection:
     """Return a collection; the same seed gives the same one.
 
     Parameters
@@ -85,7 +87,7 @@ def generated_collection(n_documents: int = 1000, n_queries: int = 80, *, seed: 
     ]
     every = np.stack(np.unravel_index(random.permutation(_N_SUBJECTS)[:n_queries], _SHAPE), axis=1)
     queries = Queries.of({f"q{number + 1}": _query(subject) for number, subject in enumerate(every)})
-    return GeneratedCollection(documents, queries, _judgements(every, subjects))
+    return GeneratedCollection(documents, queries, _judgements(every, subjects, random))
 
 
 _SHAPE = (len(KINDS), len(THINGS), len(SIDES))
@@ -99,7 +101,8 @@ def _query(subject: np.ndarray) -> str:
 
 def _fields(subject: np.ndarray, random: np.random.Generator) -> dict[str, str]:
     title = _filled(TITLES, subject, random)
-    sentences = [_filled(ABOUT, subject, random) for _ in range(random.integers(2, 6))]
+    sentences = [_filled(FIRST, subject, random)]
+    sentences += [_filled(ABOUT, subject, random) for _ in range(random.integers(1, 5))]
     sentences += [_filled(PASSING, subject, random) for _ in range(random.integers(1, 8))]
     sentences += [_filled(FILLER, subject, random) for _ in range(random.integers(0, 8))]
     body = " ".join(sentences[place] for place in random.permutation(len(sentences)))
@@ -118,9 +121,11 @@ def _filled(patterns: tuple[str, ...], subject: np.ndarray, random: np.random.Ge
     )
 
 
-def _judgements(asked: np.ndarray, subjects: np.ndarray) -> Judgements:
+def _judgements(asked: np.ndarray, subjects: np.ndarray, random: np.random.Generator) -> Judgements:
     equal = asked[:, None, :] == subjects[None, :, :]
     labels = np.where(equal[:, :, 1], equal.sum(axis=2) - 1, 0)
+    is_wrong = (random.random(labels.shape) < WRONG) & equal[:, :, 1]
+    labels = np.where(is_wrong, random.integers(3, size=labels.shape), labels)
     queries, documents = np.nonzero(labels)
     return Judgements.of(
         [f"q{number + 1}" for number in queries],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.arrays import sealed
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.data.trec import Run
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from rankwright.text.results import Results
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.snippets import Snippet
+    from rankwright.text.text_documents import TextDocuments
 
 SETTINGS = ("index", "analyser", "candidates", "retrieval", "features")
 NAME = "searcher.rws"  # of a searcher that is saved in the folder of its index
@@ -71,6 +73,8 @@ class Searcher:
         self.index = index
         self.model = None if model is None else _checked_scorer(model)
         self.features = features if features is not None or self.model is None else features_of(self.model)
+        if self.model is not None and self.features is not None:
+            _require_features(self.model, self.features.names(index))
         self.candidates = checked_n(candidates)
         self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
 
@@ -165,7 +169,7 @@ class Searcher:
         if not any(map(len, found)):
             return found
         documents = self.features.documents(self.index, queries, found, n_jobs=n_jobs)
-        scores = self.model.predict(documents, n_jobs=n_jobs)
+        scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
         return _ranked(found, scores, n)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
@@ -204,6 +208,23 @@ def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
         ranked.append(one.reordered(rows - start, scores[rows]))
         start += size
     return ranked
+
+
+def _require_features(model: Scorer, names: Sequence[str]) -> None:
+    for name in model.feature_names or ():
+        if name not in names:
+            raise InputError(f"The model was fitted with a feature {name!r}, which the feature set does not have.")
+
+
+def _only_known(documents: TextDocuments, model: Scorer) -> TextDocuments:
+    """Return the documents with the features of the model, which may be some of all."""
+    names = documents.feature_names or ()
+    wanted = model.feature_names
+    if wanted is None or wanted == names:
+        return documents
+    place_of = {name: place for place, name in enumerate(names)}
+    X = documents.X[:, [place_of[name] for name in wanted]]
+    return documents.with_features(sealed(X), tuple(wanted), ())
 
 
 def _checked_scorer(model: Any) -> Scorer:
