@@ -1,9 +1,9 @@
 """Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
-`reading` (what all verbs that read data share), `familiar` (names of other libraries), or one of `DOCUMENTED`,
-whose docstring has the text. Everything comes from the source, so a page cannot differ from the program:
-`tests/test_docs.py` compares them.
+`reading` (what all verbs that read data share), `familiar` (names of other libraries), `text-features`, or one
+of `DOCUMENTED`, whose docstring has the text. Everything comes from the source, so a page cannot differ from the
+program: `tests/test_docs.py` compares them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from rankwright.cli.app import app
 from rankwright.rankers.catalogue import known_rankers
 from rankwright.rankers.familiar import TABLE, Argument, Parameter
 from rankwright.rankers.parameters import describe, written
+from rankwright.text.features import FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -59,6 +60,8 @@ def table(name: str) -> str:
     """Return the table of that name in Markdown."""
     if name == "familiar":
         return _markdown(("there", "here"), _familiar())
+    if name == "text-features":
+        return _markdown(("feature", "family", "value", "Table 2"), _text_features())
     if name == "reading":
         return _markdown(("option", "meaning"), _of_verb("train", reading=True))
     if name in VERBS:
@@ -102,6 +105,11 @@ def _meaning(option: Any) -> str:
         return f"{option.help} Required."
     unset = option.default is None or option.default is False
     return str(option.help) if unset else f"{option.help} Default: `{option.default}`."
+
+
+def _text_features() -> Iterator[tuple[str, ...]]:
+    for one in FEATURES:
+        yield f"`{one.name}`", f"`{one.family}`", one.formula, "" if one.paper is None else str(one.paper)
 
 
 def _familiar() -> Iterator[tuple[str, str]]:

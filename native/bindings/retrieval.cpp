@@ -50,16 +50,18 @@ class Searched {
     std::size_t n_words() const { return n_words_; }
     std::int64_t n_documents() const { return n_documents_; }
 
-    // The distinct terms of each document by segment: one row per field.
-    void set_distinct(const std::vector<Matrix<std::uint32_t>>& distinct) {
+    // The distinct terms of each document, by segment and field.
+    void set_distinct(const std::vector<std::vector<Vector<std::uint32_t>>>& distinct) {
         require(distinct.size() == segments_.size(), "there must be one array per segment");
         for (std::size_t s = 0; s < segments_.size(); ++s) {
             const std::size_t n_documents = segments_[s].fields.front().n_documents();
-            require(distinct[s].shape(0) == n_fields_ && distinct[s].shape(1) == n_documents,
-                    "there must be one number of distinct terms per field and document");
+            require(distinct[s].size() == n_fields_, "there must be distinct terms for each field");
             auto& mine = distinct_.emplace_back();
-            for (std::size_t f = 0; f < n_fields_; ++f)
-                mine.push_back({distinct[s].data() + f * n_documents, n_documents});
+            for (const auto& field : distinct[s]) {
+                mine.push_back(view(field));
+                require(mine.back().size() == n_documents,
+                        "there must be one number of distinct terms per document");
+            }
             segments_[s].distinct = mine;
         }
     }
@@ -179,8 +181,8 @@ nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
 
 // The scores of given documents: query q has those of [document_offsets[q], document_offsets[q + 1]).
 nb::ndarray<nb::numpy, double> score(const std::vector<std::vector<const BoundPostings*>>& postings,
-                                     const std::vector<Matrix<std::uint32_t>>& distinct, Weighting weighting,
-                                     const Matrix<double>& fields, const Cube& terms,
+                                     const std::vector<std::vector<Vector<std::uint32_t>>>& distinct,
+                                     Weighting weighting, const Matrix<double>& fields, const Cube& terms,
                                      const Matrix<double>& weights, const Matrix<double>& scales,
                                      const Vector<std::int64_t>& offsets, const Vector<std::int64_t>& words,
                                      const Vector<double>& counts, const Vector<double>& starts,

@@ -18,6 +18,10 @@ namespace {
 template <class T>
 using Cube = Array<const T, 3>;
 
+// One array per scope, with one number per document; none if they are not needed.
+template <class T>
+using ByScope = std::vector<Vector<T>>;
+
 constexpr std::size_t kModels = kFeatureModels.size();
 
 void require_all(std::span<const double> values, bool (*holds)(double), const char* sentence) {
@@ -93,7 +97,7 @@ struct Numbering {
 class Segments {
   public:
     Segments(const std::vector<std::vector<const BoundPostings*>>& postings, const Cube<std::int64_t>& terms,
-             const std::vector<Matrix<std::uint32_t>>& distinct, const std::vector<Matrix<double>>& norms)
+             const std::vector<ByScope<std::uint32_t>>& distinct, const std::vector<ByScope<float>>& norms)
         : postings_(postings), terms_(terms) {
         require(terms.shape(0) == postings.size() && distinct.size() == postings.size() &&
                     norms.size() == postings.size(),
@@ -113,7 +117,7 @@ class Segments {
     }
 
   private:
-    void add(std::size_t s, const Matrix<std::uint32_t>& distinct, const Matrix<double>& norms) {
+    void add(std::size_t s, const ByScope<std::uint32_t>& distinct, const ByScope<float>& norms) {
         require(!postings_[s].empty() && postings_[s].size() == terms_.shape(1), "a segment must have all fields");
         auto& fields = fields_.emplace_back();
         for (const BoundPostings* one : postings_[s]) {
@@ -123,23 +127,24 @@ class Segments {
                     "fields must have the same documents");
         }
         segments_.push_back({fields, n_documents_, {}, {}, {}});
-        if (distinct.size() > 0 || norms.size() > 0)
+        if (!distinct.empty() || !norms.empty())
             add_vocabularies(distinct, norms, fields.size() + 1, fields.front().n_documents());
         else
             has_vocabularies_ = has_vocabularies_ && fields.front().n_documents() == 0;
         n_documents_ += static_cast<std::int64_t>(fields.front().n_documents());
     }
 
-    void add_vocabularies(const Matrix<std::uint32_t>& distinct, const Matrix<double>& norms, std::size_t n_scopes,
-                          std::size_t n_documents) {
-        require(distinct.shape(0) == n_scopes && norms.shape(0) == n_scopes && distinct.shape(1) == n_documents &&
-                    norms.shape(1) == n_documents,
-                "there must be one number of distinct terms and one norm per scope and document");
+    void add_vocabularies(const ByScope<std::uint32_t>& distinct, const ByScope<float>& norms,
+                          std::size_t n_scopes, std::size_t n_documents) {
+        require(distinct.size() == n_scopes && norms.size() == n_scopes,
+                "there must be distinct terms and norms for each scope");
         auto& mine = distinct_.emplace_back();
         auto& lengths = norms_.emplace_back();
         for (std::size_t scope = 0; scope < n_scopes; ++scope) {
-            mine.push_back({distinct.data() + scope * n_documents, n_documents});
-            lengths.push_back({norms.data() + scope * n_documents, n_documents});
+            mine.push_back(view(distinct[scope]));
+            lengths.push_back(view(norms[scope]));
+            require(mine.back().size() == n_documents && lengths.back().size() == n_documents,
+                    "there must be one number of distinct terms and one norm per document");
         }
         segments_.back().distinct = mine;
         segments_.back().norms = lengths;
@@ -157,7 +162,7 @@ class Segments {
     const Cube<std::int64_t>& terms_;
     std::deque<std::vector<FieldPostings>> fields_;
     std::deque<std::vector<Numbers>> distinct_;
-    std::deque<std::vector<std::span<const double>>> norms_;
+    std::deque<std::vector<std::span<const float>>> norms_;
     std::vector<FeatureSegment> segments_;
     std::int64_t n_documents_ = 0;
     bool has_vocabularies_ = true;
@@ -207,7 +212,7 @@ FeatureQuery make_query(std::span<const std::int64_t> words, std::span<const std
 // Query q has the words [word_offsets[q], word_offsets[q + 1]) and the documents of document_offsets likewise.
 nb::ndarray<nb::numpy, float> features(
     const std::vector<std::vector<const BoundPostings*>>& postings, const Cube<std::int64_t>& terms,
-    const std::vector<Matrix<std::uint32_t>>& distinct, const std::vector<Matrix<double>>& norms,
+    const std::vector<ByScope<std::uint32_t>>& distinct, const std::vector<ByScope<float>>& norms,
     std::int64_t n_documents, const Vector<std::int64_t>& total_lengths,
     const Matrix<std::int64_t>& document_frequencies, const Matrix<std::int64_t>& collection_frequencies,
     const Cube<double>& weights, const Cube<double>& scales, const Cube<double>& starts,

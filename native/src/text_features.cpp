@@ -19,6 +19,20 @@ class Values {
     std::array<double, static_cast<std::size_t>(TextFeature::query_length) + 1> values_{};
 };
 
+// Which features of a scope are wanted.
+class Wanted {
+  public:
+    void add(TextFeature feature) { bits_ |= bit(feature); }
+    bool has(TextFeature feature) const { return (bits_ & bit(feature)) != 0; }
+    bool any(TextFeature first, TextFeature last) const {
+        return (bits_ & (bit(last) | (bit(last) - bit(first)))) != 0;
+    }
+
+  private:
+    static std::uint64_t bit(TextFeature feature) { return std::uint64_t{1} << static_cast<unsigned>(feature); }
+    std::uint64_t bits_ = 0;
+};
+
 // A document in one scope.
 struct ScopedDocument {
     std::span<const double> frequencies;  // by distinct word
@@ -65,11 +79,12 @@ double score(const FeatureQuery& query, Weighting weighting, const ModelWeights&
 }
 
 void add_scores(const FeatureQuery& query, const ScopeWords& scope, const ScopedDocument& document,
-                Values& values) {
+                const Wanted& wanted, Values& values) {
     using enum TextFeature;
     constexpr std::array features{bm25, dirichlet, jelinek_mercer, absolute_discounting};
     for (std::size_t i = 0; i < features.size(); ++i)
-        values[features[i]] = score(query, kFeatureModels[i], scope.models[i], document);
+        if (wanted.has(features[i]) || (features[i] == bm25 && wanted.has(log_bm25)))
+            values[features[i]] = score(query, kFeatureModels[i], scope.models[i], document);
     values[log_bm25] = values[bm25] > 0.0 ? std::log(values[bm25]) : kMissing;
 }
 
@@ -117,8 +132,10 @@ class SegmentFeatures {
           n_words_(query.counts.size()),
           positions_(n_words_),
           frequencies_(query.scopes.size() * n_words_),
-          values_(query.scopes.size()) {
+          values_(query.scopes.size()),
+          wanted_(query.scopes.size()) {
         for (const TermPostings& term : segment.terms) cursors_.emplace_back(term);
+        for (const FeatureColumn& column : columns) wanted_[column.scope].add(column.feature);
     }
 
     void compute(std::uint32_t document, std::span<float> row) {
@@ -132,9 +149,11 @@ class SegmentFeatures {
             const double mine = segment_.fields[field].lengths[document];
             length += mine;
             find(field, document);
-            const WordPositions& found = finder_.find(positions_);
-            add_positions(found, values_[field]);
-            join(found, all);
+            if (needs_positions(field) || needs_positions(n_fields)) {
+                const WordPositions& found = finder_.find(positions_);
+                add_positions(found, values_[field]);
+                join(found, all);
+            }
             add_scope(field, document, mine);
         }
         add_positions(all, values_[n_fields]);
@@ -144,6 +163,10 @@ class SegmentFeatures {
     }
 
   private:
+    bool needs_positions(std::size_t scope) const {
+        return wanted_[scope].any(TextFeature::minimal_span, TextFeature::phrases);
+    }
+
     // Finds the frequencies of the words in a field, which are added to those of all fields, and their positions.
     void find(std::size_t field, std::uint32_t document) {
         double* mine = frequencies_.data() + field * n_words_;
@@ -164,8 +187,13 @@ class SegmentFeatures {
         const ScopedDocument one{all.subspan(scope * n_words_, n_words_), length,
                                  segment_.distinct.empty() ? 0.0 : segment_.distinct[scope][document],
                                  segment_.norms.empty() ? 0.0 : segment_.norms[scope][document]};
-        add_sums(query_, query_.scopes[scope], one, values_[scope]);
-        add_scores(query_, query_.scopes[scope], one, values_[scope]);
+        const Wanted& wanted = wanted_[scope];
+        if (wanted.any(TextFeature::frequency, TextFeature::length) ||
+            wanted.any(TextFeature::cosine, TextFeature::matched_fraction) ||
+            wanted.has(TextFeature::query_length))
+            add_sums(query_, query_.scopes[scope], one, values_[scope]);
+        if (wanted.any(TextFeature::bm25, TextFeature::absolute_discounting))
+            add_scores(query_, query_.scopes[scope], one, wanted, values_[scope]);
     }
 
     const FeatureQuery& query_;
@@ -177,6 +205,7 @@ class SegmentFeatures {
     std::vector<Numbers> positions_;   // by distinct word, in the current field
     std::vector<double> frequencies_;  // scope * n_words + word
     std::vector<Values> values_;       // by scope
+    std::vector<Wanted> wanted_;       // by scope
 };
 
 }  // namespace

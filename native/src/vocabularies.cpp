@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 namespace rankwright {
 namespace {
@@ -36,13 +37,14 @@ class TermWalk {
 
 Vocabularies document_vocabularies(std::span<const FieldPostings> fields, std::span<const Numbers> terms) {
     const std::size_t n_documents = fields.front().n_documents();
-    Vocabularies found{std::vector<std::uint32_t>(n_documents), std::vector<double>(n_documents)};
+    std::vector<std::uint32_t> distinct(n_documents);
+    std::vector<double> squares(n_documents);
     std::vector<std::uint32_t> frequencies(n_documents);  // of the current term
     std::vector<TermPostings> lists;
     const auto add = [&](std::uint32_t document, double frequency) {
         const double weight = frequency == 1.0 ? 1.0 : 1.0 + std::log(frequency);
-        found.norms[document] += weight * weight;
-        ++found.distinct[document];
+        squares[document] += weight * weight;
+        ++distinct[document];
     };
     for (TermWalk walk(fields, terms); walk.advance(lists);) {
         if (lists.size() == 1) {
@@ -58,8 +60,10 @@ Vocabularies document_vocabularies(std::span<const FieldPostings> fields, std::s
             }
         }
     }
-    for (double& norm : found.norms) norm = std::sqrt(norm);
-    return found;
+    std::vector<float> norms(n_documents);
+    std::transform(squares.begin(), squares.end(), norms.begin(),
+                   [](double square) { return static_cast<float>(std::sqrt(square)); });
+    return {std::move(distinct), std::move(norms)};
 }
 
 std::int64_t count_documents(std::span<const TermPostings> terms, std::span<const std::uint64_t> removed) {

@@ -760,7 +760,7 @@ def best_documents(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
 def score_documents(
     postings: Sequence[Sequence[Postings]],
-    distinct: Sequence[NDArray[np.uint32]],
+    distinct: Sequence[Sequence[NDArray[np.uint32]]],
     weighting: Weighting,
     fields: NDArray[np.float64],
     terms: NDArray[np.int64],
@@ -806,8 +806,8 @@ class TextFeature(enum.Enum):
 def text_features(
     postings: Sequence[Sequence[Postings]],
     terms: NDArray[np.int64],
-    distinct: Sequence[NDArray[np.uint32]],
-    norms: Sequence[NDArray[np.float64]],
+    distinct: Sequence[Sequence[NDArray[np.uint32]]],
+    norms: Sequence[Sequence[NDArray[np.float32]]],
     n_documents: int,
     total_lengths: NDArray[np.int64],
     document_frequencies: NDArray[np.int64],
@@ -826,7 +826,7 @@ def text_features(
 ) -> NDArray[np.float32]: ...
 def document_vocabularies(
     postings: Sequence[Postings], terms: Sequence[NDArray[np.uint32]]
-) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]]: ...
 def documents_with(
     postings: Sequence[Postings], terms: NDArray[np.int64], removed: NDArray[np.uint64]
 ) -> NDArray[np.int64]: ...

@@ -6,6 +6,7 @@ again.
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from rankwright.models import (
     RadialBasis,
     Rescaled,
     ResidualModel,
+    RetrievalScorer,
     Scorer,
     SigmoidCalibration,
     StandardCalibration,
@@ -36,6 +38,7 @@ from rankwright.models import (
     save,
 )
 from rankwright.models.format import MAGIC, VERSION, encode
+from rankwright.text import Analyser, FeatureSet, Index, TextDocument
 
 FOLDER = Path(__file__).parent
 NAMES = ("bm25", "length", "pagerank")
@@ -43,6 +46,13 @@ START = [0.1, -2.0, 1 / 3, 0.0, 7.0]  # for a residual model
 CATEGORIES = [
     Category("brand", ("é", "b c", ""), one_hot=False),
     Category("colour", ("red", "blue"), one_hot=True),
+]
+QUERY = "ship of state"
+TEXTS = [
+    {"title": "the ship", "body": "a ship leaves the harbour"},
+    {"title": "ship of state", "body": ""},
+    {"title": "", "body": "state of the sea, state of the ship"},
+    {"title": "sea", "body": "sea"},
 ]
 FRAME = {"brand": ["b c", "", None, "new"], "colour": ["blue", "red", None, "green"]}
 X = [[1.0, 2.0, 3.0], [None, 0.1, -7.0], [4.0, None, None], [0.0, 0.0, 0.0], [1e30, -1e-30, 12345.678]]
@@ -107,10 +117,38 @@ def calibrations() -> Scorer:
     return Combination(members, [0.3, 0.2, 0.1, 0.2, 0.1, 0.1])
 
 
+def texts() -> dict[str, Scorer]:
+    """Return models that score text."""
+    weights = {"title": 2.0, "body": 1 / 3}
+    bm25 = RetrievalScorer("bm25", {"k1": 0.9, "b": 0.4, "method": "atire"}, weights, n_features=1)
+    discounting = RetrievalScorer("absolute_discounting", {"delta": 0.6}, weights, n_features=1)
+    combination = Combination([bm25, discounting], [1.5, 0.25])
+    return {name: one.described(about={"made_as": one.kind}) for name, one in [("retrieval", combination)]}
+
+
+def text_scores(model: Scorer) -> list[float]:
+    """Return the scores of the texts for the query."""
+    with TemporaryDirectory() as folder:
+        documents = [TextDocument(str(number), fields) for number, fields in enumerate(TEXTS)]
+        index = Index.build(documents, Path(folder) / "index", analyser=Analyser(stemmer=None))
+        ids = [one.id for one in documents]
+        found = FeatureSet(["query"]).documents(index, {"q": QUERY}, {"q": ids})
+        return model.predict(found).tolist()
+
+
+def make_text(name: str, model: Scorer) -> None:
+    """Write a model of text and, beside it, what it must say."""
+    path = _path(name, model)
+    if path.exists():
+        return
+    save(model, path)
+    expected = {"about": model.about, "query": QUERY, "texts": TEXTS, "scores": text_scores(model)}
+    path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
+
+
 def make(name: str, model: Scorer) -> None:
     """Write a model and, beside it, what it must say; floats in JSON come back bit for bit."""
-    version = VERSION.unpack_from(encode(model), len(MAGIC))[0]
-    path = FOLDER / f"{name}-{version}.rw"
+    path = _path(name, model)
     if path.exists():
         return
     save(model, path)
@@ -122,6 +160,13 @@ def make(name: str, model: Scorer) -> None:
     path.with_suffix(".json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
+def _path(name: str, model: Scorer) -> Path:
+    version = VERSION.unpack_from(encode(model), len(MAGIC))[0]
+    return FOLDER / f"{name}-{version}.rw"
+
+
 if __name__ == "__main__":
     for name, model in models().items():
         make(name, model)
+    for name, model in texts().items():
+        make_text(name, model)

@@ -101,7 +101,7 @@ def _collect(result, alike):
 def _tour(folder):
     """Train, score, explain, measure and combine on small data, so that every function of the core is called."""
     train, other = _judged(0), _judged(1)
-    fitted = [_fitted(kind, train, other) for kind in known_rankers().values()]
+    fitted = [_fitted(kind, train, other) for kind in known_rankers().values() if not kind.needs_text]
     for model in fitted:
         model.predict(other)
     metrics = [kind() for kind in (rw.metrics.AP, rw.metrics.ERR, rw.metrics.RR, rw.metrics.KendallTau)]
@@ -135,10 +135,14 @@ def _tour(folder):
 def _search(folder):
     """Index, change and search a few documents."""
     characters.cache_clear()
-    documents = [rw.text.TextDocument(f"d{n}", {"body": " ".join("abcde"[: n + 1])}) for n in range(5)]
+    texts = [" ".join("abcde"[: n + 1]) for n in range(5)]
+    documents = [rw.text.TextDocument(f"d{n}", {"title": text[-1], "body": text}) for n, text in enumerate(texts)]
     index = rw.text.Index.build(documents[:3], folder, analyser=rw.text.Analyser(stemmer=None))
     index.add(documents[3:])
     index.search("a c", n=3)
+    found = rw.text.FeatureSet().documents(index, {"q": "b c", "p": "e"}, {"q": ["d1", "d4"], "p": ["d4", "d0"]})
+    for model in (rw.text.BM25(), rw.text.AbsoluteDiscounting()):
+        found.groups.scores(model, index.weights, 1)
     index.merge()
 
 

@@ -7,19 +7,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from artefacts import make
 from rankwright.models import load
 
+TEXTS = ("retrieval",)  # models of text
 ARTEFACTS = sorted((Path(__file__).parents[1] / "artefacts").glob("*.rw"))
+FEATURES = [path for path in ARTEFACTS if not path.stem.startswith(TEXTS)]
 
 
 def test_every_kind_has_an_artefact():
     names = ("feature", "linear", "combination", "trees", "query_features", "query_features_alone", "network")
-    names += ("expected_relevance", "correction", "calibrated")
+    names += ("expected_relevance", "correction", "calibrated", *TEXTS)
     assert {f"{name}-1" for name in names} | {"categories-2"} <= {path.stem for path in ARTEFACTS}
 
 
 @pytest.mark.filterwarnings("ignore:The model was not trained on these values")
-@pytest.mark.parametrize("path", ARTEFACTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FEATURES, ids=lambda path: path.stem)
 def test_an_old_model_loads_and_scores_as_it_did(path):
     expected = json.loads(path.with_suffix(".json").read_text())
     scorer = load(path)
@@ -37,3 +40,10 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
     )
     if "frame" in expected:  # columns of categories as text
         assert scorer.predict(pd.DataFrame(expected["frame"])).tolist() == expected["frame_scores"]
+
+
+@pytest.mark.parametrize("path", [path for path in ARTEFACTS if path not in FEATURES], ids=lambda path: path.stem)
+def test_an_old_model_of_text_loads_and_scores_as_it_did(path):
+    expected = json.loads(path.with_suffix(".json").read_text())
+    assert (expected["query"], expected["texts"]) == (make.QUERY, make.TEXTS)
+    assert make.text_scores(load(path)) == pytest.approx(expected["scores"], rel=1e-12)

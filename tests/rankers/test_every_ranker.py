@@ -24,7 +24,7 @@ from rankwright.metrics import AP, NDCG, mean_over_queries
 from rankwright.models.format import encode
 from rankwright.rankers.catalogue import known_rankers
 
-CLASSES = sorted(known_rankers().values(), key=lambda one: one.__name__)
+CLASSES = sorted((one for one in known_rankers().values() if not one.needs_text), key=lambda one: one.__name__)
 WITH_ROUNDS = [one for one in CLASSES if "rounds" in one().get_params()]
 
 SMALL_POOLS = {

@@ -75,9 +75,9 @@ struct ScopeWords {
 struct FeatureSegment {
     std::span<const FieldPostings> fields;
     std::int64_t first_document;
-    std::span<const Numbers> distinct;  // by scope: distinct terms of each document; may be empty
-    std::span<const std::span<const double>>
-        norms;                        // by scope: norm of (1 + log c) of each document; may be empty
+    // By scope and document, or empty: distinct terms, and the norm of (1 + log c) over them.
+    std::span<const Numbers> distinct;
+    std::span<const std::span<const float>> norms;
     std::vector<TermPostings> terms;  // field * n_words + word; without documents if the segment has it not
 };
 

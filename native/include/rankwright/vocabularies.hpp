@@ -13,7 +13,7 @@ namespace rankwright {
 // Every term must be sound. One thread.
 struct Vocabularies {
     std::vector<std::uint32_t> distinct;
-    std::vector<double> norms;
+    std::vector<float> norms;
 };
 Vocabularies document_vocabularies(std::span<const FieldPostings> fields, std::span<const Numbers> terms);
 

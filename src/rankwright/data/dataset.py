@@ -140,7 +140,7 @@ class Documents:
         return checked_document_ids([one or f"row{row}" for row, one in enumerate(ids, start=1)], len(self))
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
-        """Return documents that were joined from several parts, of which this is the first, as a kind of its own."""
+        """Return documents joined from several parts, of which this is the first, as documents of its kind."""
         return joined
 
     def take(self, rows: ArrayLike) -> Self:

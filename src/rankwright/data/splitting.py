@@ -96,8 +96,10 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
     qid = sealed(_joined_queries(parts, shared_queries))
     if isinstance(parts[0], RankingData):
         y = np.concatenate([part.y for part in parts if isinstance(part, RankingData)])
-        return parts[0]._as_joined(RankingData(X, y, qid, **documents), parts)
-    return parts[0]._as_joined(Documents(X, qid, **documents), parts)
+        joined: SomeDocuments = parts[0]._as_joined(RankingData(X, y, qid, **documents), parts)
+    else:
+        joined = parts[0]._as_joined(Documents(X, qid, **documents), parts)
+    return joined
 
 
 def generator(random_state: Any) -> np.random.Generator:

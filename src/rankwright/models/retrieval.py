@@ -69,8 +69,8 @@ class RetrievalScorer(Scorer):
         super().__post_init__()
 
     def __repr__(self) -> str:
-        named = ", ".join(f"{name}={value:g}" for name, value in self.parameters.items() if not isinstance(value, str))
-        return f"RetrievalScorer({self.model}, {named})"
+        numbers = {name: value for name, value in self.parameters.items() if not isinstance(value, str)}
+        return f"RetrievalScorer({', '.join([self.model, *(f'{name}={one:g}' for name, one in numbers.items())])})"
 
     @property
     def needs_queries(self) -> bool:
@@ -100,12 +100,12 @@ class RetrievalScorer(Scorer):
 
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
         if not isinstance(X, Documents) or qid is not None:
-            _refuse(X)
+            raise _without_text(X)
         return X.X, X.groups  # of whatever features
 
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         if not isinstance(groups, HasText):
-            _refuse(X)
+            raise _without_text(X)
         return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
 
     def _contributions(
@@ -116,10 +116,10 @@ class RetrievalScorer(Scorer):
         return values
 
 
-def _refuse(given: Any) -> Any:
-    raise InputError(
-        "A model of retrieval scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet "
-        f"makes, not {type(given).__name__} without text."
+def _without_text(given: Any) -> InputError:
+    return InputError(
+        "A model of retrieval scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet"
+        f" makes, not {type(given).__name__} without text."
     )
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from rankwright.rankers.settings_search import Setting
 
-K1 = Axis((0.3, 0.6, 1.2, 2.4, 4.8), 0.01, 100.0, step=2.0, log=True)
-B = Axis((0.0, 0.25, 0.5, 0.75, 1.0), 0.0, 1.0, step=0.25)
-WEIGHTS = (0.25, 1.0, 4.0)  # times the weight in the index
+# The usual values come first: of settings with equal values the first is kept.
+K1 = Axis((1.2, 0.6, 2.4, 0.3, 4.8), 0.01, 100.0, step=2.0, log=True)
+B = Axis((0.75, 0.5, 0.25, 1.0, 0.0), 0.0, 1.0, step=0.25)
+WEIGHTS = (1.0, 0.25, 4.0)  # times the weight in the index
 
 
 class BM25Ranker(RetrievalRanker):

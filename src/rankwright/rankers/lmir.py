@@ -1,4 +1,4 @@
-"""Language models for retrieval (Ponte and Croft 1998; Zhai and Lafferty 2004) with tuned smoothing, as a ranker."""
+"""Language models for retrieval with tuned smoothing (Zhai and Lafferty 2004), as a ranker."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from rankwright.text.retrieval import RetrievalModel
 
 SMOOTHINGS = ("dirichlet", "jelinek-mercer", "absolute-discounting")
-MU = Axis((62.5, 125.0, 250.0, 500.0, 1000.0, 2000.0, 4000.0, 8000.0), 1.0, 1e6, step=2.0, log=True)
-MIXTURE = Axis((0.1, 0.3, 0.5, 0.7, 0.9), 0.001, 0.999, step=0.2)
-DELTA = Axis((0.1, 0.3, 0.5, 0.7, 0.9), 0.001, 1.0, step=0.2)
+# The usual values come first: of settings with equal values the first is kept.
+MU = Axis((1000.0, 2000.0, 500.0, 250.0, 4000.0, 125.0, 62.5, 8000.0), 1.0, 1e6, step=2.0, log=True)
+MIXTURE = Axis((0.5, 0.3, 0.7, 0.1, 0.9), 0.001, 0.999, step=0.2)
+DELTA = Axis((0.7, 0.5, 0.9, 0.3, 0.1), 0.001, 1.0, step=0.2)
 
 
 class LanguageModelRanker(RetrievalRanker):

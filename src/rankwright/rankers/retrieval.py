@@ -126,7 +126,7 @@ def _mean(values: Doubles, weights: Doubles | None) -> float:
 def _groups_of(data: RankingData) -> TextGroups:
     if not isinstance(data.groups, TextGroups):
         raise InputError(
-            "This ranker scores text: fit it on TextRankingData, which rankwright.text.FeatureSet.judged makes, not "
-            f"on {type(data).__name__} without text."
+            "This ranker scores text: fit it on TextRankingData, which rankwright.text.FeatureSet.judged makes, "
+            f"not on {type(data).__name__} without text."
         )
     return data.groups

@@ -86,8 +86,8 @@ def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collect
         raise InputError(f"The index has no document {ids[int((numbers < 0).argmax())]!r}, which is a candidate.")
     places = np.cumsum([0, *map(len, lists)]).tolist()
     found = [Candidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
-    for query, one in zip(queries.ids, found, strict=True):
-        _require_different(query, one.ids)
+    for query, mine in zip(queries.ids, found, strict=True):
+        _require_different(query, mine.ids)
     return found
 
 

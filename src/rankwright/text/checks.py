@@ -84,7 +84,8 @@ def searching_model(model: Any) -> RetrievalModel:
     """Return a model that can search all documents."""
     if isinstance(model, AbsoluteDiscounting):
         raise InputError(
-            "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or JelinekMercer()."
+            "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or "
+            "JelinekMercer()."
         )
     return checked_model(model)
 

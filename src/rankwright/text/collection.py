@@ -51,6 +51,12 @@ class Collection:
         segment, place = self.place_of(number)
         return segment.ids[place]
 
+    def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the ids of documents."""
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(numbers)
+        return [self.id_of(number) for number in numbers.tolist()]
+
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents, -1 for unknown and removed ones."""
         numbers = np.full(len(ids), -1, np.int64)
@@ -98,7 +104,7 @@ class Collection:
     ) -> Doubles:
         """Return the scores of given documents, by number, for queries given as terms: those that `search` gives.
 
-        The scores of all queries stand one after another. A document without any term of the query has a score too.
+        The scores of all queries stand one after another. Documents without any term of the query have one too.
         """
         offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
         prepared = self._prepared(queries, model, weights)
@@ -120,8 +126,8 @@ class Collection:
             self._scopes[places] = Scopes(self.segments, places)
         return self._scopes[places]
 
-    def _distinct(self, fields: Sequence[int]) -> list[NDArray[np.uint32]]:
-        return [np.stack([segment.vocabulary((field,)).distinct for field in fields]) for segment in self.segments]
+    def _distinct(self, fields: Sequence[int]) -> list[list[NDArray[np.uint32]]]:
+        return [[segment.vocabulary((field,)).distinct for field in fields] for segment in self.segments]
 
     def _prepared(
         self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]

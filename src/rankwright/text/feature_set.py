@@ -1,4 +1,4 @@
-"""Features of documents for queries: which, with which models, and from which columns and functions of the user."""
+"""Sets of features: which, with which models, and from which columns and functions of the user."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from rankwright.threads import resolve_threads
 if TYPE_CHECKING:
     from rankwright.arrays import Floats
     from rankwright.data.trec import Judgements
+    from rankwright.text.analysis import PlacedTerms
     from rankwright.text.candidates import Candidates, CandidatesLike
     from rankwright.text.index import Index
     from rankwright.text.judged_features import JudgedFeatures
@@ -43,15 +44,15 @@ class FeatureSet:
     ----------
     features : str or sequence of str, optional
         Families of features (such as "tf", "BM25" or "proximity"), features in all fields ("minimal span"), or
-        single ones ("title: BM25"); or "adarank-2007", the seven features of Xu and Li's Table 2 (SIGIR 2007) of the
-        whole document. By default all. `rankwright.text.features` declares them.
+        single ones ("title: BM25"); or "adarank-2007", the seven features of the whole document in Table 2 of Xu
+        and Li (SIGIR 2007). By default all. `rankwright.text.features` declares them.
     fields : sequence of str, optional
         The fields of the index to use; by default all. "all fields" in the name of a feature means these together,
         as one document.
     columns : mapping, data frame or path, optional
-        Numbers of your own, joined by id: a mapping from names to mappings of document ids (or pairs of query id and
-        document id) to numbers, or a table with a column of document ids, and one of query ids if there is a number
-        for each query. Documents without a number have a missing value.
+        Numbers of your own, joined by id: a mapping from names to mappings of document ids (or pairs of query id
+        and document id) to numbers, or a table with a column of document ids, and one of query ids if numbers
+        depend on the query. Documents without a number have a missing value.
     functions : mapping, optional
         Features of your own by name: functions of the query's text and a `TextDocument` that return a number. They
         need the text of documents, which `Index.build` stores by default.
@@ -111,28 +112,17 @@ class FeatureSet:
         named = as_queries(queries)
         found = candidates_of(candidates, named, index.collection)
         terms = placed_terms(index.analyser, named.texts)
-        fields = chosen_fields(self.fields, index.fields)
-        columns = chosen_columns(self.features, fields)
-        threads = resolve_threads(n_jobs)
-        names = self.names(index)
-        scopes = index.collection.scopes(fields)
-        numbered = [FeatureColumn(_place(scope, fields), one) for scope, one in columns]
-        numbers = [one.numbers for one in found]
-        X = feature_values(scopes, self._models(), terms, numbers, numbered, threads)
-        own = [self._own(index, query, text, one) for (query, text), one in zip(named, found, strict=True)]
-        if own and self._n_own:
-            X = np.hstack([X, np.concatenate(own)])
         sizes = [len(one.ids) for one in found]
         documents = Documents(
-            sealed(X),
+            sealed(self._values(index, named, terms, found, resolve_threads(n_jobs))),
             np.repeat(np.array(named.ids, np.str_), sizes),
             document_ids=[name for one in found for name in one.ids],
-            feature_names=names,
+            feature_names=self.names(index),
             copy=False,
         )
         source = TextSource(index.collection, index.weights, tuple(one.terms for one in terms))
-        rows = np.repeat(np.arange(len(found)), sizes)
-        return TextDocuments.of(documents, source, rows, np.concatenate([np.zeros(0, np.int64), *numbers]))
+        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in found)])
+        return TextDocuments.of(documents, source, np.repeat(np.arange(len(found)), sizes), numbers)
 
     def judged(
         self,
@@ -212,8 +202,7 @@ class FeatureSet:
         made: dict[str, Any] = {name: model_of(name, models[name]) for name in Models._fields}
         given = None if functions is None else {name: functions[name] for name in names}
         result = cls(features, fields=fields, functions=given, **made)
-        columns = tuple(column_from(name, one) for name, one in columns.items())
-        object.__setattr__(result, "_columns", columns)
+        object.__setattr__(result, "_columns", tuple(column_from(name, one) for name, one in columns.items()))
         return result
 
     @property
@@ -222,6 +211,28 @@ class FeatureSet:
 
     def _models(self) -> Models:
         return Models(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
+
+    def _values(
+        self,
+        index: Index,
+        queries: Queries,
+        terms: Sequence[PlacedTerms],
+        candidates: Sequence[Candidates],
+        n_threads: int,
+    ) -> Floats:
+        """Return the features of each query's candidates."""
+        fields = chosen_fields(self.fields, index.fields)
+        columns = [
+            FeatureColumn(_place(scope, fields), feature)
+            for scope, feature in chosen_columns(self.features, fields)
+        ]
+        numbers = [one.numbers for one in candidates]
+        scopes = index.collection.scopes(fields)
+        values = feature_values(scopes, self._models(), terms, numbers, columns, n_threads)
+        if not (self._n_own and candidates):
+            return values
+        own = [self._own(index, query, text, one) for (query, text), one in zip(queries, candidates, strict=True)]
+        return np.hstack([values, np.concatenate(own)])
 
     def _own(self, index: Index, query: str, text: str, candidates: Candidates) -> Floats:
         """Return the user's columns and functions of a query's documents."""

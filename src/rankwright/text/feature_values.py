@@ -54,13 +54,13 @@ def feature_values(
     statistics = scopes.statistics(words)
     formulas = [[model.weigh(one) for one in statistics] for model in models]
     needs_vocabulary = any(column.feature.needs_vocabulary for column in columns)
-    none = [np.empty((0, 0))] * len(scopes.postings)
-    distinct, norms = scopes.vocabularies if needs_vocabulary else ([one.astype(np.uint32) for one in none], none)
+    postings = scopes.postings
+    vocabularies = scopes.vocabularies() if needs_vocabulary else [[] for _ in postings]
     return _native.text_features(
-        postings=scopes.postings,
-        terms=_by_word([word.terms for word in words], (len(none), len(scopes) - 1)),
-        distinct=distinct,
-        norms=norms,
+        postings=postings,
+        terms=_by_word([word.terms for word in words], (len(postings), len(scopes) - 1)),
+        distinct=[[one.distinct for one in each] for each in vocabularies],
+        norms=[[one.norms for one in each] for each in vocabularies],
         n_documents=scopes.n_documents,
         total_lengths=scopes.total_lengths,
         document_frequencies=np.array([one.document_frequency for one in statistics]),

@@ -1,9 +1,9 @@
 """The features of a document for a query: name, family and formula of each, declared once.
 
-In the formulas, sums run over the words of the query that the document has; a word that comes k times in the query
-counts k times. A word has the frequency c in the document (or field), which has l words, u of them distinct. Of all
-N documents, n have the word; all documents together have L words, and the word comes cf times among them. p is
-cf / L. Logarithms are natural.
+In the formulas, sums run over the words of the query that the document has; a word that comes k times in the
+query counts k times. A word has the frequency c in the document (or field), which has l words. Of all N documents,
+n have the word; all documents together have L words, cf of them this one. Words are those that the analyser keeps;
+logarithms are natural.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ ADARANK_2007 = "adarank-2007"
 class TextFeature:
     """A feature of a document in one field, or in all fields together.
 
-    `paper` is its number in Table 2 of Xu and Li (SIGIR 2007), if it has one. A feature that `needs_vocabulary` looks
-    at all words of a document, which takes all postings of the index when first used. A feature of the query alone
-    is the same in all fields.
+    `paper` is its number in Table 2 of Xu and Li (SIGIR 2007), if it has one. A feature that `needs_vocabulary`
+    looks at all words of a document, which takes all postings of the index when first used. A feature of the query
+    alone is the same in all fields.
     """
 
     name: str

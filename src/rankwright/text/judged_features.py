@@ -1,4 +1,4 @@
-"""Judged documents with features, and what is to be known of them: recall, unjudged candidates, unknown judgements."""
+"""Judged documents with features, and what is known of them: recall, unjudged and unknown documents."""
 
 from __future__ import annotations
 

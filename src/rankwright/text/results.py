@@ -36,7 +36,7 @@ class Results:
     @property
     def ids(self) -> list[str]:
         """The ids of the documents."""
-        return [self._collection.id_of(number) for number in self.numbers.tolist()]
+        return self._collection.ids_of(self.numbers)
 
     def reordered(self, places: NDArray[np.int64], scores: Doubles) -> Results:
         """Return the documents at some places of this list, with other scores."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.text.segments import Segment
+    from rankwright.text.segments import Segment, Vocabulary
 
 MOST_WORDS = 100_000  # whose statistics are kept
 
@@ -50,14 +49,10 @@ class Scopes:
         """The postings by segment and field."""
         return [[segment.fields[field].postings for field in self._fields] for segment in self._segments]
 
-    @cached_property
-    def vocabularies(self) -> tuple[list[NDArray[np.uint32]], list[NDArray[np.float64]]]:
-        """Distinct terms and norms, both by segment: one row per scope, one column per document."""
+    def vocabularies(self) -> list[list[Vocabulary]]:
+        """Return the vocabularies of documents, by segment and scope."""
         of_scopes = [*((field,) for field in self._fields), self._fields]
-        found = [[segment.vocabulary(fields) for fields in of_scopes] for segment in self._segments]
-        return [np.stack([one.distinct for one in each]) for each in found], [
-            np.stack([one.norms for one in each]) for each in found
-        ]
+        return [[segment.vocabulary(fields) for fields in of_scopes] for segment in self._segments]
 
     def words(self, words: Sequence[str]) -> list[Word]:
         """Return the statistics of words."""

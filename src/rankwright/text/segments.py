@@ -58,6 +58,12 @@ class TextColumn:
         begin, end = int(self.places[number]), int(self.places[number + 1])
         return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
 
+    def take(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the texts of these numbers."""
+        content = self.bytes.data
+        begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
+        return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
+
 
 @dataclass(frozen=True, eq=False)
 class SegmentField:
@@ -76,7 +82,7 @@ class Vocabulary(NamedTuple):
     """For each document the number of its distinct terms, and the norm of (1 + log frequency) over its terms."""
 
     distinct: NDArray[np.uint32]
-    norms: NDArray[np.float64]
+    norms: NDArray[np.float32]
 
 
 class Segment:

@@ -67,7 +67,7 @@ class TextGroups(QueryGroups):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class TextDocuments(Documents):
-    """Documents with features, as `FeatureSet.documents` makes them; subsets and copies keep the text they stand for.
+    """Documents with features, as `FeatureSet.documents` makes them; subsets keep the text they stand for.
 
     A plain value as `Documents` is: pickled, it remembers the files of the index, which must still be there.
     """

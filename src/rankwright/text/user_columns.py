@@ -50,7 +50,7 @@ class UserColumn:
 
 
 def columns_from(given: Any) -> tuple[UserColumn, ...]:
-    """Return columns given as a mapping of names to mappings, as a data frame, or as a file of any known format."""
+    """Return columns given as a mapping of names to mappings, a data frame, or a file of any known format."""
     if given is None:
         return ()
     if isinstance(given, str | os.PathLike):
@@ -100,7 +100,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _of_records(records: Iterator[Record]) -> tuple[UserColumn, ...]:
-    """Return the columns of a table: the id of each row, and of its query if there is one, tell what it is about."""
+    """Return the columns of a table, by the document id of each row, and by its query id if there is one."""
     found: dict[str, dict[Key, float]] = {}
     by_query = False
     for number, record in enumerate(records):
