@@ -4,12 +4,13 @@
 `--page docs/search.md` the tables are written into that page; `--work FOLDER` keeps the scores, so that a run that
 was interrupted goes on.
 
-The test documents of a query are the first 200 that BM25 finds, and all judged ones. Rankers learn from the first 200
-alone: of the judged documents that are not found, nearly all are relevant, so that a ranker that saw them would learn
-that a low score of BM25 is a sign of relevance. `LEAKING` shows what that is worth.
+The test documents of a query are the first 200 that BM25 finds, and all judged ones. Rankers learn from the first
+200 alone: of the judged documents that are not found, nearly all are relevant, so that a ranker that saw them
+would learn that a low score of BM25 is a sign of relevance. `LEAKING` shows what that is worth.
 
-Nothing is chosen on a test fold: BM25 and the language models are tuned on the training folds, for NDCG@10, and the
-features of the same name have the parameters found there. All other rankers have settings that were fixed before.
+Nothing is chosen on a test fold: BM25 and the language models are tuned on the training folds, for NDCG@10, and
+the features of the same name have the parameters found there. All other rankers have settings that were fixed
+before.
 """
 
 from __future__ import annotations
@@ -24,8 +25,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import rankwright as rw
-from rankwright.data.canonical import canonical_queries
-from rankwright.data.splitting import deal_folds, generator
 from rankwright.text.retrieval import model_of
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def experiment(collection: Collection, names: Any, rankers: dict[str, Ranker], w
     """Fit and test every ranker on every fold."""
     test = judged(collection, rw.text.FeatureSet(names), judged_too=True)
     scores = {name: np.empty(len(test)) for name in [*rankers, *([LEAKING] if names is None else [])]}
-    for fold in folds_of(collection, names, test):
+    for fold in folds_of(collection, names):
         for name in scores:
             leaks = name == LEAKING
             file = work / f"{names or 'all'}-{name}-{fold.number}.npy"
@@ -158,10 +157,10 @@ def experiment(collection: Collection, names: Any, rankers: dict[str, Ranker], w
     return Outcome(test, is_found, scores, collection.judgements)
 
 
-def folds_of(collection: Collection, names: Any, test: RankingData) -> Iterator[Fold]:
+def folds_of(collection: Collection, names: Any) -> Iterator[Fold]:
     """Yield the folds, with features that were tuned on the training queries."""
-    fold_of_query = deal_folds(canonical_queries(test), N_FOLDS, generator(SEED))
-    fold_of = dict(zip(test.groups.ids.tolist(), fold_of_query.tolist(), strict=True))
+    order = np.random.default_rng(SEED).permutation(len(collection.queries))
+    fold_of = dict(zip(collection.queries.ids, (order % N_FOLDS).tolist(), strict=True))
     for number in range(N_FOLDS):
         queries = {query for query, fold in fold_of.items() if fold != number}
         features = tuned(some_of(judged(collection, rw.text.FeatureSet("BM25"), judged_too=False), queries), names)
@@ -248,8 +247,8 @@ def times(collection: Collection) -> str:
         seconds.append(time.perf_counter() - started)
     middle, late = np.percentile(np.array(seconds[len(collection.queries) :]) * 1000, [50, 99])
     return (
-        f"A search on one thread, with {N_CANDIDATES} candidates, {train.n_features} features and LambdaMART of 300 "
-        f"trees with columns within the query: median {middle:.1f} ms, 99 % of queries within {late:.1f} ms."
+        f"A search on one thread, with {N_CANDIDATES} candidates, {train.n_features} features and LambdaMART of "
+        f"300 trees with columns within the query: median {middle:.1f} ms, 99 % of queries within {late:.1f} ms."
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from rankwright.data import Run, format_run, read_csv, read_letor, read_parquet
 from rankwright.text import FeatureSet, Index, generated_collection
 
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """An index, queries and judgements of a generated collection; one judged query and document are unknown."""
@@ -35,7 +36,7 @@ def expected(folder, **options):
 @pytest.mark.parametrize("name", ["f.parquet", "f.csv", "f.txt"])
 def test_files_hold_what_python_computes(run, options, folder, tmp_path, name):
     out = tmp_path / name
-    code, printed, err = run("features", *options, "--candidates", "20", "--out", out)
+    code, _, err = run("features", *options, "--candidates", "20", "--out", out)
     assert code == 0, err
     read = {"f.parquet": read_parquet, "f.csv": read_csv, "f.txt": read_letor}[name]
     wanted = expected(folder).data

@@ -91,7 +91,7 @@ def test_a_pipeline_is_fitted_and_evaluated(index, topics, qrels):
 
 def test_a_finished_model_and_features_of_others(index, topics, qrels):
     frame = Retriever(Searcher(index), 10)(topics)
-    frame["features"] = [np.array([score, rank]) for score, rank in zip(frame["score"], frame["rank"], strict=True)]
+    frame["features"] = [*frame[["score", "rank"]].to_numpy(float)]
     fitted = Reranker(rw.RankSVM()).fit(frame, qrels)
     again = Reranker(fitted.ranker.model_)
     assert again(frame).equals(fitted(frame))

@@ -26,7 +26,7 @@ class CandidateOptions:
     ] = 100
     retrieval: RetrievalOption = "bm25"
     run: Annotated[
-        Path | None, typer.Option("--run", metavar="FILE", help="TREC run with the documents, instead of a search.")
+        Path | None, typer.Option("--run", metavar="FILE", help="TREC run to take the documents from.")
     ] = None
     unjudged: Annotated[
         str,
@@ -40,8 +40,8 @@ class CandidateOptions:
         bool,
         typer.Option(
             "--judged-too",
-            help="Add judged documents that were not found. A model that learns from them learns that being hard to "
-            "find is a sign of relevance: use it to evaluate only.",
+            help="Add judged documents that were not found, to evaluate on; a model that learns from them learns "
+            "that being hard to find is a sign of relevance.",
         ),
     ] = False
     columns: Annotated[

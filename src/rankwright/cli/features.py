@@ -66,9 +66,7 @@ def features(
     write_documents(documents, out)
     if json:
         facts = {} if judged is None else judged_facts(judged)
-        show_json(
-            facts | {"out": str(out), "documents": len(documents), "feature_names": documents.feature_names}
-        )
+        show_json(facts | {"out": str(out), "documents": len(documents), "feature_names": documents.feature_names})
         return
     if judged is not None:
         say(str(judged))

@@ -55,7 +55,9 @@ def text_demo(
     ] = None,
     queries: Annotated[str | None, typer.Option("--queries", metavar="FILE", help="Your queries.")] = None,
     qrels: Annotated[str | None, typer.Option("--qrels", metavar="FILE", help="Your judgements.")] = None,
-    report: Annotated[Path, typer.Option("--report", metavar="FILE", help="HTML page to write.")] = Path("report.html"),
+    report: Annotated[Path, typer.Option("--report", metavar="FILE", help="HTML page to write.")] = Path(
+        "report.html"
+    ),
     index: Annotated[
         Path | None,
         typer.Option("--index", metavar="DIR", help="Folder to keep the index in, with a searcher."),
@@ -104,7 +106,9 @@ class Collection:
     judgements: Judgements
 
 
-def _check(documents: str | None, queries: str | None, qrels: str | None, report: Path, model: Path | None) -> None:
+def _check(
+    documents: str | None, queries: str | None, qrels: str | None, report: Path, model: Path | None
+) -> None:
     given = [one is not None for one in (documents, queries, qrels)]
     if any(given) and not all(given):
         raise InputError("A collection of your own needs --documents, --queries and --qrels.")
@@ -142,7 +146,7 @@ def _folder(index: Path | None) -> Iterator[Path]:
 
 def _rankers() -> dict[str, Ranker]:
     """Return the rankers to compare, the quickest first."""
-    trees: dict[str, Any] = {"rounds": 200, "query_features": ["zscore", "rank"]}
+    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "query_features": ["zscore", "rank"]}
     portfolio = [rw.RankSVM(), rw.LambdaMART(**trees), rw.MART(**trees)]
     return {
         BASELINE: rw.BM25Ranker(),
@@ -207,6 +211,7 @@ def _show(
     show_table(("system", *METRICS, *(f"{metric} against {BASELINE}" for metric in METRICS)), rows)
     note(f"p-values are corrected for the number of rankers (Holm); {comparison.report.footnote()}")
     for what, path in written.items():
-        note(f"wrote the {what} {path}")
+        if path is not None:
+            note(f"wrote the {what} {path}")
     if "searcher" in written:
         say(f'next: rankwright search --searcher {Path(written["searcher"]).parent} "words"')

@@ -197,6 +197,12 @@ class Index:
         return self._analyser
 
     @property
+    def analyser_state(self) -> dict[str, Any] | str:
+        """What the index remembers of its analyser, as JSON has it."""
+        state: dict[str, Any] | str = self._manifest.analyser
+        return state
+
+    @property
     def weights(self) -> dict[str, float]:
         """The fields, with their weights in searches."""
         return dict(self._manifest.weights)

@@ -78,7 +78,7 @@ class Features(pt.Transformer):  # type: ignore[misc]
         """Return the same rows with their features."""
         pt.validate.result_frame(inp, extra_columns=["query"], context=self)
         rows = inp.astype({"qid": str, "docno": str})
-        wanted = rows.groupby("qid", sort=False)["docno"].agg(list).to_dict()
+        wanted = {str(qid): [*one] for qid, one in rows.groupby("qid", sort=False)["docno"]}
         out = inp.copy()
         if len(inp) == 0:
             return out.assign(features=[])

@@ -14,7 +14,7 @@ from rankwright.data.ranking import Ranking
 from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.models.fitted import name_of, scorer_of
-from rankwright.text.analysis import state_of, terms_of_texts
+from rankwright.text.analysis import terms_of_texts
 from rankwright.text.checks import checked_n, searching_model
 from rankwright.text.feature_set import FeatureSet
 from rankwright.text.index import Index
@@ -111,7 +111,7 @@ class Searcher:
         file = self.index.path / NAME if path is None else Path(path)
         settings = {
             "index": os.path.relpath(self.index.path.resolve(), file.resolve().parent),
-            "analyser": state_of(self.index.analyser),
+            "analyser": self.index.analyser_state,
             "candidates": self.candidates,
             "retrieval": [*state_of_model(self.retrieval)],
             "features": None if self.features is None else self.features.state(),
@@ -145,7 +145,7 @@ class Searcher:
         if settings.keys() != set(SETTINGS) or not isinstance(settings["index"], str):
             raise InputError(f"its settings must be {', '.join(SETTINGS)}.")
         index = Index.open(folder / settings["index"], analyser=analyser)
-        if settings["analyser"] != state_of(index.analyser):
+        if settings["analyser"] != index.analyser_state:
             raise InputError(f"the index {index.path} was built again, with another analyser.")
         features, retrieval = settings["features"], settings["retrieval"]
         if not isinstance(retrieval, list) or len(retrieval) != 2:

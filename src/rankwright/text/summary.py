@@ -29,6 +29,15 @@ def index_facts(index: Index) -> dict[str, Any]:
     }
 
 
+def analyser_facts(index: Index) -> dict[str, Any] | str:
+    """Return how an index finds words; of a list of stop words, how many there are."""
+    state = index.analyser_state
+    if not isinstance(state, dict):
+        return "a function, which is not stored"
+    listed = isinstance(state["stop_words"], list)
+    return state | ({"stop_words": f"{len(state['stop_words'])} words"} if listed else {})
+
+
 def _n_distinct(parts: list[SegmentField]) -> int:
     """Return the number of terms that a field has in all segments; those of small segments are looked up."""
     largest_first = sorted(parts, key=lambda part: -len(part.terms))
