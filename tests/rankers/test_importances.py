@@ -12,7 +12,7 @@ from rankwright.data import RankingData
 from rankwright.rankers import importances
 from rankwright.rankers.catalogue import known_rankers
 
-CLASSES = sorted(known_rankers().values(), key=lambda one: one.__name__)
+CLASSES = sorted((one for one in known_rankers().values() if not one.needs_text), key=lambda one: one.__name__)
 QUICK = {
     "portfolio": "ranksvm,adarank",
     "leaves": (3,),

@@ -7,7 +7,7 @@ from rankwright.rankers.catalogue import known_rankers
 from rankwright.rankers.search_space import NEVER_SEARCHED, Choices, Range, search_space
 from rankwright.rankers.spelling import spelled
 
-WITHOUT = {"auto"}  # AutoRanker chooses by itself
+WITHOUT = {"auto", "bm25", "lmir"}  # they choose by themselves
 DECLARED = [(kind, name) for kind in known_rankers().values() for name in kind.space]
 
 

@@ -242,6 +242,16 @@ def test_subsets_keep_their_text(index):
     assert type(rw.concat(data, plain, shared_queries="separate")) is rw.RankingData
 
 
+def test_a_query_has_one_text(index):
+    made = [
+        FeatureSet().documents(index, {"q": text}, {"q": ids}) for text, ids in (("sea", ["a"]), ("ship", ["b"]))
+    ]
+    same = FeatureSet().documents(index, {"q": "sea"}, {"q": ["b"]})
+    assert len(rw.concat(made[0], same, shared_queries="merge").groups.scores(BM25(), index.weights, 1)) == 2
+    with pytest.raises(rw.InputError, match="Query q has documents of different texts"):
+        rw.concat(*made, shared_queries="merge").groups.scores(BM25(), index.weights, 1)
+
+
 def test_state_is_json(index):
     columns = {"price": {"a": 3}, "clicks": {("q", "b"): 7}}
     functions = {"one": lambda *_: 1}

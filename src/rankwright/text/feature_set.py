@@ -151,7 +151,8 @@ class FeatureSet:
         model : BM25, Dirichlet or JelinekMercer, optional
             How the search scores documents; by default `BM25()`.
         judged_too : bool
-            Whether judged documents that are not among the candidates are added.
+            Whether judged documents that are not among the candidates are added. Most of them are relevant, which
+            a ranker can learn from their low scores: to measure what a user would see, leave them out.
         unjudged : "irrelevant" or "drop"
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """

@@ -11,6 +11,7 @@ import numpy as np
 from rankwright.arrays import sealed
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import QueryGroups
+from rankwright.errors import InputError
 from rankwright.text.retrieval import model_of
 
 if TYPE_CHECKING:
@@ -58,11 +59,19 @@ class TextGroups(QueryGroups):
     def scores(self, model: RetrievalModel, weights: Mapping[str, float], n_threads: int) -> Doubles:
         """Return the score of each row by a model of retrieval, as `Index.search` gives it."""
         rows = [*self]
-        queries = [self.source.queries[self.query_numbers[mine[0]]] for mine in rows]
+        queries = [self._terms_of(mine) for mine in rows]
         documents = [self.document_numbers[mine] for mine in rows]
         scores = np.empty(self.n_rows)
         scores[self.rows] = self.source.collection.score(queries, documents, model, weights, n_threads=n_threads)
         return scores
+
+    def _terms_of(self, rows: NDArray[np.int64]) -> tuple[str, ...]:
+        """Return the terms of the query of these rows; documents that were joined may disagree."""
+        numbers = self.query_numbers[rows]
+        terms = self.source.queries[numbers[0]]
+        if any(self.source.queries[other] != terms for other in np.unique(numbers[numbers != numbers[0]])):
+            raise InputError(f"Query {self.ids[self.query_of_row[rows[0]]]} has documents of different texts.")
+        return terms
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
