@@ -248,8 +248,8 @@ def times(collection: Collection) -> str:
     taken = np.array(seconds[len(collection.queries) :]) * 1000  # the first ones prepare what is then kept
     (middle, middle_processor), (late, late_processor) = np.percentile(taken, [50, 99], axis=0)
     return (
-        f"A search on one thread, with {N_CANDIDATES} candidates, {train.n_features} features and LambdaMART of 300 "
-        "trees with columns within the query, takes "
+        f"A search on one thread, with {N_CANDIDATES} candidates, {train.n_features} features and LambdaMART of "
+        "300 trees with columns within the query, takes "
         f"{middle:.1f} ms ({middle_processor:.1f} ms of the processor); 99 % of the searches take less than "
         f"{late:.1f} ms ({late_processor:.1f} ms)."
     )

@@ -260,8 +260,8 @@ def main() -> None:
         f"99% below {own['features_p99'] * 1e3:.2f} ms; the first query {own['features_first'] * 1e3:.0f} ms"
     )
     print(
-        f"a saved searcher loads in {own['load_seconds'] * 1e3:.1f} ms; a search with 100 trees on one thread: mean "
-        f"{own['ranked_mean'] * 1e3:.1f} ms, 99% below {own['ranked_p99'] * 1e3:.1f} ms"
+        f"a saved searcher loads in {own['load_seconds'] * 1e3:.1f} ms; a search with 100 trees, one thread: "
+        f"mean {own['ranked_mean'] * 1e3:.1f} ms, 99% below {own['ranked_p99'] * 1e3:.1f} ms"
     )
 
 

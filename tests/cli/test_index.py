@@ -99,6 +99,13 @@ def test_documents_are_added_removed_and_merged(run, tmp_path, made):
     assert {one["name"]: one["distinct"] for one in found["fields"]} == {"title": 1, "body": 1}
 
 
+def test_added_documents_may_have_other_fields(run, tmp_path, made):
+    more = write(tmp_path / "more.jsonl", [{"id": "d4", "body": "at sea"}, {"id": "d5", "note": "a"}])
+    found = run("index", more, "--add", "--out", made, "--json").json
+    assert (found["documents"], found["empty_documents"]) == (5, 1)
+    assert Index.open(made).text("d4") == {"title": "", "body": "at sea"}
+
+
 def test_duplicates_are_refused_or_counted(run, refuse, tmp_path, made, files):
     twice = write(tmp_path / "twice.jsonl", [*DOCUMENTS, DOCUMENTS[0]])
     assert refuse("index", twice, "--out", made) == "Two documents have the id 'd1': ids must differ."
@@ -151,6 +158,20 @@ def test_a_word_of_a_megabyte(run, tmp_path):
     long = write(tmp_path / "long.jsonl", [{"id": "d1", "body": "x" * (1 << 20) + " short"}])
     assert run("index", long, "--out", tmp_path / "i", "--json").json["fields"][0]["terms"] == 1
     assert Index.open(tmp_path / "i").search("short").ids == ["d1"]
+
+
+def test_a_full_disk_leaves_the_old_index(refuse, tmp_path, made, files, monkeypatch):
+    before = {path.name: path.read_bytes() for path in made.iterdir()}
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    more = write(tmp_path / "more.jsonl", [{"id": "d9", "body": "x"}])
+    for words in ((files,), (more, "--add"), ("--remove", "d1")):
+        assert "cannot be written: No space left on device." in refuse("index", *words, "--out", made)
+    assert {path.name: path.read_bytes() for path in made.iterdir()} == before
+    assert len(Index.open(made)) == 3
 
 
 def test_other_folders_and_versions(refuse, run, tmp_path, made, files):

@@ -93,6 +93,29 @@ def test_a_saved_searcher(run, index, tmp_path):
     assert run("search", "--searcher", index.path, "wing").out == first
 
 
+def test_info_of_an_index_and_a_searcher(run, index, tmp_path):
+    found = run("info", index.path, "--json").json
+    assert (found["kind"], found["documents"]) == ("text index", 3)
+    assert found["analyser"]["stemmer"] == "english"
+    run("search", "--index", index.path, "--save", tmp_path / "s.rws", "--retrieval", "dirichlet:mu=50")
+    found = run("info", tmp_path / "s.rws", "--json").json
+    assert found == {
+        "kind": "searcher",
+        "index": str(index.path),
+        "retrieval": "Dirichlet(mu=50.0)",
+        "candidates": 100,
+    }
+
+
+def test_a_damaged_index_is_one_sentence(refuse, index):
+    segment = next(index.path.glob("*.segment"))
+    whole = segment.read_bytes()
+    segment.write_bytes(whole[: len(whole) // 2])
+    assert "is cut short: build the index again." in refuse("search", "--index", index.path, "wing")
+    segment.unlink()
+    assert "the index is not complete" in refuse("search", "--index", index.path, "wing")
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

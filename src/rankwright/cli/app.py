@@ -41,6 +41,8 @@ EPILOG = """\
     rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
     rankwright evaluate model.rw --data test.txt
     rankwright rank model.rw --data new.txt --out run.txt
+    rankwright index docs.jsonl --out index
+    rankwright search --index index "words to find"
 
 `rankwright VERB --help` explains a verb and shows an example."""
 
@@ -56,6 +58,8 @@ OTHER_NAMES = {
     "fit": "train",
     "optimise": "tune",
     "optimize": "tune",
+    "query": "search",
+    "retrieve": "search",
     "score": "predict",
     "test": "evaluate",
 }

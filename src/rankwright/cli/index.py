@@ -86,7 +86,7 @@ def index(
     else:
         source = rw.text.read_documents(_sources(documents or [], out), **reading.reading())
         options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
-        with counts.following(source, ()) as read:
+        with counts.following(source) as read:
             found = rw.text.Index.build(read, out, **options)
     _show(found, counts, removed, time.perf_counter() - begin, as_json=json)
 
@@ -102,12 +102,14 @@ class Counts:
     _seen: set[str] = field(default_factory=set)
 
     def following(
-        self, documents: Iterable[TextDocument], known: Container[object]
+        self, documents: Iterable[TextDocument], index: Index | None = None
     ) -> AbstractContextManager[Iterator[TextDocument]]:
-        """Yield documents while a terminal shows how many were read."""
-        return counting("Indexing", "document", self._counted(documents, known))
+        """Yield documents to add to an index, or to a new one, while a terminal shows how many were read."""
+        return counting("Indexing", "document", self._counted(documents, index))
 
-    def _counted(self, documents: Iterable[TextDocument], known: Container[object]) -> Iterator[TextDocument]:
+    def _counted(self, documents: Iterable[TextDocument], index: Index | None) -> Iterator[TextDocument]:
+        known: Container[object] = () if index is None else index
+        fields = None if index is None else index.fields
         for document in documents:
             self.read += 1
             if self.skip_duplicates:
@@ -115,7 +117,8 @@ class Counts:
                     self.duplicates += 1
                     continue
                 self._seen.add(document.id)
-            self.empty += not any(map(str.strip, document.fields.values()))
+            texts = document.fields.values() if fields is None else map(document.fields.get, fields)
+            self.empty += not any(text and text.strip() for text in texts)
             yield document
 
 
@@ -157,7 +160,8 @@ def _change(
         index.remove(removed)
         note(f"removed {counted(len(set(removed)), 'document')}")
     if documents:
-        source = rw.text.read_documents(_sources(documents, index.path), **reading.reading(index.fields))
+        names = None if reading.rename is None else index.fields
+        source = rw.text.read_documents(_sources(documents, index.path), **reading.reading(names))
         with counts.following(source, index) as found:
             index.add(found, **options)
 

@@ -20,18 +20,20 @@ SHOWN_FEATURES = 20
 def info(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help=f"Model file, folder of an index, or file of documents ({FORMATS})."),
+        typer.Argument(
+            metavar="FILE", help=f"Model or searcher, folder of an index, or file of documents ({FORMATS})."
+        ),
     ],
     reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Describe a model file, an index, or a file of documents with or without labels.
+    """Describe a model, a searcher, an index, or a file of documents with or without labels.
 
     Example:
 
         rankwright info model.rw
     """
-    from rankwright.cli.facts import data_facts, is_model, model_facts
+    from rankwright.cli.facts import data_facts, is_model, is_searcher, model_facts, searcher_facts
 
     if file.is_dir():
         _describe_index(file, as_json=json)
@@ -39,6 +41,8 @@ def info(
     with file_of(file) as path:
         if is_model(path):
             facts = model_facts(rw.load(path))
+        elif is_searcher(path):
+            facts = searcher_facts(path)
         else:
             facts = data_facts(read_documents_with_labels(path, reading))
     if json:
