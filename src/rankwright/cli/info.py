@@ -20,9 +20,7 @@ SHOWN_FEATURES = 20
 def info(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help=f"Model or searcher, folder of an index, or file of documents ({FORMATS})."
-        ),
+        typer.Argument(metavar="FILE", help=f"Model, searcher, folder of an index, or documents ({FORMATS})."),
     ],
     reading: ReadOptions,
     json: JsonFlag = False,
