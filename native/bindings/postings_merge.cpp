@@ -51,11 +51,14 @@ void make_merge(BoundMerge* merge, nb::list given, std::size_t n_terms) {
     std::vector<MergeSource> sources;
     std::vector<Vector<std::uint32_t>> new_documents;
     std::uint64_t least = 0;
+    std::size_t most_terms = 0;
     for (const Source& one : all) {
         sources.push_back(checked_source(one, n_terms));
+        most_terms += sources.back().new_terms.size();
         new_documents.push_back(std::get<2>(one));
         least = require_documents(view(new_documents.back()), least);
     }
+    require(n_terms <= most_terms, "there must not be more terms than the sources have");
     new (merge) BoundMerge{given, std::move(new_documents), PostingsMerge(std::move(sources), n_terms)};
     for (std::size_t term = 1; term < merge->merge.position_places().size(); ++term)
         require(merge->merge.position_places()[term] - merge->merge.position_places()[term - 1] < kNoTerm,
