@@ -83,7 +83,28 @@ def rankwright(folder: Path) -> dict[str, float]:
     index = Index.open(folder / "index")
     queries = (folder / "queries.txt").read_text().split("\n")
     searching = repeated(lambda: index.search_all(queries, n=N_FOUND, n_jobs=N_THREADS))
-    return figures(indexing, peak, searching, opened) | features(index, queries)
+    return figures(indexing, peak, searching, opened) | features(index, queries) | searcher(index, queries)
+
+
+def searcher(index: Any, queries: list[str]) -> dict[str, float]:
+    """Return seconds to load a saved searcher, and of searches with its model on one thread."""
+    from rankwright import LambdaMART
+    from rankwright.text import FeatureSet, Queries, Searcher
+
+    some = Queries.of({str(number): text for number, text in enumerate(queries[:20])})
+    made = FeatureSet().documents(index, some, index.search_all(some.texts, n=N_FOUND), n_jobs=N_THREADS)
+    labels = np.random.default_rng(0).integers(3, size=len(made))
+    model = LambdaMART(rounds=100).fit(made.with_labels(labels))
+    path = Searcher(index, FeatureSet(), model, candidates=N_FOUND).save()
+    loading = repeated(lambda: Searcher.load(path))
+    loaded = Searcher.load(path)
+    loaded.search(queries[0])  # passes through all postings once
+    seconds = [measured(lambda: loaded.search(query)).wall for query in queries]  # noqa: B023
+    return {
+        "load_seconds": loading.wall,
+        "ranked_mean": float(np.mean(seconds)),
+        "ranked_p99": float(np.quantile(seconds, 0.99)),
+    }
 
 
 def features(index: Any, queries: list[str]) -> dict[str, float]:
@@ -238,6 +259,10 @@ def main() -> None:
         f"features of {N_FOUND} candidates of one query, one thread: mean {own['features_mean'] * 1e3:.2f} ms, "
         f"99% below {own['features_p99'] * 1e3:.2f} ms, processor {own['features_processor'] * 1e3:.2f} ms; "
         f"the first query {own['features_first'] * 1e3:.0f} ms"
+    )
+    print(
+        f"a saved searcher loads in {own['load_seconds'] * 1e3:.1f} ms; a search with 100 trees, one thread: "
+        f"mean {own['ranked_mean'] * 1e3:.1f} ms, 99% below {own['ranked_p99'] * 1e3:.1f} ms"
     )
 
 

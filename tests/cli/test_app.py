@@ -32,6 +32,10 @@ VERBS = [
     "rankers",
     "info",
     "generate",
+    "index",
+    "search",
+    "features",
+    "text-demo",
 ]
 START = "import sys; from rankwright.cli import main; main()"
 

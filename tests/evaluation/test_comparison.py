@@ -180,10 +180,9 @@ def test_detectable_differences_hold_after_the_correction():
 
 
 def test_slices_by_difficulty_are_not_tested():
-    """They are chosen by the outcome: systems of different spread would differ in some slice without any reason."""
-    found = rw.compare(
-        {"a": judged_data().X[:, 0], "b": judged_data().X[:, 1]}, judged_data(), slices="difficulty"
-    )
+    """They are chosen by the outcome: systems of different spread would differ in some slice by chance alone."""
+    data = judged_data()
+    found = rw.compare({"a": data.X[:, 0], "b": data.X[:, 1]}, data, slices="difficulty")
     for one in found.slices()[0].slices:
         assert not one.tested
         assert all(math.isnan(p) for p in one.compared.pairs.at(0).p_values.values())

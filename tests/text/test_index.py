@@ -156,12 +156,13 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
         Index.open(index.path).search("ship sea bay")
 
 
-def test_fields_come_from_the_first_document(tmp_path):
-    mixed = [Text("a", {"body": "x"}), Text("b", {"title": "y"})]
+def test_fields_come_from_the_first_documents(tmp_path):
+    mixed = [*(Text(f"a{i}", {"body": "x"}) for i in range(99)), Text("b", {"title": "y"})]
+    assert Index.build(mixed, tmp_path / "i").fields == ("body", "title")
     with pytest.raises(
-        rw.InputError, match="Document 'b' has a field 'title' that the first document does not have"
+        rw.InputError, match="Document 'b' has a field 'title' that the first 100 documents do not have"
     ):
-        Index.build(mixed, tmp_path / "i")
+        Index.build([Text("a", {"body": "x"}), *mixed], tmp_path / "i")
     assert Index.build(mixed, tmp_path / "i", fields=["title", "body"]).search("y").ids == ["b"]
     with pytest.raises(rw.InputError, match="There are no documents to index"):
         Index.build([], tmp_path / "i")

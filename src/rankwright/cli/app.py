@@ -19,12 +19,16 @@ from rankwright.cli.compare import compare
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
+from rankwright.cli.features import features
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
+from rankwright.cli.index import index
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
+from rankwright.cli.search import search
+from rankwright.cli.text_demo import text_demo
 from rankwright.cli.train import train
 from rankwright.cli.tune import tune
 from rankwright.errors import InputError, MissingPackageError
@@ -38,6 +42,8 @@ EPILOG = """\
     rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
     rankwright evaluate model.rw --data test.txt
     rankwright rank model.rw --data new.txt --out run.txt
+    rankwright index docs.jsonl --out index
+    rankwright search --index index "words to find"
 
 `rankwright VERB --help` explains a verb and shows an example."""
 
@@ -52,6 +58,8 @@ OTHER_NAMES = {
     "fit": "train",
     "optimise": "tune",
     "optimize": "tune",
+    "query": "search",
+    "retrieve": "search",
     "score": "predict",
     "test": "evaluate",
 }
@@ -77,9 +85,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 PANELS = {
-    "Get started": (demo, rankers, generate),
+    "Get started": (demo, text_demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
     "Apply a model": (predict, rank, info),
+    "Search text": (index, search, features),
 }
 for panel, verbs in PANELS.items():
     for verb in verbs:

@@ -9,6 +9,8 @@ import numpy as np
 from rankwright.data import RankingData
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble
 from rankwright.models.format import MAGIC
+from rankwright.text.searcher import Searcher
+from rankwright.text.searcher_files import MAGIC as SEARCHER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,11 +25,35 @@ OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
 
 def is_model(file: Path) -> bool:
     """Return whether a file is a model file of rankwright."""
+    return _starts_with(file, MAGIC)
+
+
+def is_searcher(file: Path) -> bool:
+    """Return whether a file is a searcher of rankwright."""
+    return _starts_with(file, SEARCHER)
+
+
+def _starts_with(file: Path, magic: bytes) -> bool:
     try:
         with file.open("rb") as content:
-            return content.read(len(MAGIC)) == MAGIC
+            return content.read(len(magic)) == magic
     except OSError:
         return False  # reading it as data gives the error message
+
+
+def searcher_facts(file: Path) -> dict[str, Any]:
+    """Return what is known of a searcher, and of its model."""
+    searcher = Searcher.load(file)
+    facts = {
+        "kind": "searcher",
+        "index": str(searcher.index.path),
+        "retrieval": str(searcher.retrieval),
+        "candidates": searcher.candidates,
+    }
+    if searcher.model is None:
+        return facts
+    of_model = model_facts(searcher.model)
+    return {**facts, "model": of_model.pop("kind"), **of_model}
 
 
 def model_facts(scorer: Scorer) -> dict[str, Any]:

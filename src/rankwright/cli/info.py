@@ -20,22 +20,27 @@ SHOWN_FEATURES = 20
 def info(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help=f"Model file, or file of documents ({FORMATS})."),
+        typer.Argument(metavar="FILE", help=f"Model, searcher, folder of an index, or documents ({FORMATS})."),
     ],
     reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
-    """Describe a model file, or a file of documents with or without labels.
+    """Describe a model, a searcher, an index, or a file of documents with or without labels.
 
     Example:
 
         rankwright info model.rw
     """
-    from rankwright.cli.facts import data_facts, is_model, model_facts
+    from rankwright.cli.facts import data_facts, is_model, is_searcher, model_facts, searcher_facts
 
+    if file.is_dir():
+        _describe_index(file, as_json=json)
+        return
     with file_of(file) as path:
         if is_model(path):
             facts = model_facts(rw.load(path))
+        elif is_searcher(path):
+            facts = searcher_facts(path)
         else:
             facts = data_facts(read_documents_with_labels(path, reading))
     if json:
@@ -47,6 +52,17 @@ def info(
     show_facts(facts)
     if importances:
         _show_importances(importances)
+
+
+def _describe_index(folder: Path, *, as_json: bool) -> None:
+    from rankwright.text.summary import analyser_facts, index_facts
+
+    found = rw.text.Index.open(folder)
+    facts = {"kind": "text index", **index_facts(found), "analyser": analyser_facts(found)}
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)
 
 
 def _spelled(value: Any) -> str:

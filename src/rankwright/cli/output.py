@@ -7,7 +7,7 @@ import math
 import sys
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankwright.data.aligned import aligned
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rankwright.data import RankingData
     from rankwright.evaluation import Report
+
+Item = TypeVar("Item")
 
 
 @cache
@@ -76,6 +78,24 @@ def show_facts(facts: Mapping[str, Any]) -> None:
             results().print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
 
 
+def show_found(
+    rank: int, name: str, score: float, heading: str, snippet: str, marks: Iterable[tuple[int, int]]
+) -> None:
+    """Print a document that was found, and a part of its text in which words are marked on a terminal."""
+    from rich.text import Text
+
+    line = Text(f"{rank:>3}  {_printable(name)}  {score:.4f}", style="bold")
+    if heading:
+        line.append(f"  {_printable(heading)}")
+    results().print(line)
+    if snippet:
+        # Every character that is not printable becomes one, so that the marks keep their places.
+        part = Text("".join(one if one.isprintable() else "?" for one in snippet))
+        for begin, end in marks:
+            part.stylize("bold yellow", begin, end)
+        results().print(Text("     ") + part)
+
+
 def say(sentence: str) -> None:
     """Print a line of the result."""
     results().print(_printable(sentence))
@@ -117,6 +137,26 @@ def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
     ) as bar:
         running = bar.add_task(task, total=total, remark="")
         yield lambda remark: bar.update(running, advance=1, remark=remark)
+
+
+@contextmanager
+def counting(task: str, noun: str, items: Iterable[Item]) -> Iterator[Iterator[Item]]:
+    """Yield the items again while a terminal shows how many have passed."""
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn(f"{task} {{task.completed:,.0f}} {noun}s"), TimeElapsedColumn())
+    with Progress(
+        *columns, console=notes(), transient=True, disable=not notes().is_terminal, redirect_stdout=False
+    ) as bar:
+        running = bar.add_task(task, total=None)
+
+        def passing() -> Iterator[Item]:
+            for number, item in enumerate(items, start=1):
+                if number % 1000 == 0:  # more often would cost more than it shows
+                    bar.update(running, completed=number)
+                yield item
+
+        yield passing()
 
 
 @contextmanager

@@ -113,7 +113,7 @@ def rank(
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
-    _write(_json(_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
+    _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
     _note_rows_without_id(documents)
 
 
@@ -126,7 +126,7 @@ def _note_rows_without_id(documents: Documents) -> None:
         note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
 
 
-def _lists(run: Run) -> dict[str, Any]:
+def run_lists(run: Run) -> dict[str, Any]:
     """Return each query's documents, best first."""
     ranking = run.ranking()
     offsets, order = ranking.groups.offsets, ranking.order

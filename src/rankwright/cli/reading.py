@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import shutil
 import sys
 import tempfile
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rankwright import data
+from rankwright.cli.option_groups import takes_options
 from rankwright.cli.output import note
 from rankwright.data.columns import LABEL, QUERY, listed
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankwright.data import Documents, RankingData
     from rankwright.data.alignment import HasFeatures
@@ -130,29 +129,7 @@ def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def reads_data(verb: Callable[..., None]) -> Callable[..., None]:
-    """Give a verb the command-line options of `ReadOptions`; it receives them as one argument, `reading`."""
-    own = inspect.signature(verb, eval_str=True)
-    hints = get_type_hints(ReadOptions, include_extras=True)
-    options = [
-        inspect.Parameter(
-            one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=hints[one.name]
-        )
-        for one in fields(ReadOptions)
-    ]
-
-    parameters = [*(one for name, one in own.parameters.items() if name != "reading"), *options]
-    signature = own.replace(parameters=parameters)
-
-    @functools.wraps(verb)
-    def with_options(*values: Any, **given: Any) -> None:
-        named = signature.bind(*values, **given).arguments
-        reading = ReadOptions(**{one.name: named.pop(one.name) for one in options if one.name in named})
-        verb(**named, reading=reading)
-
-    with_options.__signature__ = signature  # type: ignore[attr-defined]
-    with_options.__annotations__ = {one.name: one.annotation for one in parameters}
-    return with_options
+reads_data = takes_options(ReadOptions, "reading")
 
 
 def read_data(

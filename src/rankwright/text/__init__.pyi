@@ -6,6 +6,8 @@ from .documents import Collection as Collection
 from .documents import TextDocument as TextDocument
 from .documents import read_documents as read_documents
 from .feature_set import FeatureSet as FeatureSet
+from .generated import GeneratedCollection as GeneratedCollection
+from .generated import generated_collection as generated_collection
 from .index import Index as Index
 from .judged_features import JudgedFeatures as JudgedFeatures
 from .judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
@@ -18,6 +20,8 @@ from .retrieval import BM25 as BM25
 from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import Dirichlet as Dirichlet
 from .retrieval import JelinekMercer as JelinekMercer
+from .searcher import Searcher as Searcher
+from .snippets import Snippet as Snippet
 from .solr import read_solr_features as read_solr_features
 from .text_documents import TextDocuments as TextDocuments
 from .text_documents import TextRankingData as TextRankingData

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
+from rankwright.arrays import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,13 +35,23 @@ def characters(lowercase: bool) -> _native.Characters:
 
 def character_arrays(lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Return what every code point is in a word, and the code point that stands for it; later ones separate."""
-    categories = [unicodedata.category(chr(code)) for code in range(_WITH_CASES)]
-    kinds = np.full(_IDEOGRAPHS_END, SINGLE, dtype=np.uint8)
-    kinds[:_WITH_CASES] = [PART if name[0] in "LMN" or name == "Pc" else SEPARATOR for name in categories]
-    for first, end in _SINGLES:
-        kinds[first:end] = SINGLE
     mapped = np.arange(_IDEOGRAPHS_END, dtype=np.uint32)
     if lowercase:
-        cased = [code for code, category in enumerate(categories) if category in ("Lu", "Lt", "Nl")]
+        cased = [code for code, category in enumerate(_categories()) if category in ("Lu", "Lt", "Nl")]
         mapped[cased] = [ord(chr(code).lower()[0]) for code in cased]
-    return kinds, mapped
+    return character_kinds().copy(), mapped
+
+
+@cache
+def character_kinds() -> NDArray[np.uint8]:
+    """Return what every code point is in a word; later ones separate words."""
+    kinds = np.full(_IDEOGRAPHS_END, SINGLE, dtype=np.uint8)
+    kinds[:_WITH_CASES] = [PART if name[0] in "LMN" or name == "Pc" else SEPARATOR for name in _categories()]
+    for first, end in _SINGLES:
+        kinds[first:end] = SINGLE
+    return sealed(kinds)
+
+
+@cache
+def _categories() -> list[str]:
+    return [unicodedata.category(chr(code)) for code in range(_WITH_CASES)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import chain
+from itertools import chain, islice
 from operator import index as as_integer
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rankwright.text.building import IndexedDocument
+
+FIRST_DOCUMENTS = 100  # by which it is decided which fields there are
 
 
 def require_free(folder: Path) -> None:
@@ -40,11 +42,11 @@ def weights_of(
     if fields is not None:
         return checked_weights(fields), documents
     rest = iter(documents)
-    first = next(rest, None)
-    if first is None:
+    first = list(islice(rest, FIRST_DOCUMENTS))
+    if not first:
         raise InputError("There are no documents to index: name the fields of an empty index by fields=[...].")
-    weights = checked_weights([*first.fields])
-    return weights, _without_others(chain([first], rest), weights)
+    weights = checked_weights(list(dict.fromkeys(name for document in first for name in document.fields)))
+    return weights, _without_others(chain(first, rest), weights)
 
 
 def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, float]) -> Iterator[IndexedDocument]:
@@ -52,8 +54,8 @@ def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, flo
         if not document.fields.keys() <= weights.keys():
             other = next(name for name in document.fields if name not in weights)
             raise InputError(
-                f"Document {document.id!r} has a field {other!r} that the first document does not have: "
-                "name the fields to index by fields=[...]."
+                f"Document {document.id!r} has a field {other!r} that the first {FIRST_DOCUMENTS} documents do "
+                "not have: name the fields to index (fields)."
             )
         yield document
 

@@ -83,8 +83,8 @@ class FeatureSet:
         fields = chosen_fields(self.fields, index.fields)
         names = [feature.named(scope) for scope, feature in chosen_columns(self.features, fields)]
         names += [column.name for column in self._columns] + list(self.functions or ())
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
+        if len({*names}) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"Two features are called {twice!r}.")
         return names
 

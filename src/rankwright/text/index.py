@@ -93,7 +93,7 @@ class Index:
             so that it must be given again to `open`.
         fields : mapping or sequence, optional
             Fields to index, with weights for searching (1 by default). By default the fields of the first
-            document; then a later document with other fields is refused.
+            100 documents; then a later document with other fields is refused.
         store : bool
             Whether texts are stored too, for snippets.
         memory : int
@@ -197,6 +197,12 @@ class Index:
         return self._analyser
 
     @property
+    def analyser_state(self) -> dict[str, Any] | str:
+        """What the index remembers of its analyser, as JSON has it."""
+        state: dict[str, Any] | str = self._manifest.analyser
+        return state
+
+    @property
     def weights(self) -> dict[str, float]:
         """The fields, with their weights in searches."""
         return dict(self._manifest.weights)
@@ -210,6 +216,11 @@ class Index:
     def path(self) -> Path:
         """The folder of the index."""
         return self._folder
+
+    @property
+    def has_text(self) -> bool:
+        """Whether the text of all documents is stored."""
+        return all(segment.text is not None for segment in self.collection.segments)
 
     def __len__(self) -> int:
         """Return the number of documents."""

@@ -38,6 +38,10 @@ class Results:
         """The ids of the documents."""
         return self._collection.ids_of(self.numbers)
 
+    def reordered(self, places: NDArray[np.int64], scores: Doubles) -> Results:
+        """Return the documents at some places of this list, with other scores."""
+        return Results(self.numbers[places], scores, self._collection)
+
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:.4g}" for name, score in [*zip(self.ids[:3], self.scores, strict=False)])
         return f"Results({len(self)} documents: {shown}{', ...' if len(self) > 3 else ''})"

@@ -1,0 +1,157 @@
+"""`rankwright search`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.cli.inputs import JobsOption, PlainJsonFlag, checked_output
+from rankwright.cli.output import note, show_found, show_json, show_text, write_text
+from rankwright.cli.predict import run_lists
+from rankwright.cli.text_options import QueryOptions, RetrievalOption, read_retrieval, reads_queries
+from rankwright.data.counted import counted
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from rankwright.text import Queries, Results, Searcher
+
+HEADING = 100  # characters
+
+
+@reads_queries
+def search(
+    asking: QueryOptions,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY...", help="The query; or --queries for many.")
+    ] = None,
+    index: Annotated[Path | None, typer.Option("--index", metavar="DIR", help="Folder of the index.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="FILE", help="Model of features of text; by default --retrieval decides."),
+    ] = None,
+    searcher: Annotated[
+        Path | None,
+        typer.Option(
+            "--searcher", metavar="PATH", help="Searcher that --save wrote, or the folder of its index, instead."
+        ),
+    ] = None,
+    retrieval: RetrievalOption = "bm25",
+    candidates: Annotated[
+        int, typer.Option("--candidates", min=1, metavar="N", help="Number of documents that the model ranks.")
+    ] = 100,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", min=1, metavar="N", help="Number of results; by default 10, with --queries 100."),
+    ] = None,
+    queries: Annotated[
+        str | None, typer.Option("--queries", metavar="FILE", help="Queries to search for; gives a TREC run.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --queries: file to write the run to.")
+    ] = None,
+    tag: Annotated[str, typer.Option("--tag", metavar="NAME", help="Name of the run.")] = "rankwright",
+    snippets: Annotated[bool, typer.Option("--snippets/--no-snippets", help="Show parts of the text.")] = True,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="Write index, model and settings as a searcher."),
+    ] = None,
+    jobs: JobsOption = None,
+    json: PlainJsonFlag = False,
+) -> None:
+    """Search an index, with or without a learned model.
+
+    Example:
+
+        rankwright search --index index --model model.rw "lift of wings"
+    """
+    _check(words, queries, index, searcher, out, save)
+    found = _searcher(index, model, searcher, candidates, retrieval)
+    if save is not None:
+        note(f"wrote {found.save(checked_output(save, inputs=(model,)))}")
+    if queries is not None:
+        _write_run(found, asking.read_queries(queries), n or 100, out, tag, jobs, as_json=json)
+    elif words:
+        _show(found, " ".join(words), n or 10, snippets=snippets, as_json=json)
+
+
+def _check(
+    words: list[str] | None,
+    queries: str | None,
+    index: Path | None,
+    searcher: Path | None,
+    out: Path | None,
+    save: Path | None,
+) -> None:
+    """Refuse arguments that do not go together."""
+    if (index is None) == (searcher is None):
+        raise InputError("Give --index DIR, or --searcher PATH.")
+    if words and queries is not None:
+        raise InputError("Give a query or --queries, not both.")
+    if not words and queries is None and save is None:
+        raise InputError('Give a query, such as "lift of wings", or a file of them with --queries.')
+    if out is not None and queries is None:
+        raise InputError("--out is for the run of --queries.")
+    if out is not None:
+        checked_output(out)
+
+
+def _searcher(
+    index: Path | None, model: Path | None, searcher: Path | None, candidates: int, retrieval: str
+) -> Searcher:
+    if searcher is not None:
+        if model is not None or retrieval != "bm25":
+            raise InputError("--searcher has a model and settings of its own; use --index with --model.")
+        return rw.text.Searcher.load(searcher)
+    assert index is not None
+    return rw.text.Searcher(
+        rw.text.Index.open(index),
+        model=None if model is None else rw.load(model),
+        candidates=candidates,
+        retrieval=read_retrieval(retrieval),
+    )
+
+
+def _write_run(
+    searcher: Searcher, queries: Queries, n: int, out: Path | None, tag: str, jobs: int | None, *, as_json: bool
+) -> None:
+    from rankwright.data import format_run
+
+    run = searcher.search_all(queries, n, tag=tag, n_jobs=jobs)
+    if as_json:
+        show_json(run_lists(run))
+    elif out is None:
+        show_text(format_run(run))
+    if out is not None:
+        write_text(out, format_run(run))
+        note(f"wrote {counted(len(run), 'document')} for {counted(len(run.groups), 'query')} to {out}")
+    missing = [query for query in queries.ids if query not in set(run.qid.tolist())]
+    if missing:
+        note(f"{counted(len(missing), 'query')} without any known word: {', '.join(missing[:5])}")
+
+
+def _show(searcher: Searcher, query: str, n: int, *, snippets: bool, as_json: bool) -> None:
+    results = searcher.search(query, n)
+    parts = searcher.snippets(query, results) if snippets and searcher.index.has_text else None
+    if as_json:
+        show_json({"query": query, "results": _records(results, parts)})
+        return
+    texts = map(searcher.index.text, results.ids) if searcher.index.has_text else ({} for _ in results)
+    for rank, ((name, score), text) in enumerate(zip(results, texts, strict=True), start=1):
+        heading = "" if len(text) < 2 else shorten(next(iter(text.values())), HEADING, placeholder=" …")
+        shown = None if parts is None else parts[rank - 1]
+        show_found(rank, name, score, heading, *(("", ()) if shown is None else (shown.text, shown.marks)))
+    if not len(results):
+        note("Nothing was found: no document has a word of the query.")
+
+
+def _records(results: Results, parts: Any) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = [
+        {"rank": rank, "document": name, "score": score} for rank, (name, score) in enumerate(results, start=1)
+    ]
+    for record, part in zip(records, parts or [], strict=False):
+        record |= {"field": part.field, "snippet": part.text}
+    return records
