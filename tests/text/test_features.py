@@ -198,7 +198,7 @@ QUERIES_JUDGED = {"1": "sea", "2": "harbour", "3": "xyz", "4": "ship"}
 
 
 def test_judged_documents_and_what_is_known_of_them(index):
-    found = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), candidates=10)
+    found = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), candidates=10, judged_too=True)
     data = found.data
     rows = [*zip(data.qid.tolist(), data.document_ids.tolist(), data.y.tolist(), strict=True)]
     assert rows == [("1", "b", 0), ("1", "a", 2), ("1", "c", 1), ("2", "a", 0), ("2", "b", 0), ("3", "a", 1)]
@@ -214,20 +214,20 @@ def test_judged_documents_and_what_is_known_of_them(index):
 
 
 def test_unjudged_candidates_can_be_dropped(index):
-    found = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), unjudged="drop")
+    found = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), unjudged="drop", judged_too=True)
     assert found.data.document_ids.tolist() == ["a", "c", "b", "a"]
     assert found.n_unjudged == 2
     assert "left out" in str(found)
-    alone = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), unjudged="drop", judged_too=False)
+    alone = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), unjudged="drop")
     assert alone.data.document_ids.tolist() == ["a"]
     given_candidates = {"1": ["c"], "4": ["a"]}
-    named = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), candidates=given_candidates, judged_too=False)
+    named = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), candidates=given_candidates)
     assert named.data.document_ids.tolist() == ["c"]
     assert named.n_candidates == 1
 
 
 def test_subsets_keep_their_text(index):
-    data = FeatureSet().judged(index, QUERIES_JUDGED, judgements()).data
+    data = FeatureSet().judged(index, QUERIES_JUDGED, judgements(), judged_too=True).data
     scores = data.groups.scores(BM25(), index.weights, 1)
     for part, expected in (
         (data.take([4, 0]), scores[[4, 0]]),

@@ -132,7 +132,7 @@ class FeatureSet:
         *,
         candidates: int | CandidatesLike = N_CANDIDATES,
         model: RetrievalModel | None = None,
-        judged_too: bool = True,
+        judged_too: bool = False,
         unjudged: str = "irrelevant",
         n_jobs: int | None = None,
     ) -> JudgedFeatures:
@@ -152,7 +152,7 @@ class FeatureSet:
             How the search scores documents; by default `BM25()`.
         judged_too : bool
             Whether judged documents that are not among the candidates are added. Most of them are relevant, which
-            a ranker can learn from their low scores: to measure what a user would see, leave them out.
+            a ranker can learn from their low scores; then it promises more than a user would see.
         unjudged : "irrelevant" or "drop"
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
