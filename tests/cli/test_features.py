@@ -74,7 +74,9 @@ def test_counts_as_json(run, options, tmp_path, folder):
 def test_unjudged_documents_can_be_left_out(run, options, tmp_path, folder):
     out = tmp_path / "f.parquet"
     options = (*options, "--candidates", "20", "--out", out)
-    assert "are left out" in run("features", *options, "--unjudged", "drop").out
+    printed = run("features", *options, "--unjudged", "drop").out
+    assert "are left out" in printed
+    assert "\\n" not in printed
     assert len(read_parquet(out)) == len(expected(folder, unjudged="drop").data)
     added = run("features", *options, "--judged-too", "--json").json
     assert added["judged_added"] > 0

@@ -96,9 +96,10 @@ def show_found(
         results().print(Text("     ") + part)
 
 
-def say(sentence: str) -> None:
-    """Print a line of the result."""
-    results().print(_printable(sentence))
+def say(text: str) -> None:
+    """Print one or more lines of the result."""
+    for line in text.split("\n"):
+        results().print(_printable(line))
 
 
 def note(sentence: str) -> None:
