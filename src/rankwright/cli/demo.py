@@ -121,12 +121,13 @@ def _write_page(
     measured: rw.Report, systems: dict[str, Any], fitted: dict[str, Ranker], test: rw.RankingData, report: Path
 ) -> str | None:
     """Write the page and return its path; without the packages for it, say how to get them and return None."""
+    from rankwright.evaluation.comparison import compare_report
     from rankwright.evaluation.page import write_page
 
     histories = {name: one.history_ for name, one in fitted.items() if name != "AutoRanker"}
     try:
         write_page(
-            measured,
+            compare_report(measured, baseline=BASELINE),
             report,
             histories=histories,
             systems=systems,
