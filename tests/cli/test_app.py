@@ -20,6 +20,7 @@ from rankwright.metrics.parse import METRICS
 VERBS = [
     "demo",
     "auto",
+    "import",
     "analyse",
     "train",
     "tune",

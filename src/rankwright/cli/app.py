@@ -21,6 +21,7 @@ from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
+from rankwright.cli.importing import import_model
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
@@ -47,6 +48,7 @@ OTHER_NAMES = {
     "analyze": "analyse",
     "automl": "auto",
     "blend": "combine",
+    "convert": "import",
     "cross-validate": "crossval",
     "cv": "crossval",
     "fit": "train",
@@ -79,11 +81,12 @@ app = typer.Typer(
 PANELS = {
     "Get started": (demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
-    "Apply a model": (predict, rank, info),
+    "Apply a model": (predict, rank, info, import_model),
 }
+NAMES: dict[Any, str] = {import_model: "import"}  # where Python does not allow the verb as a name
 for panel, verbs in PANELS.items():
     for verb in verbs:
-        app.command(rich_help_panel=panel)(verb)
+        app.command(NAMES.get(verb), rich_help_panel=panel)(verb)
 app.add_typer(analyse, name="analyse", rich_help_panel="Train and evaluate")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data import RankingData
+from rankwright.interop.loading import START_BYTES, is_foreign_model
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble
 from rankwright.models.format import MAGIC
 
@@ -22,12 +23,13 @@ OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
 
 
 def is_model(file: Path) -> bool:
-    """Return whether a file is a model file of rankwright."""
+    """Return whether a file is a model file of rankwright or of another tool."""
     try:
         with file.open("rb") as content:
-            return content.read(len(MAGIC)) == MAGIC
+            start = content.read(START_BYTES)
     except OSError:
         return False  # reading it as data gives the error message
+    return start.startswith(MAGIC) or is_foreign_model(start)
 
 
 def model_facts(scorer: Scorer) -> dict[str, Any]:
