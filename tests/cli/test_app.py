@@ -21,6 +21,7 @@ VERBS = [
     "demo",
     "auto",
     "import",
+    "export",
     "analyse",
     "train",
     "tune",

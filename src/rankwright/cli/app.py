@@ -19,6 +19,7 @@ from rankwright.cli.compare import compare
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
+from rankwright.cli.exporting import export
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
 from rankwright.cli.importing import import_model
@@ -81,7 +82,7 @@ app = typer.Typer(
 PANELS = {
     "Get started": (demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
-    "Apply a model": (predict, rank, info, import_model),
+    "Apply a model": (predict, rank, info, import_model, export),
 }
 NAMES: dict[Any, str] = {import_model: "import"}  # where Python does not allow the verb as a name
 for panel, verbs in PANELS.items():
