@@ -141,6 +141,38 @@ def test_the_c_header_holds_trees_and_weights_together(tmp_path):
     np.testing.assert_allclose([score(row) for row in rows], mix.predict(rows), rtol=1e-12)
 
 
+def onnx_scores(model, rows):
+    """Return the scores of ONNX Runtime."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "model.onnx")
+        rw.export(model, path, format="onnx")
+        session = onnxruntime.InferenceSession(path.read_bytes(), providers=["CPUExecutionProvider"])
+    return session.run(["score"], {"features": rows})[0][:, 0]
+
+
+@given(FORESTS)
+@examples(100)
+def test_onnx_runtime_scores_as_we_do(forest):
+    rows = rows_around(forest)
+    np.testing.assert_allclose(onnx_scores(forest, rows), forest.predict(rows), rtol=1e-6)
+
+
+def test_onnx_runtime_adds_trees_and_weights():
+    linear = LinearScorer([0.5, 0.0, -2.0], [1.0, 7.0, 3.0], 0.25)
+    rows = np.array([[1.0, np.nan, 3.0], [np.nan, 0.5, -1.0], [0.0, 0.0, np.nan]], dtype=np.float32)
+    np.testing.assert_allclose(onnx_scores(linear, rows), linear.predict(rows), rtol=1e-14)
+    mix = Combination((STUMP, linear), [2.0, 0.5])
+    np.testing.assert_allclose(onnx_scores(mix, rows), mix.predict(rows), rtol=1e-6)
+
+
+def test_the_onnx_file_is_valid():
+    onnx = pytest.importorskip("onnx")
+    with TemporaryDirectory() as folder:
+        rw.export(STUMP, Path(folder, "model.onnx"), format="onnx")
+        onnx.checker.check_model(onnx.load(str(Path(folder, "model.onnx"))), full_check=True)
+
+
 def plugin_score(node, row):
     """Return what the plugins' loop finds in a dumped tree, in 32 bits."""
     while "leaf" not in node:
@@ -313,7 +345,16 @@ def test_deep_trees_are_refused_where_they_are_nested(tmp_path):
 
 
 def test_every_format_has_a_test():
-    assert set(TARGETS) == {"lightgbm", "xgboost", "ranklib", "elasticsearch-ltr", "opensearch-ltr", "solr", "c"}
+    assert set(TARGETS) == {
+        "lightgbm",
+        "xgboost",
+        "ranklib",
+        "elasticsearch-ltr",
+        "opensearch-ltr",
+        "solr",
+        "onnx",
+        "c",
+    }
 
 
 @needs_ranklib

@@ -14,6 +14,7 @@ from rankwright.interop.export.c_header import c_header
 from rankwright.interop.export.engines import ltr_plugin_json, solr_json
 from rankwright.interop.export.flat import Flat, flattened
 from rankwright.interop.export.lightgbm import lightgbm_text
+from rankwright.interop.export.onnx import onnx_model
 from rankwright.interop.export.ranklib import ranklib_text
 from rankwright.interop.export.rules import Missing, never_negative, require_float32, require_same_missing
 from rankwright.interop.export.xgboost import xgboost_json
@@ -60,7 +61,7 @@ class Target:
     """A format: its name in messages, the writer, and its rule for missing values by version."""
 
     title: str
-    write: Callable[[Request], str]
+    write: Callable[[Request], str | bytes]
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
 
@@ -88,7 +89,7 @@ def export(
     path
         The file to write, completely or not at all.
     format
-        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr` or `c`.
+        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr`, `onnx` or `c`.
     version
         The engine's version, such as `"3.8"`, on which its treatment of missing values depends: needed for
         `opensearch-ltr`; for `solr`, by default 9.2 or later.
@@ -111,7 +112,7 @@ def export(
     request = Request(flat, names, named, label, missing, _rule(target, format, version))
     content = target.write(request)
     with write_whole(path) as file:
-        file.write(content.encode())
+        file.write(content.encode() if isinstance(content, str) else content)
     return tuple(_remarks(scorer, target, request, added))
 
 
@@ -220,6 +221,10 @@ def _write_solr(request: Request) -> str:
     return solr_json(model, request.names, request.name, with_missing=with_missing)
 
 
+def _write_onnx(request: Request) -> bytes:
+    return onnx_model(request.flat)
+
+
 def _write_c(request: Request) -> str:
     return c_header(request.flat, request.own_names, request.name)
 
@@ -230,6 +235,7 @@ RANKLIB = Target("RankLib", _write_ranklib)
 ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
+ONNX = Target("ONNX", _write_onnx)
 C = Target("C", _write_c)
 TARGETS = {
     "lightgbm": LIGHTGBM,
@@ -238,5 +244,6 @@ TARGETS = {
     "elasticsearch-ltr": ES,
     "opensearch-ltr": OPENSEARCH,
     "solr": SOLR,
+    "onnx": ONNX,
     "c": C,
 }
