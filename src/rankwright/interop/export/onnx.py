@@ -1,7 +1,7 @@
 """A model as an ONNX file: one input of 32-bit features (NaN is missing), one output of 64-bit scores.
 
-Trees are a `TreeEnsembleRegressor` of ai.onnx.ml 3, which sums in 32 bits. Weighted features are a matrix product in
-64 bits, after missing values are replaced.
+Trees are a `TreeEnsembleRegressor` of ai.onnx.ml 3, which sums in 32 bits. Weighted features are a matrix product
+in 64 bits, after missing values are replaced.
 """
 
 from __future__ import annotations
