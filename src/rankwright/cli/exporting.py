@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwright.data import Documents
 
 # Written out, since help must not wait for numpy; a test compares them with the formats.
-TARGETS = ("lightgbm", "xgboost", "ranklib", "elasticsearch-ltr", "opensearch-ltr", "solr", "onnx", "c")
+TARGETS = ("lightgbm", "xgboost", "ranklib", "elasticsearch-ltr", "opensearch-ltr", "solr", "vespa", "onnx", "c")
 
 
 ModelArgument = Annotated[

@@ -17,6 +17,7 @@ from rankwright.interop.export.lightgbm import lightgbm_text
 from rankwright.interop.export.onnx import onnx_model
 from rankwright.interop.export.ranklib import ranklib_text
 from rankwright.interop.export.rules import Missing, never_negative, require_float32, require_same_missing
+from rankwright.interop.export.vespa import vespa_expression
 from rankwright.interop.export.xgboost import xgboost_json
 from rankwright.models.fitted import scorer_of
 from rankwright.models.state import shown
@@ -89,7 +90,8 @@ def export(
     path
         The file to write, completely or not at all.
     format
-        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr`, `onnx` or `c`.
+        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr`, `vespa`, `onnx` or
+        `c`.
     version
         The engine's version, such as `"3.8"`, on which its treatment of missing values depends: needed for
         `opensearch-ltr`; for `solr`, by default 9.2 or later.
@@ -225,6 +227,10 @@ def _write_onnx(request: Request) -> bytes:
     return onnx_model(request.flat)
 
 
+def _write_vespa(request: Request) -> str:
+    return vespa_expression(request.flat, request.names)
+
+
 def _write_c(request: Request) -> str:
     return c_header(request.flat, request.own_names, request.name)
 
@@ -236,6 +242,7 @@ ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matte
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
 ONNX = Target("ONNX", _write_onnx)
+VESPA = Target("Vespa", _write_vespa, names_matter=True)
 C = Target("C", _write_c)
 TARGETS = {
     "lightgbm": LIGHTGBM,
@@ -244,6 +251,7 @@ TARGETS = {
     "elasticsearch-ltr": ES,
     "opensearch-ltr": OPENSEARCH,
     "solr": SOLR,
+    "vespa": VESPA,
     "onnx": ONNX,
     "c": C,
 }
