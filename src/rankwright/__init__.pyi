@@ -42,9 +42,11 @@ from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
 from .evaluation.system_comparison import SystemComparison as SystemComparison
 from .evaluation.tuning import tune as tune
+from .interop.export.exporting import export as export
+from .interop.loading import load as load
+from .interop.loading import load_model as load_model
 from .models.scorer import Scorer as Scorer
 from .models.scores import scores_frame as scores_frame
-from .models.store import load as load
 from .models.store import save as save
 from .rankers.adaboost_mh import AdaBoostMH as AdaBoostMH
 from .rankers.adarank import AdaRank as AdaRank

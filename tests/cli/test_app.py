@@ -20,6 +20,8 @@ from rankwright.metrics.parse import METRICS
 VERBS = [
     "demo",
     "auto",
+    "import",
+    "export",
     "analyse",
     "train",
     "tune",

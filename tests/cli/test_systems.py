@@ -210,8 +210,9 @@ def test_a_file_of_another_kind_is_refused(refuse, judged_file, tmp_path, conten
     path = tmp_path / "other"
     path.write_bytes(content)
     assert refuse("evaluate", path, "--data", judged_file) == (
-        f"{path} {start}; systems are model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON) and "
-        "CatBoost (.cbm), files with one score per line, tables with the columns qid, docid, score, and TREC runs."
+        f"{path} {start}; systems are model files of rankwright, LightGBM (text), XGBoost (JSON, UBJSON), "
+        "CatBoost (.cbm, JSON) and RankLib, files with one score per line, tables with the columns "
+        "qid, docid, score, and TREC runs."
     )
 
 

@@ -19,9 +19,11 @@ from rankwright.cli.compare import compare
 from rankwright.cli.crossval import crossval
 from rankwright.cli.demo import demo
 from rankwright.cli.evaluate import evaluate
+from rankwright.cli.exporting import export
 from rankwright.cli.features import features
 from rankwright.cli.generate import generate
 from rankwright.cli.groups import Group
+from rankwright.cli.importing import import_model
 from rankwright.cli.index import index
 from rankwright.cli.info import info
 from rankwright.cli.output import problem
@@ -53,6 +55,7 @@ OTHER_NAMES = {
     "analyze": "analyse",
     "automl": "auto",
     "blend": "combine",
+    "convert": "import",
     "cross-validate": "crossval",
     "cv": "crossval",
     "fit": "train",
@@ -87,12 +90,13 @@ app = typer.Typer(
 PANELS = {
     "Get started": (demo, text_demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
-    "Apply a model": (predict, rank, info),
+    "Apply a model": (predict, rank, info, import_model, export),
     "Search text": (index, search, features),
 }
+NAMES: dict[Any, str] = {import_model: "import"}  # where Python does not allow the verb as a name
 for panel, verbs in PANELS.items():
     for verb in verbs:
-        app.command(rich_help_panel=panel)(verb)
+        app.command(NAMES.get(verb), rich_help_panel=panel)(verb)
 app.add_typer(analyse, name="analyse", rich_help_panel="Train and evaluate")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data import RankingData
+from rankwright.interop.loading import START_BYTES, is_foreign_model
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble
 from rankwright.models.format import MAGIC
 from rankwright.text.searcher import Searcher
@@ -24,21 +25,22 @@ OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
 
 
 def is_model(file: Path) -> bool:
-    """Return whether a file is a model file of rankwright."""
-    return _starts_with(file, MAGIC)
+    """Return whether a file is a model file of rankwright or of another tool."""
+    start = _start(file)
+    return start.startswith(MAGIC) or is_foreign_model(start)
 
 
 def is_searcher(file: Path) -> bool:
     """Return whether a file is a searcher of rankwright."""
-    return _starts_with(file, SEARCHER)
+    return _start(file).startswith(SEARCHER)
 
 
-def _starts_with(file: Path, magic: bytes) -> bool:
+def _start(file: Path) -> bytes:
     try:
         with file.open("rb") as content:
-            return content.read(len(magic)) == magic
+            return content.read(START_BYTES)
     except OSError:
-        return False  # reading it as data gives the error message
+        return b""  # reading it as data gives the error message
 
 
 def searcher_facts(file: Path) -> dict[str, Any]:

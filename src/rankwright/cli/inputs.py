@@ -72,8 +72,8 @@ SystemFiles = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="Systems: model files (of rankwright, LightGBM, XGBoost or CatBoost), files with one score per line, "
-        "tables written by predict, TREC runs.",
+        help="Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score "
+        "per line, tables written by predict, TREC runs.",
     ),
 ]
 JudgedOption = Annotated[

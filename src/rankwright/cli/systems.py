@@ -7,7 +7,8 @@ The first bytes of a file tell what it is:
 | byte 137, then `rankwright` | model of rankwright |
 | a line `tree` | LightGBM model (text) |
 | `{"learner":`, as JSON or UBJSON | XGBoost model |
-| `CBM1` | CatBoost model |
+| `CBM1`, or `{` and a part of CatBoost's JSON | CatBoost model |
+| `##` and a method of RankLib | RankLib model |
 | a line of six words, the fifth a number | TREC run |
 | a line with one number | score file: one score per document, in the order of the data |
 | a line of names, `qid`, `docid` and `score` among them; or `PAR1` | table of scores (CSV, TSV; Parquet) |
@@ -36,7 +37,8 @@ from rankwright.data.files import open_bytes
 from rankwright.data.score_tables import SCORE_COLUMNS, read_scores
 from rankwright.errors import InputError
 from rankwright.evaluation.lists import UnjudgedRunWarning
-from rankwright.models import Scorer, load
+from rankwright.interop.loading import RANKLIB_START, load
+from rankwright.models import Scorer
 from rankwright.models.format import MAGIC
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from rankwright.data import RankingData, Run
 
 START_BYTES = 4096
+CATBOOST_JSON = rb'\s*\{\s*"(ctrs|features_info|model_info|oblivious_trees|scale_and_bias|trees)"'
 
 
 class ScoredFile(Protocol):
@@ -91,8 +94,8 @@ def open_system(path: Path) -> Scorer | ScoredFile | RunFile:
             return system
     raise InputError(
         f"{path} {'is no system' if start.strip() else 'is empty'}; systems are model files of rankwright, "
-        "LightGBM (text), XGBoost (JSON, UBJSON) and CatBoost (.cbm), files with one score per line, tables "
-        f"with the columns {', '.join(SCORE_COLUMNS)}, and TREC runs."
+        "LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (.cbm, JSON) and RankLib, files with one score per "
+        f"line, tables with the columns {', '.join(SCORE_COLUMNS)}, and TREC runs."
     )
 
 
@@ -216,6 +219,8 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[Path], Any]], ...] = (
     (_matches(rb"tree\r?\n"), LightGBMModel),
     (_matches(rb'\{\s*"learner"|\{.{2,10}learner'), XGBoostModel),  # UBJSON has the length before a name
     (_matches(b"CBM1"), CatBoostModel),
+    (_matches(RANKLIB_START), load),
+    (_matches(CATBOOST_JSON), load),
     (_is_run, RunFile),
     (_is_scores, ScoreFile),
     (_matches(b"PAR1"), ScoreTable),

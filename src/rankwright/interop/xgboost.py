@@ -1,4 +1,4 @@
-"""XGBoost's JSON model as a scorer.
+"""XGBoost's model, as JSON or UBJSON, as a scorer.
 
 A split sends a document left if its value is below the threshold, both 32-bit floats; a missing value goes to the
 default side. A split's threshold and a leaf's value are both in `split_conditions`. Siblings may stand anywhere.
@@ -25,6 +25,7 @@ from rankwright.interop.reading import (
     parsed_json,
     reading,
 )
+from rankwright.interop.ubjson import is_ubjson, parsed_ubjson
 from rankwright.models.fitted import made_up
 from rankwright.models.state import shown
 
@@ -45,14 +46,14 @@ LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:af
 
 
 def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
-    """Return XGBoost's model, as `Booster.save_raw("json")` or a JSON model file has it, as a scorer of margins.
+    """Return XGBoost's model, as `Booster.save_raw` or a JSON or UBJSON file has it, as a scorer of margins.
 
     The scores are those of `Booster.predict(data, output_margin=True)` with NaN as the missing value; XGBoost sums
     them in 32 bits, which we do in 64. Linear boosters, models with several outputs and categorical splits are
     refused.
     """
     with reading("XGBoost"):
-        learner = object_in(parsed_json(model), "learner")
+        learner = object_in(_parsed(model), "learner")
         shape = object_in(learner, "learner_model_param")
         _require_one_score(shape)
         booster, weights = _booster(object_in(learner, "gradient_booster"))
@@ -62,6 +63,12 @@ def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
         scorer = ensemble(trees, _number_of(shape, "num_feature"), bias=bias)
         names = checked_list("feature_names", learner.get("feature_names", []))
         return scorer if made_up(names) else scorer.described(feature_names=names)
+
+
+def _parsed(model: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(model, bytes | bytearray) and is_ubjson(model):
+        return checked_object("it", parsed_ubjson(bytes(model)))
+    return parsed_json(model)
 
 
 def _number_of(parameters: Mapping[str, Any], name: str) -> int:

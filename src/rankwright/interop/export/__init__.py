@@ -1,0 +1,1 @@
+"""Our scorers as model files of other libraries and search engines."""

@@ -1,0 +1,124 @@
+"""Models for the learning-to-rank plugins of Elasticsearch and OpenSearch, and for Solr, as they are uploaded."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.interop.export.rules import numbered, strictly_below
+from rankwright.models.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankwright.interop.export.rules import Below
+    from rankwright.models.linear import LinearScorer
+
+SOLR_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+MAX_DEPTH = 200  # of nested JSON, which the engines read by recursion
+Node = dict[str, Any]
+
+
+def ltr_plugin_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: str) -> str:
+    """Return the body of `POST _ltr/_featureset/NAME/_createmodel`."""
+    if isinstance(model, TreeEnsemble):
+        kind, definition = "model/xgboost+json", json.dumps(_dumped(model, names), allow_nan=False)
+    else:
+        used = model.used_features.tolist()
+        kind, definition = "model/linear", json.dumps({names[one]: model.weights[one].item() for one in used})
+    return json.dumps({"model": {"name": name, "model": {"type": kind, "definition": definition}}}, indent=1)
+
+
+def solr_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: str, *, with_missing: bool) -> str:
+    """Return the body of `PUT .../schema/model-store`; `with_missing` needs Solr 9.2."""
+    used = model.used_features.tolist()
+    params: dict[str, Any]
+    if isinstance(model, TreeEnsemble):
+        kind = "MultipleAdditiveTreesModel"
+        params = {"isNullSameAsZero": "false"} if with_missing else {}
+        params["trees"] = _solr_trees(model, names, with_missing=with_missing)
+    else:
+        kind, params = "LinearModel", {"weights": {names[one]: model.weights[one].item() for one in used}}
+    features = [{"name": names[one]} for one in used]
+    whole = {"class": f"org.apache.solr.ltr.model.{kind}", "name": name, "features": features, "params": params}
+    return json.dumps(whole, indent=1, allow_nan=False)
+
+
+def nested(
+    trees: TreeEnsemble, left: Any, right: Any, split: Callable[..., Node], leaf: Callable[..., Node]
+) -> list[Node]:
+    """Return the roots of all trees; `split` gets its place, its number, depth and children, `leaf` its value."""
+    roots = []
+    for number, place in enumerate(numbered(trees)):
+        n_splits = place.stop - place.start
+        depth = _depths(left[place].tolist(), right[place].tolist())
+        values = trees.leaf_value[place.start + number : place.stop + number + 1].tolist()
+        nodes = {-1 - one: leaf(value, n_splits + one) for one, value in enumerate(values)}
+        for one in range(n_splits - 1, -1, -1):  # children come after their parents
+            at = place.start + one
+            nodes[one] = split(at, one, depth[one], nodes.pop(int(left[at])), nodes.pop(int(right[at])))
+        roots.append(nodes.popitem()[1])
+    return roots
+
+
+def _depths(left: list[int], right: list[int]) -> list[int]:
+    depth = [0] * len(left)
+    for split, children in enumerate(zip(left, right, strict=True)):
+        for child in children:
+            if child >= 0:
+                depth[child] = depth[split] + 1
+    if depth and max(depth) >= MAX_DEPTH:
+        raise InputError(
+            f"A tree is {max(depth) + 1} levels deep; at most {MAX_DEPTH} can be nested in this format."
+        )
+    return depth
+
+
+def _dumped(trees: TreeEnsemble, names: Sequence[str]) -> list[Node]:
+    """Return the trees as XGBoost dumps them, with the keys that the plugins' strict parser knows."""
+    below: Below = strictly_below(trees)
+
+    def split(at: int, number: int, depth: int, left: Node, right: Node) -> Node:
+        yes, no = left["nodeid"], right["nodeid"]
+        return {
+            "nodeid": number,
+            "depth": depth,
+            "split": names[trees.feature[at]],
+            "split_condition": float(below.threshold[at]),
+            "yes": yes,
+            "no": no,
+            "missing": yes if below.missing_left[at] else no,
+            "children": [left, right],
+        }
+
+    return nested(trees, below.left, below.right, split, lambda value, number: {"nodeid": number, "leaf": value})
+
+
+def _solr_trees(trees: TreeEnsemble, names: Sequence[str], *, with_missing: bool) -> list[Node]:
+    thresholds = before_slack(trees.threshold)
+
+    def split(at: int, _number: int, _depth: int, left: Node, right: Node) -> Node:
+        side = {"missing": "left" if trees.missing_left[at] else "right"} if with_missing else {}
+        feature = {"feature": names[trees.feature[at]], "threshold": repr(float(thresholds[at]))}
+        return {**feature, **side, "left": left, "right": right}
+
+    roots = nested(trees, trees.left, trees.right, split, lambda value, _number: {"value": repr(value)})
+    return [{"weight": "1", "root": root} for root in roots]
+
+
+def before_slack(thresholds: Any) -> Any:
+    """Return the numbers that become the thresholds when Solr adds its slack in 32 bits."""
+    found = thresholds - SOLR_SLACK
+    for towards in (np.float32(np.inf), np.float32(-np.inf)):
+        beside = np.nextafter(thresholds - SOLR_SLACK, towards)
+        found = np.where(beside + SOLR_SLACK == thresholds, beside, found)
+    wrong = found + SOLR_SLACK != thresholds
+    if wrong.any():
+        raise InputError(
+            f"Solr adds 1e-6 to every threshold, and no number becomes {float(thresholds[wrong.argmax()])!r} by "
+            f"that ({int(wrong.sum()):,} thresholds); scale features of such small values before training."
+        )
+    return found.astype(np.float32)
