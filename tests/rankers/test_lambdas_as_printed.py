@@ -5,7 +5,7 @@ from math import exp, log2
 import numpy as np
 import pytest
 
-from rankwright import LambdaMART, LambdaRank
+from rankwright import ExactStep, LambdaMART, LambdaRank
 from rankwright.data import QueryGroups, RankingData
 from rankwright.errors import InputError
 from rankwright.learners import (
@@ -21,7 +21,8 @@ from rankwright.models.format import encode
 from rankwright.rankers.lambdas import LambdaGradients
 from rankwright.training import QueryLabels
 from rankwright.training.binning import BinnedFeatures
-from reference.lambdasmart import lambda_smart, lambdas_of_query
+from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
+from reference.sweep import sweep as slow_sweep
 
 PRINTED = {
     "normalise": False, "cut_lambdas": True, "truncation": None, "splits": "squared_error", "l2": 0.0,
@@ -152,3 +153,37 @@ def test_a_network_learns_on_the_lambdas_of_the_paper(option):
     pull = changed._pull(QueryLabels(data.y, data.groups))
     found = np.concatenate([pull(query, scores[rows]) for query, rows in enumerate(data.groups)])
     np.testing.assert_allclose(found, lambdas(scores)[0], rtol=1e-6, atol=1e-9)
+
+
+# The optimal combiner of section 5.6
+
+
+def test_the_combiner_weights_trees_of_mean_lambdas():
+    data, metric = judged(7), NDCG(k=5)
+    start = np.random.default_rng(7).permutation(len(data)) / 50
+    step = ExactStep(low=0.1, high=100.0)
+    ranker = LambdaMART(
+        metric, rounds=4, max_leaves=4, step=step, leaf_values="mean", n_jobs=1, **PRINTED
+    ).fit(data, start=start)  # fmt: skip
+    X, trees = data.X.astype(float), ranker.model_.inner
+    for number, one in enumerate(ranker.history_):
+        scores = start + trees.first(number).predict(data)
+        lambdas = np.concatenate(
+            [np.array(lambdas_of_query(data.y[rows], scores[rows], 5))[:, 0] for rows in data.groups]
+        )
+        mean = np.zeros(len(data))
+        for rows in tree_leaves(X, lambdas, 4):
+            mean[rows] = lambdas[rows].mean()
+        added = trees.first(number + 1).predict(data) - trees.first(number).predict(data)
+        np.testing.assert_allclose(added / one.weight, mean, rtol=1e-3, atol=1e-5)
+        best = max(value for _, value in slow_sweep(metric, data.y, data.groups, scores, mean, 0.1, 100.0))
+        assert one.train == pytest.approx(best, abs=1e-9)
+
+
+def test_means_are_shrunk_by_l2_and_need_squared_errors():
+    data = judged(8)
+    options = {"rounds": 1, "max_leaves": 2, "learning_rate": 1.0, "leaf_values": "mean", "n_jobs": 1}
+    plain, shrunk = (LambdaMART(NDCG(k=3), **PRINTED | {"l2": l2} | options).fit(data).model_ for l2 in (0, 5))
+    np.testing.assert_allclose(plain.leaf_value * plain.cover / (plain.cover + 5), shrunk.leaf_value, rtol=1e-9)
+    with pytest.raises(InputError, match="needs splits='squared_error'"):
+        LambdaMART(leaf_values="mean").fit(data)

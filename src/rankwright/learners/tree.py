@@ -136,7 +136,9 @@ class TreeLearner:
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresTrees:
-    """Grows trees whose splits minimise the squared error of the gradients, with Newton values in the leaves.
+    """Grows trees whose splits minimise the squared error of the gradients.
+
+    The value of a leaf is sum of gradients / sum of hessians (Newton), or the mean of the gradients.
 
     Parameters
     ----------
@@ -145,12 +147,15 @@ class LeastSquaresTrees:
     weights
         One per document, which gradients and hessians are multiplied by already; None: all 1.
     l2
-        Added to the sum of hessians of each leaf.
+        Added to the sum of hessians of each leaf, or to its number of documents.
+    mean
+        Whether leaves hold means.
     """
 
     learner: TreeLearner
     weights: Doubles | None
     l2: float
+    mean: bool = False
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
@@ -159,13 +164,14 @@ class LeastSquaresTrees:
         assert isinstance(tree, TreeEnsemble)
         leaf_of_row = self.learner.leaf_of_row()
         gradient, hessian = (
-            np.bincount(leaf_of_row, one).astype(np.float64) for one in (signal.gradient, signal.hessian)
+            np.bincount(leaf_of_row, one).astype(np.float64)
+            for one in (signal.gradient, counts if self.mean else signal.hessian)
         )
-        values = _newton_values(gradient, hessian, self.l2)
+        values = _leaf_values(gradient, hessian, self.l2)
         return Weak(replace(tree, leaf_value=values), values[leaf_of_row])
 
 
-def _newton_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
+def _leaf_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
     """Return gradient / (hessian + l2), and 0 where the second derivative vanishes, so that there is no step."""
     curvature = hessian + l2
     steps = curvature > VANISHING * np.abs(gradient)

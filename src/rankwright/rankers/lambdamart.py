@@ -101,6 +101,12 @@ class LambdaMART(LambdaParameters, TreeRanker):
         "the paper (step 9 of Algorithm 1); these are then not rounded, and `min_hessian` is not used.",
         default="newton",
     )
+    leaf_values: str = parameter(
+        OneOf(("newton", "mean")),
+        "Values of leaves: the 'newton' step of each (step 11), or the 'mean' of its lambdas, which one weight "
+        "per tree is to scale (`step`, section 5.6); needs splits='squared_error'.",
+        default="newton",
+    )
 
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
@@ -115,7 +121,9 @@ class LambdaMART(LambdaParameters, TreeRanker):
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
         learner = self._tree_learner(TreeLearner, task, monotone)
-        return learner if self.splits == "newton" else LeastSquaresTrees(learner, task.weights, self.l2)
+        if self.splits == "newton":
+            return learner
+        return LeastSquaresTrees(learner, task.weights, self.l2, mean=self.leaf_values == "mean")
 
     def _limits(self, task: FitTask) -> TreeLimits:
         limits = super()._limits(task)
@@ -125,7 +133,10 @@ class LambdaMART(LambdaParameters, TreeRanker):
 
     def _check_together(self) -> None:
         super()._check_together()
-        if self.splits == "squared_error":
+        if self.splits == "newton":
+            if self.leaf_values == "mean":
+                raise InputError("leaf_values='mean' needs splits='squared_error', which compares means.")
+        else:
             if self.min_hessian != self.declared["min_hessian"].default:
                 raise InputError("min_hessian is not used by splits='squared_error'; min_documents is.")
             if self.monotone:
