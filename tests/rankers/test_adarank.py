@@ -68,10 +68,10 @@ def differ(rows):
 @pytest.mark.parametrize("choose", ["loss", "measure"])
 @pytest.mark.parametrize("directions", ["up", "both"])
 @examples(100)
-@given(data=small_data(), metric=METRICS)
-def test_fits_as_the_slow_twin(choose, directions, data, metric):
+@given(data=small_data(), metric=METRICS, all_queries=st.booleans())
+def test_fits_as_the_slow_twin(choose, directions, data, metric, all_queries):
     assume(can_be_learned(*data, metric, directions))
-    options = {"rounds": 4, "choose": choose, "directions": directions}
+    options = {"rounds": 4, "choose": choose, "directions": directions, "all_queries": all_queries}
     ranker = AdaRank(metric, n_jobs=1, **options)
     members = fit_with_members(ranker, *data)
     wanted = slow.adarank(*data, metric, **options, between_equals=[weak for weak, _ in members])
@@ -139,6 +139,30 @@ def test_queries_that_every_ranking_is_equally_good_at_are_left_out():
         assert (
             with_more.model_.weights.tolist() == AdaRank(metric, rounds=5).fit(X, y, qid).model_.weights.tolist()
         )
+
+
+def test_queries_that_no_ranking_changes_move_alpha_where_all_count():
+    """Figure 1 by hand: a query in which every ranking is perfect, and one without relevant documents."""
+    X = np.array([[3.0], [2.0], [1.0], [5.0], [4.0], [7.0], [6.0]])
+    y, qid = [0, 1, 0, 1, 1, 0, 0], [1, 1, 1, 2, 2, 3, 3]
+    # Precision at the only relevant document of query 1 is 1/2; query 2 has AP 1, query 3 none, which counts 0.
+    own = 0.5 * np.log((1 + 0.5) / (1 - 0.5))
+    phi = (0.5 + 1.0 + 0.0) / 3
+    all_three, both = 0.5 * np.log((1 + phi) / (1 - phi)), 0.5 * np.log((1 + 0.75) / (1 - 0.75))
+    for metric, options, wanted in (
+        (AP(), {}, own),
+        (AP(), {"all_queries": True}, all_three),
+        (AP(empty=None), {"all_queries": True}, both),
+    ):
+        ranker = AdaRank(metric, rounds=1, **options).fit(X, y, qid)
+        assert ranker.history_[0].weight == pytest.approx(wanted, rel=1e-12)
+    assert ranker.history_[0].train == pytest.approx(0.75)
+
+
+def test_all_queries_are_for_single_features():
+    for weak in ("stump", "tree"):
+        with pytest.raises(InputError, match="all_queries=True needs weak='feature'"):
+            AdaRank(all_queries=True, weak=weak).fit(*noisy())
 
 
 def test_what_counts_depends_on_the_metric():
