@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.calibration import CALIBRATIONS
+from rankwright.calibration import CALIBRATIONS, USED_BY, named_calibrations
 from rankwright.data.classes import LabelClasses
 from rankwright.ensembling import Candidate, Judge, Member, Mixture, Pool, ranker_candidate
 from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, uniform_mixture, within_query
@@ -88,6 +88,18 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "Calibrations to use. 'standard', 'ls', 'ewls', 'el', 'ell' and 'sn' fit class probabilities; 'linear', "
         "'logistic', 'polynomial-2' to 'polynomial-5', 'network' and 'gaussian-process' are regressions.",
         default=ROBUST,
+    )
+    entropy_power: float = parameter(
+        Real(least=0.0), "Power of the entropy in the calibration 'ewls': C in the paper.", default=2.0
+    )
+    smoothness: float = parameter(
+        Real(above=0.0), "Smoothness of the ranks in the calibration 'sn': sigma in the paper.", default=0.01
+    )
+    clip: bool = parameter(
+        Flag(),
+        "Whether the scores of a regression are clipped to their range on the calibration queries. Otherwise, as "
+        "in the paper, they are only rescaled by it, and unseen extremes keep their order.",
+        default=True,
     )
     splits: int = parameter(
         Integer(1),
@@ -174,7 +186,9 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         self, train: TrainingSet, judge: Judge | None, task: FitTask
     ) -> tuple[Pool[CalibratedMember], History]:
         """Boost and calibrate every base learner; a round of the history is the mixture after each of them."""
-        level = CalibrationLevel(LabelClasses.of(task.train.labels.y), self.calibrations, self.metric, judge)
+        options = {name: getattr(self, name) for name in USED_BY}
+        chosen = named_calibrations(self.calibrations, **options)
+        level = CalibrationLevel(LabelClasses.of(task.train.labels.y), chosen, self.metric, judge)
         learners = self._learners(train)
         pool: Pool[CalibratedMember] = Pool()
         rounds: list[Round] = []
@@ -260,3 +274,8 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     def _check_together(self) -> None:
         if not len(self.leaves) + len(self.terms):
             raise InputError("leaves and terms must not both be empty: the pool would have no members.")
+        for name, users in USED_BY.items():
+            unused = set(users).isdisjoint(self.calibrations)
+            if unused and getattr(self, name) != self.declared[name].default:
+                needed = " or ".join(map(repr, users))
+                raise InputError(f"{name} changes nothing: it is used by the calibration {needed}.")
