@@ -1,9 +1,9 @@
 """Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
-`reading` (what all verbs that read data share), `familiar` (names of other libraries), or one of `DOCUMENTED`,
-whose docstring has the text. Everything comes from the source, so a page cannot differ from the program:
-`tests/test_docs.py` compares them.
+`reading` (what all verbs that read data share), `familiar` (names of other libraries), `printed` (rankers as their
+papers print them), or one of `DOCUMENTED`, whose docstring has the text. Everything comes from the source, so a
+page cannot differ from the program: `tests/test_docs.py` compares them.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def table(name: str) -> str:
     """Return the table of that name in Markdown."""
     if name == "familiar":
         return _markdown(("there", "here"), _familiar())
+    if name == "printed":
+        return _markdown(("ranker", "as printed"), _printed())
     if name == "reading":
         return _markdown(("option", "meaning"), _of_verb("train", reading=True))
     if name in VERBS:
@@ -102,6 +104,12 @@ def _meaning(option: Any) -> str:
         return f"{option.help} Required."
     unset = option.default is None or option.default is False
     return str(option.help) if unset else f"{option.help} Default: `{option.default}`."
+
+
+def _printed() -> Iterator[tuple[str, str]]:
+    for kind in RANKERS.values():
+        if kind.printed:
+            yield f"`{kind.__name__}`", _code(f"{name}={written(value)}" for name, value in kind.printed.items())
 
 
 def _familiar() -> Iterator[tuple[str, str]]:

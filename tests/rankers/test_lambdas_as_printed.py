@@ -25,7 +25,7 @@ from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
 from reference.sweep import sweep as slow_sweep
 
 PRINTED = {
-    "normalise": False, "cut_lambdas": True, "truncation": None, "splits": "squared_error", "l2": 0.0,
+    "normalise": False, "cut_lambdas": True, "truncation": None, "split_by": "squared_error", "l2": 0.0,
     "subsample": 1.0, "feature_fraction": 1.0, "min_documents": 1,
 }  # fmt: skip
 
@@ -78,10 +78,10 @@ def test_it_equals_algorithm_1(seed, cut):
     np.testing.assert_allclose(ranker.predict(data, init_score=start), wanted[-1], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("option", ["normalise", "cut_lambdas", "splits"])
+@pytest.mark.parametrize("option", ["normalise", "cut_lambdas", "split_by"])
 def test_every_option_changes_the_model(option):
     data = judged(1)
-    change = {"normalise": True, "cut_lambdas": False, "splits": "newton"}[option]
+    change = {"normalise": True, "cut_lambdas": False, "split_by": "newton"}[option]
     one, other = (
         LambdaMART(NDCG(k=3), rounds=4, n_jobs=1, **PRINTED | more).fit(data).predict(data)
         for more in ({}, {option: change})
@@ -137,9 +137,9 @@ def test_what_would_change_nothing_is_refused():
             with pytest.raises(InputError, match="cut_lambdas=True changes nothing"):
                 kind(metric, cut_lambdas=True).fit(data)
     with pytest.raises(InputError, match="min_hessian is not used"):
-        LambdaMART(splits="squared_error", min_hessian=0.1).fit(data)
-    with pytest.raises(InputError, match="monotone needs splits='newton'"):
-        LambdaMART(splits="squared_error", monotone={0: 1}).fit(data)
+        LambdaMART(split_by="squared_error", min_hessian=0.1).fit(data)
+    with pytest.raises(InputError, match="monotone needs split_by='newton'"):
+        LambdaMART(split_by="squared_error", monotone={0: 1}).fit(data)
 
 
 @pytest.mark.parametrize("option", [{"normalise": False}, {"cut_lambdas": True}])
@@ -185,5 +185,5 @@ def test_means_are_shrunk_by_l2_and_need_squared_errors():
     options = {"rounds": 1, "max_leaves": 2, "learning_rate": 1.0, "leaf_values": "mean", "n_jobs": 1}
     plain, shrunk = (LambdaMART(NDCG(k=3), **PRINTED | {"l2": l2} | options).fit(data).model_ for l2 in (0, 5))
     np.testing.assert_allclose(plain.leaf_value * plain.cover / (plain.cover + 5), shrunk.leaf_value, rtol=1e-9)
-    with pytest.raises(InputError, match="needs splits='squared_error'"):
+    with pytest.raises(InputError, match="needs split_by='squared_error'"):
         LambdaMART(leaf_values="mean").fit(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import exp, fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from rankwright.rankers.search_space import Choices
 from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import WeightedModel
@@ -103,6 +103,11 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
     """Boosted single features; each round concentrates on the queries that are still ranked badly."""
 
     name: ClassVar[str] = "adarank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        "all_queries": True,  # figure 1
+        "choose": "measure",  # section 3.6
+        "stop": "measure",  # section 4.1
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [-1, 1].", default=NDCG(), kw_only=False

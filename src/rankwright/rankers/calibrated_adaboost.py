@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.calibration import CALIBRATIONS, USED_BY, named_calibrations
+from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, REGRESSIONS, USED_BY, named_calibrations
 from rankwright.data.classes import LabelClasses
 from rankwright.ensembling import Candidate, Judge, Member, Mixture, Pool, ranker_candidate
 from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, uniform_mixture, within_query
@@ -61,6 +61,20 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     """
 
     name: ClassVar[str] = "calibrated-adaboost"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Section 7: all sizes; T and c chosen on the validation data; CPC and RBC.
+        "leaves": tuple(range(5, 46, 5)),
+        "terms": tuple(range(2, 11)),
+        "rounds_tried": (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+        "pool_rounds": "one",
+        "exponents": (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0),
+        "calibrations": (*CLASS_PROBABILITY, *REGRESSIONS),
+        "clip": False,
+        "kept_weight": 1.0,
+        "splits": 1,
+        "bagging": False,
+        "learning_rate": 1.0,
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric by which members, and mixtures of them, are evaluated.", default=NDCG(k=10), kw_only=False

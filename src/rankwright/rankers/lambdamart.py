@@ -67,6 +67,23 @@ class LambdaMART(LambdaParameters, TreeRanker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Equations 2 to 5, and step 9 of Algorithm 1.
+        "normalise": False,
+        "cut_lambdas": True,
+        "truncation": None,
+        "split_by": "squared_error",
+        "l2": 0.0,
+        "min_documents": 1,
+        "subsample": 1.0,
+        "feature_fraction": 1.0,
+        "coarse": False,
+        # Section 5.2, artificial data.
+        "rounds": 1000,
+        "max_leaves": 10,
+        "learning_rate": 0.1,
+        "patience": None,
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric to optimise; any metric, also a custom one. Its cut-off applies when rounds are "
@@ -95,7 +112,7 @@ class LambdaMART(LambdaParameters, TreeRanker):
         default=30,
         search=Range(5, 200, log=True),
     )
-    splits: str = parameter(
+    split_by: str = parameter(
         OneOf(("newton", "squared_error")),
         "How splits are chosen: by the gain of a 'newton' step, or by the 'squared_error' of the lambdas, as in "
         "the paper (step 9 of Algorithm 1); these are then not rounded, and `min_hessian` is not used.",
@@ -104,7 +121,7 @@ class LambdaMART(LambdaParameters, TreeRanker):
     leaf_values: str = parameter(
         OneOf(("newton", "mean")),
         "Values of leaves: the 'newton' step of each (step 11), or the 'mean' of its lambdas, which one weight "
-        "per tree is to scale (`step`, section 5.6); needs splits='squared_error'.",
+        "per tree is to scale (`step`, section 5.6); needs split_by='squared_error'.",
         default="newton",
     )
 
@@ -121,26 +138,26 @@ class LambdaMART(LambdaParameters, TreeRanker):
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
         learner = self._tree_learner(TreeLearner, task, monotone)
-        if self.splits == "newton":
+        if self.split_by == "newton":
             return learner
         return LeastSquaresTrees(learner, task.weights, self.l2, mean=self.leaf_values == "mean")
 
     def _limits(self, task: FitTask) -> TreeLimits:
         limits = super()._limits(task)
-        if self.splits == "newton":
+        if self.split_by == "newton":
             return limits
         return replace(limits, min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
 
     def _check_together(self) -> None:
         super()._check_together()
-        if self.splits == "newton":
+        if self.split_by == "newton":
             if self.leaf_values == "mean":
-                raise InputError("leaf_values='mean' needs splits='squared_error', which compares means.")
+                raise InputError("leaf_values='mean' needs split_by='squared_error', which compares means.")
         else:
             if self.min_hessian != self.declared["min_hessian"].default:
-                raise InputError("min_hessian is not used by splits='squared_error'; min_documents is.")
+                raise InputError("min_hessian is not used by split_by='squared_error'; min_documents is.")
             if self.monotone:
-                raise InputError("monotone needs splits='newton': Newton values of other splits may break it.")
+                raise InputError("monotone needs split_by='newton': Newton values of other splits may break it.")
 
     def _rule(self, task: FitTask) -> LambdaRule:
         lambdas = self._gradients(task.train.labels, self.truncation)

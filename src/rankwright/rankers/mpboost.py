@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling, levels_for
+from rankwright.metrics import NDCG
 from rankwright.rankers.checks import Flag, Integer, Value
 from rankwright.rankers.distances import (
     CLOSE_TO_ONE,
@@ -27,6 +28,8 @@ from rankwright.rankers.parameters import Spelled, parameter
 from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
     from rankwright.training import FitTask
@@ -70,6 +73,12 @@ class MPBoost(ShrinkageParameters, PairRanker):
     """Boosted stumps over pairs of documents; pairs count more the farther apart their labels are."""
 
     name: ClassVar[str] = "mpboost"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Algorithm 1 and its appendix; section 5.2.
+        "learning_rate": 1.0,
+        "all_thresholds": True,
+        "metric": NDCG(k=5),
+    }
 
     distance: Spelled[Distance, Distance | str] = parameter(
         Value(Distance, "Linear(alpha=0.5)", parse_distance, "a distance such as 'linear(0.5)'"),

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import NDCG
+from rankwright.metrics import AP, NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.checks import Flag, Value, require_metric_range
 from rankwright.rankers.families import MarginLossParameters, StoppingParameters
@@ -96,6 +96,14 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
     """
 
     name: ClassVar[str] = "permurank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Figure 7 with equation 7, on features as they are.
+        "loss": "hinge",
+        "average": False,
+        "scaling": "none",
+        "rounds": 100,
+        "metric": AP(),  # section 6
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [0, 1].", default=NDCG(), kw_only=False
