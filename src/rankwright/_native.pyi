@@ -299,7 +299,7 @@ def even_pull(
 ) -> QueryPull: ...
 def cross_entropy_pull(*, offsets: NDArray[np.int64], labels: NDArray[np.float64]) -> QueryPull: ...
 
-# New parameters, mean and mean square; None once a score is not finite.
+# New parameters, mean and mean square; None once a score is not finite. Empty means: plain gradient descent.
 def train_network(
     *,
     widths: NDArray[np.int64],

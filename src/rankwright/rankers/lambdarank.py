@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rankwright.rankers.network import NetworkRanker
 from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.metrics.lambdas import Pull
@@ -28,6 +28,15 @@ class LambdaRank(LambdaParameters, NetworkRanker):
     """
 
     name: ClassVar[str] = "lambdarank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        "normalise": False,
+        "cut_lambdas": True,
+        # Wu et al. (2010), section 5.2: two layers, and the rate of the artificial data.
+        "hidden": (10,),
+        "optimiser": "descent",
+        "learning_rate": 1e-4,
+        "patience": None,
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, and in the lambdas if "
