@@ -339,3 +339,17 @@ def test_unseen_extremes_keep_their_order_where_nothing_is_clipped():
 def test_an_option_of_a_calibration_that_is_not_used_is_refused(options, sentence):
     with pytest.raises(InputError, match=sentence):
         CalibratedAdaBoost(**SMALL | options).fit(judged())
+
+
+def test_scores_of_members_are_kept_where_asked():
+    train, valid = judged(), judged(2)
+    options = SMALL | {"rounds_tried": (5,), "splits": 1}
+    kept = CalibratedAdaBoost(**options, kept_weight=1.0, keep_scores=True).fit(train, validation=valid)
+    assert kept.pool_scores_.shape == (len(kept.pool_), len(valid))
+    for member, scores in zip(kept.pool_, kept.pool_scores_, strict=True):
+        assert kept.metric(valid.y, scores, valid.qid) == pytest.approx(member.value, rel=1e-12)
+    mixed = np.array([one.weight for one in kept.pool_]) @ kept.pool_scores_
+    np.testing.assert_allclose(kept.predict(valid), mixed, rtol=1e-5, atol=1e-7)
+    assert CalibratedAdaBoost(**options).fit(train, validation=valid).pool_scores_ is None
+    with pytest.raises(InputError, match="keep_scores=True needs validation data"):
+        CalibratedAdaBoost(**options, keep_scores=True).fit(train)

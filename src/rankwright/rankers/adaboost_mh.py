@@ -107,7 +107,7 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
     """
 
     name: ClassVar[str] = "adaboost-mh"
-    printed: ClassVar[Mapping[str, Any]] = {"learning_rate": 1.0}
+    printed: ClassVar[Mapping[str, Any]] = {"learning_rate": 1.0, "votes": "opposite"}
 
     rounds: int = parameter(default=200)
     learner: str = parameter(

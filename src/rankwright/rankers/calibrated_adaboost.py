@@ -39,6 +39,7 @@ from rankwright.training.sampling import bag_queries, hold_out_queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankwright.arrays import Doubles
     from rankwright.models import Scorer
     from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training import FitTask, TrainingSet
@@ -74,6 +75,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "splits": 1,
         "bagging": False,
         "learning_rate": 1.0,
+        "votes": "opposite",
     }
 
     metric: MetricParameter = parameter(
@@ -149,7 +151,16 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "their scores and the pool's, all standardised within the query.",
         default=(),
     )
+    keep_scores: bool = parameter(
+        Flag(),
+        "Whether `pool_scores_` keeps the scores of every member on the validation documents, to compare members "
+        "(section 7.2); needs validation data.",
+        default=False,
+    )
     pool_: tuple[WeightedMember, ...] = fitted("The members of the pool, with metric and weight of each.")
+    pool_scores_: Doubles | None = fitted(
+        "With `keep_scores`: one row per member of `pool_`, one column per validation document; otherwise None."
+    )
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Figure 1 of the paper: boost classifiers, calibrate each in many ways, mix by exponential weights."""
@@ -157,11 +168,14 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
             raise InputError("CalibratedAdaBoost takes no weights: it weights documents by their labels.")
         if len(np.unique(task.train.labels.y)) == 2:
             warnings.warn("There are only two labels: calibrating their probabilities adds little.", stacklevel=3)
+        if self.keep_scores and task.validation is None:
+            raise InputError("keep_scores=True needs validation data, whose documents it keeps the scores of.")
         train, judge = self._judge(task)
         companions = self._fit_companions(train, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
         mixture = self._mix(pool.members, judge).pruned(self.kept_weight)
         self.pool_ = weighted_members(mixture)
+        self.pool_scores_ = np.stack([one.scores for one in mixture.members]) if self.keep_scores else None
         return self._join_companions(with_shared_trees(mixture), companions), history
 
     def _judge(self, task: FitTask) -> tuple[TrainingSet, Judge | None]:
