@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 from unittest.mock import patch
 
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright import AdaRank
+from rankwright import AdaRank, LambdaMART, PermuRank
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
-from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, Gain, KendallTau, MeanNDCG, Metric, Ties
+from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, DotProduct, Gain, KendallTau, MeanNDCG, Metric, Ties
 from rankwright.models import LinearScorer
 from rankwright.rankers import adarank as module
 from reference import adarank as slow
@@ -395,3 +397,42 @@ def test_ohsumed_reaches_what_letor_published():
     result = rw.cross_validate(AdaRank(), folds, metrics=["ndcg@10"], convention="letor3")
     assert len(result.folds) == 5
     assert result.mean("ndcg@10") >= 0.4429
+
+
+# A dot product
+
+
+def scaled_noisy():
+    X, y, qid = noisy()
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y, qid
+
+
+@pytest.mark.parametrize("choose", ["loss", "measure"])
+def test_with_a_dot_product_delta_is_0_and_every_round_improves(choose):
+    """Section 5.1 of Xu et al. (2010): the measure is linear in the scores."""
+    data = scaled_noisy()
+    history = AdaRank(DotProduct(), choose=choose, stop="rounds", rounds=12, directions="both").fit(*data).history_
+    assert len(history) == 12
+    for one in history:
+        assert one.diagnostics["delta_min"] == pytest.approx(0.0, abs=1e-9)
+        assert one.train >= one.diagnostics["bound"] - 1e-9
+    for name in ("train", "bound"):
+        values = [one.train if name == "train" else one.diagnostics["bound"] for one in history]
+        assert all(later > earlier for earlier, later in pairwise(values))
+
+
+def test_a_dot_product_by_hand():
+    y, scores, qid = [0, 1, 2, 1, 1], [0.1, 0.9, 0.6, 0.3, 0.2], [1, 1, 1, 2, 2]
+    ranking = Ranking.of(scores, QueryGroups.of(qid))
+    assert DotProduct().per_query_with_empty(y, ranking)[0] == pytest.approx((-0.1 + 0.6) / 2)
+    assert np.isnan(DotProduct().per_query_with_empty(y, ranking)[1])
+    assert DotProduct()(y[:3], y[:3]) == 1.0
+
+
+def test_a_dot_product_is_for_scores():
+    X, y, qid = scaled_noisy()
+    with pytest.raises(InputError, match=r"must be between -1 and 1, and is up to .* scale the features"):
+        AdaRank(DotProduct(), directions="both").fit(1e3 * X, y, qid)
+    for kind in (LambdaMART, PermuRank):
+        with pytest.raises(InputError, match="dot_product is a measure of scores, not of a ranking"):
+            kind(DotProduct()).fit(X, y, qid)
