@@ -1,9 +1,9 @@
 """Write the tables of options into the pages: `python docs/tables.py`, or `make docs`.
 
 A table stands between `<!-- table: NAME -->` and `<!-- end -->`. NAME is a ranker, a verb of the command line,
-`reading` (what all verbs that read data share), `familiar` (names of other libraries), `text-features`, or one
-of `DOCUMENTED`, whose docstring has the text. Everything comes from the source, so a page cannot differ from the
-program: `tests/test_docs.py` compares them.
+`reading` (what all verbs that read data share), `familiar` (names of other libraries), `text-features`, `printed`
+(rankers as their papers print them), or one of `DOCUMENTED`, whose docstring has the text. Everything comes from
+the source, so a page cannot differ from the program: `tests/test_docs.py` compares them.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def table(name: str) -> str:
         return _markdown(("there", "here"), _familiar())
     if name == "text-features":
         return _markdown(("feature", "family", "value", "Table 2"), _text_features())
+    if name == "printed":
+        return _markdown(("ranker", "as printed"), _printed())
     if name == "reading":
         return _markdown(("option", "meaning"), _of_verb("train", reading=True))
     if name in VERBS:
@@ -110,6 +112,12 @@ def _meaning(option: Any) -> str:
 def _text_features() -> Iterator[tuple[str, ...]]:
     for one in FEATURES:
         yield f"`{one.name}`", f"`{one.family}`", one.formula, "" if one.paper is None else str(one.paper)
+
+
+def _printed() -> Iterator[tuple[str, str]]:
+    for kind in RANKERS.values():
+        if kind.printed:
+            yield f"`{kind.__name__}`", _code(f"{name}={written(value)}" for name, value in kind.printed.items())
 
 
 def _familiar() -> Iterator[tuple[str, str]]:

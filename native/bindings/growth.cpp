@@ -79,6 +79,13 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
     return nb::make_tuple(arrays_of(tree), outputs.numpy());
 }
 
+// The leaf of each row in the tree that grow_tree or grow_vector_tree grew last.
+auto leaf_of_row(GuardedWorkspace& workspace) {
+    const std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
+    return copied(workspace.leaf_of_row);
+}
+
 nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
                        Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> features,
                        std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
@@ -107,7 +114,7 @@ nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matr
 }  // namespace
 
 void bind_growth(nb::module_& m) {
-    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>());
+    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>()).def("leaf_of_row", &leaf_of_row);
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

@@ -73,10 +73,11 @@ nb::object train(Vector<std::int64_t> widths, Vector<double> parameters, Vector<
     const Rows steps = checked_rows(queries, offsets.size() - 1);
     require(n_steps >= 0 && n_steps <= kMostSteps, "n_steps must be from 0 to 2^52");
     require(std::isfinite(learning_rate), "learning_rate must be finite");
-    const std::size_t n = parameters.size();
+    const std::size_t n = parameters.size(), n_means = mean.size() == 0 ? 0 : n;
     Output<double> moved = copied(parameters, n, "");
-    Output<double> new_mean = copied(mean, n, "mean must be a number for every parameter");
-    Output<double> new_square = copied(mean_square, n, "mean_square must be a number for every parameter");
+    Output<double> new_mean = copied(mean, n_means, "mean must be a number for every parameter, or empty");
+    Output<double> new_square =
+        copied(mean_square, n_means, "mean_square must be a number for every parameter, or empty as mean is");
     Adam adam{learning_rate, moved.span(), new_mean.span(), new_square.span(), n_steps};
     const QueryPull ask = std::holds_alternative<nb::callable>(pull)
                               ? QueryPull(PythonPull(std::get<nb::callable>(pull)))

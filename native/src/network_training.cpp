@@ -11,6 +11,11 @@ constexpr double kKeptMean = 0.9, kKeptSquare = 0.999, kLeastSpread = 1e-8;
 
 void step(Adam& adam, Doubles slope) {
     ++adam.n_steps;
+    if (adam.mean.empty()) {
+        for (std::size_t place = 0; place < slope.size(); ++place)
+            adam.parameters[place] += adam.learning_rate * slope[place];
+        return;
+    }
     const auto steps = static_cast<double>(adam.n_steps);
     const double mean_share = 1.0 - std::pow(kKeptMean, steps);
     const double square_share = 1.0 - std::pow(kKeptSquare, steps);

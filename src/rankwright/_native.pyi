@@ -299,7 +299,7 @@ def even_pull(
 ) -> QueryPull: ...
 def cross_entropy_pull(*, offsets: NDArray[np.int64], labels: NDArray[np.float64]) -> QueryPull: ...
 
-# New parameters, mean and mean square; None once a score is not finite.
+# New parameters, mean and mean square; None once a score is not finite. Empty means: plain gradient descent.
 def train_network(
     *,
     widths: NDArray[np.int64],
@@ -455,6 +455,8 @@ def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]
 
 class GrowthWorkspace:
     def __init__(self) -> None: ...
+    # Of the tree that grow_tree or grow_vector_tree grew last.
+    def leaf_of_row(self) -> NDArray[np.uint32]: ...
 
 # Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
 def grow_tree(

@@ -1,17 +1,17 @@
 """Surrogate losses that bound the loss of a measure from above (Xu et al. 2010, section 4).
 
-They are computed exactly, for linear models and few documents with two labels. F of a permutation is the sum of
-its documents' scores, each times a factor that falls with the rank among documents of its kind (relevant or
-irrelevant). Among all permutations with relevant documents at the same ranks, F is therefore highest where each
-kind is sorted by score, and lowest where each is reversed. So a maximum over permutations is a maximum over
-arrangements of the two kinds, of which there are far fewer.
+They are computed exactly, for linear models and few documents. F of a permutation is the sum of its documents'
+scores, each times a factor that falls with the rank among documents of its kind (those of the same label). Among
+all permutations with the same labels at the same ranks, F is therefore highest where each kind is sorted by score,
+and lowest where each is reversed. So a maximum over permutations is a maximum over arrangements of the kinds, of
+which there are far fewer.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations, permutations
-from math import comb
+from math import factorial, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.metrics import Metric, MetricLike
+
+    Kinds = NDArray[np.int64]  # of documents: 0 for the lowest label, 1 for the next
 
 MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
 MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
@@ -48,18 +50,21 @@ SURROGATES: dict[str, Callable[[Doubles], Doubles]] = {
 }
 
 
-def _factors_of_all_pairs(labels: Doubles) -> Doubles:
-    n = labels.shape[1]
-    return np.broadcast_to((n - 1 - 2 * np.arange(n)) / (n * (n - 1)), labels.shape)
+def _factors_of_all_pairs(kinds: Kinds) -> Doubles:
+    n = kinds.shape[1]
+    return np.broadcast_to((n - 1 - 2 * np.arange(n)) / (n * (n - 1)), kinds.shape)
 
 
-def _factors_of_mixed_pairs(labels: Doubles) -> Doubles:
-    """Return the number of documents of the other kind after minus that before, divided by the number of pairs."""
-    good, bad = labels.sum(axis=1, keepdims=True), (1.0 - labels).sum(axis=1, keepdims=True)
-    after_less_before = np.where(
-        labels == 1, bad - 2 * np.cumsum(1 - labels, axis=1), good - 2 * np.cumsum(labels, axis=1)
-    )
-    return np.asarray(after_less_before / (good * bad))
+def _factors_of_mixed_pairs(kinds: Kinds) -> Doubles:
+    """Return how many documents of other kinds come after less those before, divided by the number of pairs."""
+    n = kinds.shape[1]
+    after_less_before, n_alike = np.tile(n - 1 - 2 * np.arange(n), (len(kinds), 1)), 0
+    for kind in np.unique(kinds):
+        own = kinds == kind
+        total, so_far = int(own[0].sum()), np.cumsum(own, axis=1)
+        after_less_before -= np.where(own, total - 2 * so_far + 1, 0)  # those of the same kind
+        n_alike += total**2
+    return np.asarray(after_less_before / ((n**2 - n_alike) // 2))
 
 
 # The factor of each rank of an arrangement of kinds, by the pairs of documents whose differences Phi sums.
@@ -74,12 +79,13 @@ class SurrogateBounds:
     Parameters
     ----------
     data
-        A few documents per query, with two labels; the higher one is relevant. No value may be missing.
+        A few documents per query. Of two labels the higher one is relevant and counts as 1, the other as 0; three
+        or more count as they are. No value may be missing.
     metric
         The measure E, in [0, 1].
     pairs
-        Pairs of documents whose differences Phi sums: `"all"` (equation 2), or only `"mixed"` pairs of a relevant
-        and an irrelevant document (Yue et al. 2007).
+        Pairs of documents whose differences Phi sums: `"all"` (equation 2), or only `"mixed"` pairs of different
+        labels (with two labels, Yue et al. 2007).
     """
 
     def __init__(self, data: RankingData, metric: MetricLike = AP(), *, pairs: str = "all") -> None:  # noqa: B008
@@ -88,16 +94,15 @@ class SurrogateBounds:
         measured = as_metric(metric)
         if np.isnan(data.X).any():
             raise InputError("SurrogateBounds takes documents without missing values.")
-        levels = np.unique(data.y)
-        if len(levels) != 2:
-            raise InputError(f"SurrogateBounds takes documents with two labels, not {len(levels)}.")
-        relevant = data.y == levels[1]
+        levels, kinds = np.unique(data.y, return_inverse=True)
+        labels = np.array([0.0, 1.0]) if len(levels) == 2 else levels
         mixed = [rows for rows in data.groups if np.ptp(data.y[rows]) > 0]
         if not mixed:
-            raise InputError("There is nothing to bound: no query has documents of both labels.")
+            raise InputError("There is nothing to bound: no query has documents of different labels.")
         self._n_features = data.n_features
         self._queries = [
-            _Query(data.X[rows].astype(np.float64), relevant[rows], measured, FACTORS[pairs]) for rows in mixed
+            _Query(data.X[rows].astype(np.float64), kinds[rows], labels, measured, FACTORS[pairs])
+            for rows in mixed
         ]
 
     def basic(self, w: ArrayLike) -> float:
@@ -159,53 +164,65 @@ class _Pairs:
 
 
 class _Query:
-    """One query's documents, and all arrangements of relevant and irrelevant documents."""
+    """One query's documents, and all arrangements of their kinds; `labels` are those of the kinds."""
 
     def __init__(
-        self, X: Doubles, relevant: NDArray[np.bool_], metric: Metric, factors: Callable[[Doubles], Doubles]
+        self, X: Doubles, kinds: Kinds, labels: Doubles, metric: Metric, factors: Callable[[Kinds], Doubles]
     ) -> None:
-        n, n_relevant = len(relevant), int(relevant.sum())
-        if comb(n, n_relevant) > MOST_ARRANGEMENTS:
-            raise InputError(
-                f"{n_relevant} relevant of {n} documents have too many arrangements; take fewer documents."
-            )
-        self._X, self._relevant, self._metric, self._factors = X, relevant, metric, factors
-        ranks = np.array(list(combinations(range(n), n_relevant)))
-        labels = np.zeros((len(ranks), n))
-        np.put_along_axis(labels, ranks, 1.0, axis=1)
-        self._values = _in_unit_range(_values(metric, labels), metric)
+        self._X, self._kinds, self._labels, self._metric, self._factors = X, kinds, labels, metric, factors
+        arranged = _arrangements(kinds)
+        self._values = _in_unit_range(_values(metric, labels[arranged]), metric)
         self.best = float(self._values.max())
         self._perfect = self._values >= self.best - CLOSE
         if self._perfect.all():
             raise InputError(f"There is nothing to bound: all rankings of a query have the same {metric}.")
-        self._good = factors(labels)[labels == 1].reshape(len(ranks), n_relevant)
-        self._bad = factors(labels)[labels == 0].reshape(len(ranks), n - n_relevant)
+        by_rank = factors(arranged)
+        self._by_kind = {
+            kind: by_rank[arranged == kind].reshape(len(arranged), -1) for kind in np.unique(kinds)[::-1]
+        }
 
     def value(self, weights: Doubles) -> float:
         """Return E of the ranking by w."""
         ranking = Ranking.of(self._X @ weights, QueryGroups.of_one(len(self._X)), n_jobs=1)
-        return float(self._metric.of_ranking(self._relevant[ranking.order].astype(np.float64)))
+        return float(self._metric.of_ranking(self._labels[self._kinds[ranking.order]]))
 
     def worst_pairs(self, weights: Doubles) -> _Pairs:
         scores = self._X @ weights
-        good, bad = np.sort(scores[self._relevant]), np.sort(scores[~self._relevant])
-        least = (self._good @ good + self._bad @ bad)[self._perfect].min()
-        most = (self._good @ good[::-1] + self._bad @ bad[::-1])[~self._perfect]
-        return _Pairs(self.best - self._values[~self._perfect], most - least)
+        least, most = np.zeros(len(self._values)), np.zeros(len(self._values))
+        for kind, factors in self._by_kind.items():
+            ascending = np.sort(scores[self._kinds == kind])
+            least += factors @ ascending
+            most += factors @ ascending[::-1]
+        return _Pairs(self.best - self._values[~self._perfect], most[~self._perfect] - least[self._perfect].min())
 
     def sum_over_pairs(self, weights: Doubles, phi: Callable[[Doubles], Doubles]) -> float:
-        n = len(self._relevant)
+        n = len(self._kinds)
         if n > MOST_DOCUMENTS:
             raise InputError(
                 f"A sum over permutations takes queries of up to {MOST_DOCUMENTS} documents, not {n}."
             )
         orders = np.array(list(permutations(range(n))))
-        labels = self._relevant[orders].astype(np.float64)
-        values = _values(self._metric, labels)
-        F = ((self._X @ weights)[orders] * self._factors(labels)).sum(axis=1)
+        kinds = self._kinds[orders]
+        values = _values(self._metric, self._labels[kinds])
+        F = ((self._X @ weights)[orders] * self._factors(kinds)).sum(axis=1)
         perfect = values >= self.best - CLOSE
         short = np.subtract.outer(F[~perfect], F[perfect])
         return float((self.best - values[~perfect]) @ phi(short).sum(axis=1))
+
+
+def _arrangements(kinds: Kinds) -> Kinds:
+    """Return every different order of the kinds, one row each."""
+    n, (names, counts) = len(kinds), np.unique(kinds, return_counts=True)
+    if factorial(n) // prod(map(factorial, counts.tolist())) > MOST_ARRANGEMENTS:
+        raise InputError(f"{n} documents with these labels have too many arrangements; take fewer documents.")
+    arranged, free = np.full((1, n), names[0]), np.arange(n)[None]
+    for kind, count in zip(names[:0:-1], counts[:0:-1], strict=True):
+        chosen = np.array(list(combinations(range(free.shape[1]), count)))
+        arranged = np.repeat(arranged, len(chosen), axis=0)
+        np.put_along_axis(arranged, free[:, chosen].reshape(len(arranged), count), kind, axis=1)
+        left = np.array([np.delete(np.arange(free.shape[1]), one) for one in chosen])
+        free = free[:, left].reshape(len(arranged), -1)
+    return arranged
 
 
 def _values(metric: Metric, labels: Doubles) -> Doubles:

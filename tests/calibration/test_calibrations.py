@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,7 +11,13 @@ from sklearn.neural_network import MLPRegressor
 
 from properties import examples
 from rankwright import _native
-from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, CalibrationTask, Standard
+from rankwright.calibration import (
+    CALIBRATIONS,
+    CLASS_PROBABILITY,
+    CalibrationTask,
+    Standard,
+    named_calibrations,
+)
 from rankwright.calibration.task import SIGMOID_GRID
 from rankwright.data import QueryGroups
 from rankwright.data.classes import LabelClasses
@@ -149,18 +157,18 @@ def smooth_dcg(one, probabilities, sigma):
     return total
 
 
-def literal_target(name, p, one):
+def literal_target(name, p, one, *, C=2, sigma=0.01):
     """The target functions of section 4.2, literally."""
     own, labels = p[np.arange(len(p)), one.own], one.classes.labels
     if name == "ls":
         return -np.log(own).sum()
     if name == "ewls":
-        return (-np.log(own) * (-p * np.log(p)).sum(axis=1) ** 2).sum()
+        return (-np.log(own) * (-p * np.log(p)).sum(axis=1) ** C).sum()
     if name == "el":
         return ((labels - one.labels[:, None]) ** 2 * p).sum()
     if name == "ell":
         return ((p @ labels - one.labels) ** 2).sum()
-    return -smooth_dcg(one, p, 0.01)
+    return -smooth_dcg(one, p, sigma)
 
 
 @pytest.mark.parametrize("name", CLASS_PROBABILITY)
@@ -169,6 +177,30 @@ def test_a_target_function_is_the_papers(name):
     expected = literal_target(name, sigmoid_probabilities(one, 1.7, 0.3), one)
     found = CALIBRATIONS[name].target(one.log_probabilities(1.7, 0.3), one)
     assert found == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ewls", "sn"])
+def test_the_constants_of_the_paper_may_be_changed(name):
+    one = task()
+    ((_, calibration),) = named_calibrations([name], entropy_power=0.5, smoothness=0.3, clip=True)
+    found = calibration.target(one.log_probabilities(1.7, 0.3), one)
+    expected = literal_target(name, sigmoid_probabilities(one, 1.7, 0.3), one, C=0.5, sigma=0.3)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found != pytest.approx(CALIBRATIONS[name].target(one.log_probabilities(1.7, 0.3), one))
+
+
+@pytest.mark.parametrize("name", ["linear", "polynomial-2"])
+def test_without_clipping_scores_are_rescaled_alone(name):
+    """(g - min) / (max - min) over the calibration documents, for any document."""
+    one = task()
+    far = replace(one, scores=3.0 * one.scores)
+    ((_, calibration),) = named_calibrations([name], entropy_power=2.0, smoothness=0.01, clip=False)
+    fitted, clipped = calibration.fit(one), CALIBRATIONS[name].fit(one)
+    g = [fitted.inner._score((x.scores - one.centre) / one.scale, x.groups, 1) for x in (one, far)]
+    expected = (g[1] - g[0].min()) / (g[0].max() - g[0].min())
+    np.testing.assert_allclose(scored(fitted, far), expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(scored(clipped, far), np.clip(expected, 0, 1), rtol=1e-5, atol=1e-6)
+    assert expected.max() > 1
 
 
 @pytest.mark.slow

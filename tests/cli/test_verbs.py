@@ -223,6 +223,18 @@ def test_evaluate_for_machines(run, fold, model):
     assert np.mean(list(values.values())) == pytest.approx(found["systems"][str(model)]["ndcg@3"])
 
 
+def test_evaluate_leaves_out_queries_of_one_label(run, refuse, model, fold, tmp_path):
+    one_label = tmp_path / "more.txt"
+    features = (fold / "test.txt").read_text().splitlines()[0].split("#")[0].split(" ", 2)[2]
+    one_label.write_text((fold / "test.txt").read_text() + f"0 qid:999 {features}\n0 qid:999 {features}\n")
+    everything, some = (
+        run("evaluate", model, "--data", one_label, "--json", *more).json for more in ((), ("--drop-one-label",))
+    )
+    assert everything["queries"] - 1 >= some["queries"] >= 1
+    sentence = refuse("evaluate", model, "--data", one_label, "--rounds", 1, "--drop-one-label")
+    assert sentence == "--drop-one-label cannot be used with --rounds."
+
+
 @pytest.mark.slow
 def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path):
     large, adapted, plot = (tmp_path / name for name in ("large.rw", "adapted.rw", "curve.svg"))

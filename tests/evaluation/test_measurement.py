@@ -3,6 +3,7 @@ import pytest
 
 from evaluation.examples import small_data
 from rankwright.data import Ranking, RankingData
+from rankwright.data.trec import Judgements, Run
 from rankwright.errors import InputError
 from rankwright.evaluation import evaluate
 from rankwright.metrics import AP, NDCG, find_convention
@@ -133,3 +134,29 @@ def test_scores_of_one_of_several_systems_are_refused_with_its_name(scores, sent
     data = RankingData([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1], [1, 1, 2, 2])
     with pytest.raises(InputError, match=sentence):
         evaluate({"mine": [1, 2, 3, 4], "BM25": scores}, data)
+
+
+def test_queries_of_one_label_may_be_left_out():
+    """Section 5.1 of Wu et al. (2010): the mean is over the other queries alone."""
+    y = [1, 0, 0, 2, 2, 1, 0, 0, 3]
+    qid = ["a", "a", "b", "c", "c", "d", "d", "d", "e"]  # b and e have one document, c one label
+    scores = np.array([1.0, 2, 3, 4, 5, 6, 5, 4, 3])
+    data = RankingData(scores[:, None], y, qid)
+    everything, some = (
+        evaluate({"one": scores}, data, metrics="ndcg@10,map", drop_one_label=drop) for drop in (False, True)
+    )
+    assert some.queries == ("a", "d")
+    places = [everything.queries.index(one) for one in some.queries]
+    for metric in some.metrics:
+        np.testing.assert_array_equal(some.per_query("one", metric), everything.per_query("one", metric)[places])
+    assert some.mean("one", "map") == (0.5 + 1.0) / 2
+    assert some.empty == {"ndcg@10": 0, "map": 0}
+    with pytest.raises(InputError, match="in every query, all documents have the same label"):
+        evaluate({"one": scores}, RankingData(scores[:, None], np.ones(9), qid), drop_one_label=True)
+
+
+def test_queries_of_one_label_of_runs_are_kept():
+    run = Run.of(["a", "a", "b"], ["1", "2", "3"], [2.0, 1.0, 1.0])
+    judgements = Judgements.of(["a", "a", "b"], ["1", "2", "3"], [1, 0, 1])
+    with pytest.raises(InputError, match="drop_one_label is not for runs"):
+        evaluate({"run": run}, judgements, drop_one_label=True)

@@ -88,8 +88,8 @@ def training_sets(draw):
 
 
 @examples(60)
-@given(training_sets(), st.booleans())
-def test_a_round_equals_the_slow_twin(data, native):
+@given(training_sets(), st.booleans(), st.booleans())
+def test_a_round_equals_the_slow_twin(data, native, adam):
     X, groups, labels, hidden, weights = data
     parts = [slice(*groups.offsets[query : query + 2]) for query in range(len(groups))]
 
@@ -97,7 +97,7 @@ def test_a_round_equals_the_slow_twin(data, native):
         return slow.softmax(labels[parts[query]].tolist()) - slow.softmax(scores.tolist())
 
     pull = _native.cross_entropy_pull(offsets=groups.offsets, labels=labels) if native else cross_entropy
-    one = Network(X, groups, hidden=hidden, learning_rate=0.1, random=np.random.default_rng(3))
+    one = Network(X, groups, hidden=hidden, learning_rate=0.1, adam=adam, random=np.random.default_rng(3))
     first, draws = one.parameters, np.random.default_rng(3)
     for n_inputs, n_units in zip(one.widths[:-1], one.widths[1:], strict=True):
         draws.uniform(size=(n_inputs, n_units))
@@ -113,6 +113,7 @@ def test_a_round_equals_the_slow_twin(data, native):
         cross_entropy,
         learning_rate=0.1,
         weights=weights,
+        adam=adam,
     )
     # A unit sums its inputs in the twin's order; only layers of several units add slopes up in another.
     np.testing.assert_allclose(one.parameters, wanted, rtol=0, atol=1e-9 if hidden else 0)
@@ -143,6 +144,8 @@ def test_an_error_of_a_python_loss_passes_through():
         ({"widths": np.array([3, 2, 1])}, "as many parameters"),
         ({"mean": np.zeros(3)}, "mean must be a number for every parameter"),
         ({"mean_square": np.zeros(5)}, "mean_square must be a number for every parameter"),
+        ({"mean_square": np.zeros(0)}, "mean_square must be a number for every parameter"),
+        ({"mean": np.zeros(0)}, "mean_square must be .* or empty as mean is"),
         ({"values": X[:, :2]}, "for every feature"),
         ({"offsets": np.array([0, 5, 8])}, "offsets must run from 0 to the number of rows"),
         ({"queries": np.array([3])}, "out of range"),

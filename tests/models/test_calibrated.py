@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -103,7 +105,15 @@ def test_regressions_by_hand():
     assert radial._score(at, None, 1)[0] == pytest.approx(0.5 + 3 * np.exp(-0.5))
     inner = Polynomial([[1, 0], [0, 1]], [1.0, 1.0])
     rescaled = Rescaled(inner, [1.0, 1.0], [1.0, 2.0], 0.0, 4.0)
-    assert rescaled._score(np.array([[2.0, 3.0], [9.0, 9.0], [-9.0, 0.0]]), None, 1).tolist() == [0.5, 1.0, 0.0]
+    extremes = np.array([[2.0, 3.0], [9.0, 9.0], [-9.0, 0.0]])
+    assert rescaled._score(extremes, None, 1).tolist() == [0.5, 1.0, 0.0]
+    unclipped = replace(rescaled, clip=False)
+    assert unclipped._score(extremes, None, 1).tolist() == [0.5, 12 / 4, -10.5 / 4]
+    again = Rescaled.from_state(unclipped.state())
+    assert not again.clip
+    assert Rescaled.from_state(rescaled.state()).clip
+    with pytest.raises(InputError, match="clip must be True or False, not 'no'"):
+        replace(rescaled, clip="no")
 
 
 @pytest.mark.parametrize(

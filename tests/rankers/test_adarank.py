@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 from unittest.mock import patch
 
@@ -9,9 +10,10 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright import AdaRank
+from rankwright import AdaRank, LambdaMART, PermuRank
+from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
-from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, Gain, KendallTau, MeanNDCG, Metric, Ties
+from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, DotProduct, Gain, KendallTau, MeanNDCG, Metric, Ties
 from rankwright.models import LinearScorer
 from rankwright.rankers import adarank as module
 from reference import adarank as slow
@@ -68,10 +70,10 @@ def differ(rows):
 @pytest.mark.parametrize("choose", ["loss", "measure"])
 @pytest.mark.parametrize("directions", ["up", "both"])
 @examples(100)
-@given(data=small_data(), metric=METRICS)
-def test_fits_as_the_slow_twin(choose, directions, data, metric):
+@given(data=small_data(), metric=METRICS, all_queries=st.booleans())
+def test_fits_as_the_slow_twin(choose, directions, data, metric, all_queries):
     assume(can_be_learned(*data, metric, directions))
-    options = {"rounds": 4, "choose": choose, "directions": directions}
+    options = {"rounds": 4, "choose": choose, "directions": directions, "all_queries": all_queries}
     ranker = AdaRank(metric, n_jobs=1, **options)
     members = fit_with_members(ranker, *data)
     wanted = slow.adarank(*data, metric, **options, between_equals=[weak for weak, _ in members])
@@ -139,6 +141,30 @@ def test_queries_that_every_ranking_is_equally_good_at_are_left_out():
         assert (
             with_more.model_.weights.tolist() == AdaRank(metric, rounds=5).fit(X, y, qid).model_.weights.tolist()
         )
+
+
+def test_queries_that_no_ranking_changes_move_alpha_where_all_count():
+    """Figure 1 by hand: a query in which every ranking is perfect, and one without relevant documents."""
+    X = np.array([[3.0], [2.0], [1.0], [5.0], [4.0], [7.0], [6.0]])
+    y, qid = [0, 1, 0, 1, 1, 0, 0], [1, 1, 1, 2, 2, 3, 3]
+    # Precision at the only relevant document of query 1 is 1/2; query 2 has AP 1, query 3 none, which counts 0.
+    own = 0.5 * np.log((1 + 0.5) / (1 - 0.5))
+    phi = (0.5 + 1.0 + 0.0) / 3
+    all_three, both = 0.5 * np.log((1 + phi) / (1 - phi)), 0.5 * np.log((1 + 0.75) / (1 - 0.75))
+    for metric, options, wanted in (
+        (AP(), {}, own),
+        (AP(), {"all_queries": True}, all_three),
+        (AP(empty=None), {"all_queries": True}, both),
+    ):
+        ranker = AdaRank(metric, rounds=1, **options).fit(X, y, qid)
+        assert ranker.history_[0].weight == pytest.approx(wanted, rel=1e-12)
+    assert ranker.history_[0].train == pytest.approx(0.75)
+
+
+def test_all_queries_are_for_single_features():
+    for weak in ("stump", "tree"):
+        with pytest.raises(InputError, match="all_queries=True needs weak='feature'"):
+            AdaRank(all_queries=True, weak=weak).fit(*noisy())
 
 
 def test_what_counts_depends_on_the_metric():
@@ -371,3 +397,42 @@ def test_ohsumed_reaches_what_letor_published():
     result = rw.cross_validate(AdaRank(), folds, metrics=["ndcg@10"], convention="letor3")
     assert len(result.folds) == 5
     assert result.mean("ndcg@10") >= 0.4429
+
+
+# A dot product
+
+
+def scaled_noisy():
+    X, y, qid = noisy()
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0), y, qid
+
+
+@pytest.mark.parametrize("choose", ["loss", "measure"])
+def test_with_a_dot_product_delta_is_0_and_every_round_improves(choose):
+    """Section 5.1 of Xu et al. (2010): the measure is linear in the scores."""
+    data = scaled_noisy()
+    history = AdaRank(DotProduct(), choose=choose, stop="rounds", rounds=12, directions="both").fit(*data).history_
+    assert len(history) == 12
+    for one in history:
+        assert one.diagnostics["delta_min"] == pytest.approx(0.0, abs=1e-9)
+        assert one.train >= one.diagnostics["bound"] - 1e-9
+    for name in ("train", "bound"):
+        values = [one.train if name == "train" else one.diagnostics["bound"] for one in history]
+        assert all(later > earlier for earlier, later in pairwise(values))
+
+
+def test_a_dot_product_by_hand():
+    y, scores, qid = [0, 1, 2, 1, 1], [0.1, 0.9, 0.6, 0.3, 0.2], [1, 1, 1, 2, 2]
+    ranking = Ranking.of(scores, QueryGroups.of(qid))
+    assert DotProduct().per_query_with_empty(y, ranking)[0] == pytest.approx((-0.1 + 0.6) / 2)
+    assert np.isnan(DotProduct().per_query_with_empty(y, ranking)[1])
+    assert DotProduct()(y[:3], y[:3]) == 1.0
+
+
+def test_a_dot_product_is_for_scores():
+    X, y, qid = scaled_noisy()
+    with pytest.raises(InputError, match=r"must be between -1 and 1, and is up to .* scale the features"):
+        AdaRank(DotProduct(), directions="both").fit(1e3 * X, y, qid)
+    for kind in (LambdaMART, PermuRank):
+        with pytest.raises(InputError, match="dot_product is a measure of scores, not of a ranking"):
+            kind(DotProduct()).fit(X, y, qid)

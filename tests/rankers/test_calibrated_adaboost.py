@@ -306,3 +306,50 @@ def test_a_saved_pool_scores_alike_and_cut_pools_too(tmp_path):
     ranker = CalibratedAdaBoost(**SMALL).fit(*judged())
     rw.save(ranker, tmp_path / "pool.rw")
     assert rw.load(tmp_path / "pool.rw").predict(judged(2)).tolist() == ranker.predict(judged(2)).tolist()
+
+
+# As the paper prints it
+
+
+@pytest.mark.slow
+def test_unseen_extremes_keep_their_order_where_nothing_is_clipped():
+    train, far = judged(), judged(3)
+    clipped, printed = (
+        CalibratedAdaBoost(**SMALL | {"calibrations": ("linear",), "bagging": False}, clip=clip).fit(
+            train, validation=judged(2)
+        )
+        for clip in (True, False)
+    )
+    scores = printed.predict(far)
+    assert len(np.unique(scores)) >= len(np.unique(clipped.predict(far)))
+    assert encode(printed.model_) != encode(clipped.model_)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"entropy_power": 1.0}, "entropy_power changes nothing: it is used by the calibration 'ewls'"),
+        ({"smoothness": 1.0}, "smoothness changes nothing: it is used by the calibration 'sn'"),
+        (
+            {"clip": False, "calibrations": ("ls", "logistic")},
+            "clip changes nothing: it is used by .* 'linear' or",
+        ),
+    ],
+)
+def test_an_option_of_a_calibration_that_is_not_used_is_refused(options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        CalibratedAdaBoost(**SMALL | options).fit(judged())
+
+
+def test_scores_of_members_are_kept_where_asked():
+    train, valid = judged(), judged(2)
+    options = SMALL | {"rounds_tried": (5,), "splits": 1}
+    kept = CalibratedAdaBoost(**options, kept_weight=1.0, keep_scores=True).fit(train, validation=valid)
+    assert kept.pool_scores_.shape == (len(kept.pool_), len(valid))
+    for member, scores in zip(kept.pool_, kept.pool_scores_, strict=True):
+        assert kept.metric(valid.y, scores, valid.qid) == pytest.approx(member.value, rel=1e-12)
+    mixed = np.array([one.weight for one in kept.pool_]) @ kept.pool_scores_
+    np.testing.assert_allclose(kept.predict(valid), mixed, rtol=1e-5, atol=1e-7)
+    assert CalibratedAdaBoost(**options).fit(train, validation=valid).pool_scores_ is None
+    with pytest.raises(InputError, match="keep_scores=True needs validation data"):
+        CalibratedAdaBoost(**options, keep_scores=True).fit(train)

@@ -10,6 +10,7 @@ from rankwright.rankers.distances import (
     Linear,
     Logarithmic,
     Logistic,
+    OnGains,
     parse_distance,
     require_directed,
     require_distance,
@@ -24,6 +25,8 @@ VALUES = [
     (Logistic(0.5), 0, 2, -1 / (1 + np.exp(-1))),
     (Binary(), 7, 1, 1),
     (Binary(), 1, 7, -1),
+    (OnGains(Linear(0.5)), 2, 0, 0.5 * (4 - 1)),
+    (OnGains(Logistic(0.5)), 1, 2, -1 / (1 + np.exp(-0.5 * 2))),
 ]
 
 
@@ -39,7 +42,9 @@ def test_those_of_the_paper_are_directed(distance, labels):
     require_directed(distance, np.array(labels, dtype=float))
 
 
-@pytest.mark.parametrize("distance", [Linear(0.25), Logarithmic(1.5), Logistic(2.0), Binary()], ids=str)
+@pytest.mark.parametrize(
+    "distance", [Linear(0.25), Logarithmic(1.5), Logistic(2.0), Binary(), OnGains(Linear(0.25))], ids=str
+)
 def test_text_and_value_are_one(distance):
     assert parse_distance(str(distance)) == distance
 
@@ -49,7 +54,9 @@ def test_text_may_leave_the_parameter_out():
     assert parse_distance(" linear ( 2 ) ") == Linear(2.0)
 
 
-@pytest.mark.parametrize("text", ["cubic", "linear(", "linear(a)", "linear(1,2)", "binary(1)", ""])
+@pytest.mark.parametrize(
+    "text", ["cubic", "linear(", "linear(a)", "linear(1,2)", "binary(1)", "", " on gains", "binary on gains"]
+)
 def test_what_is_no_distance_is_told(text):
     with pytest.raises(InputError, match="distance"):
         parse_distance(text)
@@ -168,3 +175,12 @@ def test_ones_own_distance_may_be_directed():
 def test_a_distance_that_is_not_directed_is_refused(distance, labels, sentence):
     with pytest.raises(InputError, match=sentence):
         require_directed(distance, np.array(labels, dtype=float))
+
+
+def test_distances_on_gains_are_allowed_where_requirement_4_holds():
+    """Grades 0, 1, 2: the gains 1, 2, 4 are 1 or 2 apart for neighbours, and 3 for the ends. Grade 3 breaks it."""
+    require_distance(OnGains(Linear(0.3)), np.array([0.0, 1, 2]))
+    with pytest.raises(InputError, match=r"^linear\(0.3\) on gains is .* \(requirement 4\)\.$"):
+        require_distance(OnGains(Linear(0.3)), np.array([0.0, 1, 2, 3]))
+    with pytest.raises(InputError, match="OnGains takes a distance such as"):
+        OnGains(0.5)

@@ -14,7 +14,8 @@ from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
-from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.models.format import encode
+from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 
@@ -60,6 +61,47 @@ def test_every_round_takes_the_stump_of_brute_force(state, distance, by_query, n
         assert this.diagnostics["bound"] == pytest.approx(slow.loss(pairs, scores), rel=1e-6)
         assert this.diagnostics["misordered"] == pytest.approx(slow.misordered(pairs, scores), abs=1e-9)
         before = scores
+
+
+@pytest.mark.parametrize("distance", [Logistic(1.0), OnGains(Linear(0.3))], ids=str)
+def test_every_threshold_of_a_feature_with_many_values(distance):
+    """Algorithm 1 with the appendix's stumps, of more values than there are bins."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 2)).astype(np.float32)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.clip(np.round(np.nan_to_num(X[:, 0]) + rng.normal(size=600)), 0, 2)
+    qid = np.repeat(np.arange(100), 6)
+    options = {"distance": distance, "rounds": 3, "learning_rate": 1.0, "n_jobs": 1}
+    ranker = MPBoost(**options, all_thresholds=True).fit(X, y, qid)
+    pairs, before = slow.pairs_of(y.tolist(), qid.tolist(), distance.between, by_query=False), np.zeros(600)
+    for scores in scores_by_round(ranker, X):
+        weighed = slow.reweighted(pairs, before)
+        least = slow.least_error(weighed, X, newton=False)
+        assert slow.squared_error(weighed, scores - before, newton=False) == pytest.approx(least, rel=1e-9)
+        before = scores
+    binned = MPBoost(**options).fit(X, y, qid)
+    assert ranker.history_[0].diagnostics["Z"] <= binned.history_[0].diagnostics["Z"] + 0.01
+    assert encode(binned.model_) != encode(ranker.model_)
+    assert encode(MPBoost(**options | {"n_jobs": 2}, all_thresholds=True).fit(X, y, qid).model_) == encode(
+        ranker.model_
+    )
+
+
+def test_every_threshold_is_what_bins_are_where_values_are_few():
+    data = few_values()
+    plain, exact = (
+        MPBoost(rounds=5, all_thresholds=one, n_jobs=1).fit(*data).predict(data[0]) for one in (False, True)
+    )
+    np.testing.assert_array_equal(plain, exact)
+    for options, sentence in (({"max_leaves": 4}, "is for stumps"), ({"max_bins": 20}, "give no max_bins")):
+        with pytest.raises(InputError, match=sentence):
+            MPBoost(all_thresholds=True, **options).fit(*data)
+
+
+def few_values():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 20, size=(120, 3)).astype(np.float32)
+    return X, np.clip(X[:, 0] // 7 + rng.integers(-1, 2, 120), 0, 2), np.repeat(np.arange(20), 6)
 
 
 @pytest.mark.parametrize("distance", OWN, ids=str)

@@ -1,12 +1,14 @@
 import tracemalloc
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from properties import examples
-from rankwright import PermuRank, RankingData
+from rankwright import AdaRank, PermuRank, RankingData
 from rankwright.data import QueryGroups
 from rankwright.errors import InputError
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, KendallTau, MeanNDCG, Precision, Recall
@@ -139,6 +141,86 @@ def test_the_loss_is_that_of_the_paper():
                 expected += lost * max(0.0, 1.0 - (F[0] - F[1])) / len(perfect) / 2
     plane = sets.pairs(1).hinge(w)
     assert plane.slope @ w + plane.offset == pytest.approx(expected, rel=1e-9)
+
+
+def literal_loss(w, X, labels, groups, metric, sets):
+    """The objective of figure 7 with equation 7, over lists of orders B_i and C_i, by every pair of them."""
+    total = 0.0
+    for rows, (perfect, imperfect) in zip(groups, sets, strict=True):
+        scores, values = (X[rows] @ w).tolist(), labels[rows]
+        for good in perfect:
+            for bad in imperfect:
+                lost = metric.of_ranking(values[list(good)]) - metric.of_ranking(values[list(bad)])
+                short = 1.0 - (slow.joint_score(good, scores) - slow.joint_score(bad, scores))
+                total += lost * max(0.0, short) / len(perfect)
+    return total / len(sets)
+
+
+def literal_violated(w, X, labels, groups, metric):
+    """The most violated perfect and imperfect order of every query, among all orders."""
+    for rows in groups:
+        scores, values = (X[rows] @ w).tolist(), labels[rows]
+        value_of = {one: metric.of_ranking(values[list(one)]) for one in slow.orders(len(rows))}
+        best = max(value_of.values())
+        F = {one: slow.joint_score(one, scores) for one in value_of}
+        perfect = [one for one in value_of if value_of[one] >= best - CLOSE]
+        yield min(perfect, key=F.get), max((one for one in value_of if one not in perfect), key=F.get)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_round_is_that_of_figure_7(seed):
+    """Hinge loss, last round: each w is the optimum over literal working sets, and their sizes are reported."""
+    rng, metric, C = np.random.default_rng(seed), NDCG(k=3), 10.0
+    X, groups = rng.normal(size=(12, 2)), QueryGroups.of_sizes([4, 4, 4])
+    labels = np.array([2.0, 1, 0, 0] * 3)
+    permutations = Permutations(labels, groups, metric, 1)
+    first = (permutations.ideal, permutations.worst)
+    sets = [tuple({tuple(order_of(one[rows]))} for one in first) for rows in groups]
+    printed = PermuRank(metric, C=C, loss="hinge", average=False, rounds=6)
+    rounds = list(printed._rounds(permutations, X, None))
+    assert len(rounds) > 2
+    for w, sizes in rounds:
+
+        def objective(w):
+            return w @ w / 2 + C * literal_loss(w, X, labels, groups, metric, sets)
+
+        starts = (w, np.zeros(2), np.ones(2))
+        best = min(minimize(objective, one, method="Nelder-Mead", options={"fatol": 1e-9}).fun for one in starts)
+        assert objective(w) <= best * (1 + 3e-3)
+        n_perfect, n_imperfect = np.mean([[len(one) for one in two] for two in sets], axis=0)
+        assert sizes == {"perfect": pytest.approx(n_perfect), "imperfect": pytest.approx(n_imperfect)}
+        for two, violated in zip(sets, literal_violated(w, X, labels, groups, metric), strict=True):
+            for one, order in zip(two, violated, strict=True):
+                one.add(order)
+
+
+def test_the_sizes_of_the_working_sets_are_in_the_history():
+    sizes = [one.diagnostics for one in PermuRank(rounds=5, C=100.0).fit(noisy()).history_]
+    assert sizes[0] == {"perfect": 1.0, "imperfect": 1.0}
+    for kind in ("perfect", "imperfect"):
+        assert sizes[0][kind] < sizes[-1][kind] <= len(sizes)
+
+
+def test_the_working_sets_may_begin_with_what_another_ranker_violates():
+    data, metric = noisy(), NDCG(k=3)
+    scores = AdaRank(metric).fit(data).predict(data)
+    with patch.object(PermuRank, "_rounds", autospec=True, side_effect=PermuRank._rounds) as spy:
+        begun = PermuRank(metric, rounds=1, first=AdaRank(metric)).fit(data)
+    _, permutations, _, first = spy.call_args.args
+    informative = np.concatenate([rows for rows in data.groups if len(set(data.y[rows])) > 1])
+    found, wanted = zip(permutations.labels, first, strict=True), zip(data.y, scores, strict=True)
+    assert sorted(map(list, found)) == sorted(np.array(list(wanted))[informative].tolist())
+    assert begun.history_[0].diagnostics == {"perfect": pytest.approx(2.0, abs=0.2), "imperfect": 2.0}
+    assert not np.allclose(begun.predict(data), PermuRank(metric, rounds=1).fit(data).predict(data))
+
+
+def test_a_ranker_to_begin_with_is_given_by_name_or_refused():
+    data = noisy()
+    by_name, by_value = (PermuRank(rounds=2, first=one).fit(data) for one in ("adarank", AdaRank()))
+    np.testing.assert_array_equal(by_name.predict(data), by_value.predict(data))
+    assert not hasattr(by_value.first, "model_")
+    with pytest.raises(InputError, match="first must be None or a Ranker"):
+        PermuRank(first=3).fit(data)
 
 
 def noisy(n_queries=30, *, seed=1, n_documents=6):

@@ -46,7 +46,8 @@ def measure(metric: Metric, scores: NDArray[np.float64], labels: NDArray[np.floa
     """E: the mean of the metric over every order in which no score comes before a higher one."""
     runs = [[label for s, label in zip(scores, labels, strict=True) if s == value] for value in sorted({*scores})]
     orders = product(*(permutations(run) for run in reversed(runs)))
-    return float(np.mean([metric.of_ranking(np.array([x for run in order for x in run])) for order in orders]))
+    value = float(np.mean([metric.of_ranking(np.array([x for run in order for x in run])) for order in orders]))
+    return metric.empty if isnan(value) and metric.empty is not None else value
 
 
 def counts(metric: Metric, labels: NDArray[np.float64]) -> bool:
@@ -113,6 +114,7 @@ def adarank(
     rounds: int,
     choose: str,
     directions: str,
+    all_queries: bool = False,
     between_equals: Sequence[WeakRanker] = (),
 ) -> list[tuple[WeakRanker, float]]:
     """The weak rankers h_t with their alpha_t.
@@ -120,7 +122,12 @@ def adarank(
     Where several are equally good but for rounding, `between_equals` says which one to take in each round, and
     whether to go on with one that changes nothing; the first of them otherwise.
     """
-    queries = [query for query in queries_of(X, y, qid) if counts(metric, query.labels)]
+    queries = [
+        query
+        for query in queries_of(X, y, qid)
+        if counts(metric, query.labels)
+        or (all_queries and not isnan(measure(metric, query.X[:, 0], query.labels)))
+    ]
     f = [np.zeros(len(query.labels)) for query in queries]
     P = [1 / len(queries)] * len(queries)
     loss = inf

@@ -48,13 +48,10 @@ def joint_score(order: Sequence[int], scores: Sequence[float]) -> float:
     return sum(scores[upper] - scores[lower] for upper, lower in combinations(order, 2)) / (n * (n - 1))
 
 
-def mixed_score(order: Sequence[int], scores: Sequence[float], relevant: Sequence[bool]) -> float:
-    """F with Phi of Yue et al. (2007): the differences of relevant and irrelevant documents only."""
-    total, n_relevant = 0.0, sum(relevant)
-    for upper, lower in combinations(order, 2):
-        if relevant[upper] != relevant[lower]:
-            total += scores[upper] - scores[lower]
-    return total / (n_relevant * (len(order) - n_relevant))
+def mixed_score(order: Sequence[int], scores: Sequence[float], labels: Sequence[float]) -> float:
+    """F with Phi of Yue et al. (2007): the differences of documents of different labels only."""
+    mixed = [(upper, lower) for upper, lower in combinations(order, 2) if labels[upper] != labels[lower]]
+    return sum(scores[upper] - scores[lower] for upper, lower in mixed) / len(mixed)
 
 
 def orders(n: int) -> list[tuple[int, ...]]:

@@ -80,6 +80,17 @@ class Adam:
             self.parameters[place] += self.learning_rate * mean / (spread + 1e-8)
 
 
+class Descent:
+    """Plain gradient descent."""
+
+    def __init__(self, parameters: Doubles, learning_rate: float) -> None:
+        self.parameters, self.learning_rate = parameters.tolist(), learning_rate
+
+    def step(self, slope: Sequence[float]) -> None:
+        for place, value in enumerate(slope):
+            self.parameters[place] += self.learning_rate * value
+
+
 def trained(
     X: NDArray[np.float32],
     parts: Sequence[slice],
@@ -90,15 +101,16 @@ def trained(
     *,
     learning_rate: float,
     weights: Doubles | None = None,
+    adam: bool = True,
 ) -> Doubles:
     """Return the parameters after one step for each of the queries."""
-    adam, missing = Adam(parameters, learning_rate), np.zeros(X.shape[1])
+    steps, missing = (Adam if adam else Descent)(parameters, learning_rate), np.zeros(X.shape[1])
     for query in queries:
-        rows, now = parts[query], np.array(adam.parameters)
+        rows, now = parts[query], np.array(steps.parameters)
         pulls = pull(query, scores(X[rows], widths, now, missing))
         pulls = pulls if weights is None else weights[rows] * pulls
-        adam.step(slope(X[rows], widths, now, missing, pulls).tolist())
-    return np.array(adam.parameters)
+        steps.step(slope(X[rows], widths, now, missing, pulls).tolist())
+    return np.array(steps.parameters)
 
 
 def softmax(values: Sequence[float]) -> Doubles:

@@ -14,6 +14,8 @@ namespace rankwright {
 //   mean        += .1   (slope - mean)
 //   mean_square += .001 (slope^2 - mean_square)
 //   parameters  += learning_rate x mean / (1 - .9^t) / (sqrt(mean_square / (1 - .999^t)) + 1e-8)
+//
+// If `mean` and `mean_square` are empty, the step is plain gradient descent: parameters += learning_rate x slope.
 struct Adam {
     double learning_rate;
     std::span<double> parameters, mean, mean_square;

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 UNLIKELY = -30.0  # the log-odds of a class that no calibration document has
 
 
-def _rescaled(inner: Scorer, task: CalibrationTask) -> Scorer | None:
+def _rescaled(inner: Scorer, task: CalibrationTask, *, clip: bool) -> Scorer | None:
     """Return the regression with its lowest and highest calibration scores mapped to 0 and 1."""
     values = inner._score(task.standardised, task.groups, 1)  # type: ignore[arg-type]  # in full precision
     low, high = float(values.min()), float(values.max())
     if not np.isfinite([low, high]).all() or not high - low > 1e-9:
         return None
-    return Rescaled(inner, task.centre, task.scale, low, high)
+    return Rescaled(inner, task.centre, task.scale, low, high, clip)
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class PolynomialRegression:
     """Least squares on all monomials up to a degree; degree 1 is linear regression."""
 
     degree: int
+    clip: bool = True
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the polynomial of the standardised scores, or None if there are more monomials than documents."""
@@ -48,7 +49,7 @@ class PolynomialRegression:
             return None
         design = np.stack([monomial(task.standardised, one) for one in powers], axis=1)
         coefficients = np.linalg.lstsq(design, task.gains, rcond=1e-10)[0]
-        return _rescaled(Polynomial(powers, coefficients.astype(np.float64)), task)
+        return _rescaled(Polynomial(powers, coefficients.astype(np.float64)), task, clip=self.clip)
 
     def _powers(self, n_classes: int) -> NDArray[np.int64]:
         """Return one row per monomial: the power of each class's score."""
@@ -92,6 +93,7 @@ class NetworkRegression:
     n_hidden: int = 5
     penalty: float = 1.0
     seed: int = 0
+    clip: bool = True
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the network, trained for at most 200 steps."""
@@ -106,7 +108,7 @@ class NetworkRegression:
         options: Any = {"maxiter": 200}
         found = minimize(loss, self._start(shapes), method="L-BFGS-B", jac=True, options=options)
         weights, intercepts, outputs, intercept = _unflatten(found.x, shapes)
-        return _rescaled(HiddenLayer(weights, intercepts, outputs, float(intercept[0])), task)
+        return _rescaled(HiddenLayer(weights, intercepts, outputs, float(intercept[0])), task, clip=self.clip)
 
     def _loss(self, parameters: Sequence[Doubles], X: Doubles, gains: Doubles) -> tuple[float, Doubles]:
         """Return the penalised mean squared error and its gradient."""
@@ -147,6 +149,7 @@ class GaussianProcess:
     """Gaussian process regression on evenly spaced documents: its cost is the cube of their number."""
 
     most_documents: int = 200
+    clip: bool = True
     least_noise: ClassVar[float] = 1e-3
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
@@ -159,7 +162,8 @@ class GaussianProcess:
         model = self._fitted(X, gains)
         signal, length = model.kernel_.k1.k1.constant_value, model.kernel_.k1.k2.length_scale
         weights = float(gains.std()) * signal * model.alpha_
-        return _rescaled(RadialBasis(X, weights, float(length), float(gains.mean())), task)
+        process = RadialBasis(X, weights, float(length), float(gains.mean()))
+        return _rescaled(process, task, clip=self.clip)
 
     def _fitted(self, X: Doubles, gains: Doubles) -> Any:
         """Return scikit-learn's process with the kernel of the highest marginal likelihood.
@@ -185,13 +189,16 @@ class GaussianProcess:
         return process(kernel.clone_with_theta(found.x))
 
 
-REGRESSIONS: Mapping[str, Calibration] = {
-    "linear": PolynomialRegression(1),
-    "logistic": LogisticRegression(),
-    "polynomial-2": PolynomialRegression(2),
-    "polynomial-3": PolynomialRegression(3),
-    "polynomial-4": PolynomialRegression(4),
-    "polynomial-5": PolynomialRegression(5),
-    "network": NetworkRegression(),
-    "gaussian-process": GaussianProcess(),
-}
+def regressions(*, clip: bool = True) -> dict[str, Calibration]:
+    """Return all regressions by name; without `clip`, scores beyond those of the calibration keep their order."""
+    polynomials = {f"polynomial-{degree}": PolynomialRegression(degree, clip) for degree in (2, 3, 4, 5)}
+    return {
+        "linear": PolynomialRegression(1, clip),
+        "logistic": LogisticRegression(),
+        **polynomials,
+        "network": NetworkRegression(clip=clip),
+        "gaussian-process": GaussianProcess(clip=clip),
+    }
+
+
+REGRESSIONS: Mapping[str, Calibration] = regressions()

@@ -7,6 +7,7 @@ and middle.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -44,8 +45,8 @@ def log_sigmoid_loss(logs: Doubles, task: CalibrationTask) -> float:
     return float(-logs[np.arange(len(logs)), task.own].sum())
 
 
-def entropy_weighted_loss(logs: Doubles, task: CalibrationTask, *, power: float = 2.0) -> float:
-    """EWLS: each document's negative log-likelihood times a power of its entropy."""
+def entropy_weighted_loss(logs: Doubles, task: CalibrationTask, *, power: float) -> float:
+    """EWLS: each document's negative log-likelihood times a power of its entropy, C in the paper."""
     entropy = -(np.exp(logs) * logs).sum(axis=1)
     return float((-logs[np.arange(len(logs)), task.own] * entropy**power).sum())
 
@@ -62,7 +63,7 @@ def expected_label_loss(logs: Doubles, task: CalibrationTask) -> float:
     return float((residual**2).sum())
 
 
-def smooth_dcg_loss(logs: Doubles, task: CalibrationTask, *, sigma: float = 0.01) -> float:
+def smooth_dcg_loss(logs: Doubles, task: CalibrationTask, *, sigma: float) -> float:
     """SN: the negative DCG with soft ranks and gains 2^label."""
     gains = task.classes.gains * task.classes.gain_range
     expected = (np.exp(logs) * gains).sum(axis=1)
@@ -110,10 +111,15 @@ def _local_minima(losses: Doubles) -> NDArray[np.int64]:
     return lowest[np.argsort(losses[lowest], kind="stable")[:MOST_STARTS]]
 
 
-CLASS_PROBABILITY: Mapping[str, Sigmoid] = {
-    "ls": Sigmoid(log_sigmoid_loss),
-    "ewls": Sigmoid(entropy_weighted_loss),
-    "el": Sigmoid(expected_loss),
-    "ell": Sigmoid(expected_label_loss),
-    "sn": Sigmoid(smooth_dcg_loss),
-}
+def class_probabilities(*, power: float = 2.0, sigma: float = 0.01) -> dict[str, Sigmoid]:
+    """Return the target functions by name, with C of EWLS (`power`) and sigma of SN."""
+    return {
+        "ls": Sigmoid(log_sigmoid_loss),
+        "ewls": Sigmoid(partial(entropy_weighted_loss, power=power)),
+        "el": Sigmoid(expected_loss),
+        "ell": Sigmoid(expected_label_loss),
+        "sn": Sigmoid(partial(smooth_dcg_loss, sigma=sigma)),
+    }
+
+
+CLASS_PROBABILITY: Mapping[str, Sigmoid] = class_probabilities()

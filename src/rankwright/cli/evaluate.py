@@ -39,6 +39,9 @@ def evaluate(
     metrics: MetricsOption = "ndcg@10,map",
     convention: RunConventionOption = None,
     queries: QueriesOption = None,
+    drop_one_label: Annotated[
+        bool, typer.Option("--drop-one-label", help="Leave out queries whose documents all have the same label.")
+    ] = False,
     rounds: Annotated[
         str | None,
         typer.Option(
@@ -66,6 +69,8 @@ def evaluate(
     from rankwright.cli.systems import opened
 
     _check(rounds, plot, per_query, json)
+    if rounds is not None and drop_one_label:
+        raise InputError("--drop-one-label cannot be used with --rounds.")
     if plot is not None:
         checked_picture(plot, inputs=(data, *files))
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
@@ -75,7 +80,8 @@ def evaluate(
                 rw.evaluate_rounds(systems, judged, numbers("--rounds", rounds), n_jobs=jobs, **asked), plot, json
             )
             return
-        report = rw.evaluate(systems, judged, queries=queries, n_jobs=jobs, **asked)
+        kept: dict[str, Any] = {"queries": queries, "drop_one_label": drop_one_label}
+        report = rw.evaluate(systems, judged, **kept, n_jobs=jobs, **asked)
     note_coverage(report)
     if json:
         compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}

@@ -42,6 +42,7 @@ def evaluate(
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention | None = None,
     queries: str | None = None,
+    drop_one_label: bool = False,
     n_jobs: int | None = None,
 ) -> Report:
     """Evaluate systems on judged documents, query by query.
@@ -62,6 +63,9 @@ def evaluate(
     queries
         What to do if a run has no document for some judged queries: `shared` measures the queries that all systems
         have, `judged` measures all, and such a query counts as 0. By default it is an error.
+    drop_one_label
+        Whether to leave out queries whose documents all have the same label: every ranking of them has the same
+        value (Wu et al. 2010, section 5.1). Not for runs, whose lists hold other documents too.
     """
     judged = judged_documents(data)
     named = named_systems(systems)
@@ -75,7 +79,19 @@ def evaluate(
         for metric in asked:
             values[system, str(metric)] = lists.values(counting.apply(metric))
     kept = measured_queries(runs, len(judged.groups), queries)
+    if drop_one_label:
+        kept &= _has_several_labels(judged, runs)
     return _report(judged, asked, counting, {name: one[kept] for name, one in values.items()}, kept, runs)
+
+
+def _has_several_labels(judged: RankingData | Judgements, runs: Mapping[str, JudgedRun]) -> NDArray[np.bool_]:
+    """Return whether the documents of each query differ in label."""
+    if runs:
+        raise InputError("drop_one_label is not for runs: their lists hold documents that were not judged too.")
+    several = np.array([np.ptp(_labels(judged)[rows]) > 0 for rows in judged.groups], dtype=bool)
+    if not several.any():
+        raise InputError("There is nothing to evaluate: in every query, all documents have the same label.")
+    return several
 
 
 def _ranked(

@@ -7,9 +7,17 @@ from rankwright.learners.drawn import DrawnTrees, DrawnVotes
 from rankwright.learners.pairs import Pairs, PairSignal
 from rankwright.learners.signal import Gradients, QueryWeights, Weak, WeakLearner, WeakModel
 from rankwright.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
-from rankwright.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
+from rankwright.learners.tree import (
+    FINE_LEVELS,
+    LeastSquaresTrees,
+    TreeLearner,
+    TreeLimits,
+    TreeSampling,
+    levels_for,
+)
 
 __all__ = [
+    "FINE_LEVELS",
     "BestFeature",
     "ClassLearner",
     "ClassTreeLearner",
@@ -20,6 +28,7 @@ __all__ = [
     "Gradients",
     "HammingTree",
     "LeastLossFeature",
+    "LeastSquaresTrees",
     "MetricVoteLearner",
     "PairSignal",
     "Pairs",

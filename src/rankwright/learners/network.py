@@ -22,7 +22,7 @@ PARTS = 64  # a round is divided into so many native calls; Ctrl-C ends a fit be
 
 
 class Network:
-    """Weights and biases (see `NetworkScorer`) trained by Adam, one query after another.
+    """Weights and biases (see `NetworkScorer`) trained by gradient descent, one query after another.
 
     Without hidden layers all weights start at zero. With them, weights are drawn uniformly within 1 / sqrt(n) of
     zero, for n inputs, except that the weights of a feature that is zero for all documents stay zero.
@@ -34,7 +34,9 @@ class Network:
     hidden
         Number of units of each hidden layer.
     learning_rate
-        Roughly how far a step moves each weight.
+        With Adam, roughly how far a step moves each weight; otherwise the factor of the gradient.
+    adam
+        Whether steps are Adam's, or plain gradient descent.
     random
         Generator of the first weights and of the order of queries.
     """
@@ -46,13 +48,15 @@ class Network:
         *,
         hidden: Sequence[int],
         learning_rate: float,
+        adam: bool = True,
         random: np.random.Generator,
     ) -> None:
         self._X, self._offsets = X, groups.offsets
         self._learning_rate, self._random = learning_rate, random
         self.widths = np.array([X.shape[1], *hidden, 1], dtype=np.int64)
         self.parameters = self._first_parameters()
-        self._mean, self._mean_square = np.zeros_like(self.parameters), np.zeros_like(self.parameters)
+        n_means = len(self.parameters) if adam else 0
+        self._mean, self._mean_square = np.zeros(n_means), np.zeros(n_means)
         self._n_steps = 0
 
     def learn(self, queries: NDArray[np.int64], pull: Pull, weights: Doubles | None = None) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from rankwright.errors import InputError
+
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.data import Documents
@@ -16,6 +18,7 @@ Signal = TypeVar("Signal", contravariant=True)
 
 # Keeps the step finite if a weak model is perfect, or entirely wrong, on every query with a positive weight.
 SMALLEST_ERROR = 1e-12
+ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 
 
 class WeakModel(Protocol):
@@ -61,6 +64,12 @@ class QueryWeights:
 
         With one row of qualities per weak model, return one number per weak model.
         """
+        largest = np.abs(quality).max(initial=0.0)
+        if largest > 1.0 + ROUNDING:  # only a measure of scores, such as a dot product, can be
+            raise InputError(
+                f"The metric of a weak ranker must be between -1 and 1, and is up to {largest:g} here; scale the "
+                "features to lie between 0 and 1."
+            )
         return half_log_odds(self.mean(quality))
 
     def mean(self, quality: Doubles) -> Any:

@@ -75,7 +75,7 @@ class StumpLearner:
             return _nothing(self.binned)
         high = _is_high(self.binned, threshold)
         tree: dict[str, Any] = {
-            "feature": [threshold.feature],
+            "feature": [self.binned.source(threshold.feature)],
             "threshold": [self._thresholds[threshold.feature][threshold.code]],
             "missing_left": [1],
             "left": [-1],
@@ -84,7 +84,7 @@ class StumpLearner:
             "gain": [gain],
             "cover": [len(high) - high.sum(), high.sum()],
         }
-        model = TreeEnsemble.grown(tree, self.binned.n_features)
+        model = TreeEnsemble.grown(tree, self.binned.n_sources)
         return Weak(model, np.where(high, value, 0.0))
 
 
@@ -207,7 +207,7 @@ def _nothing(binned: BinnedFeatures) -> Weak:
         leaf_value=one,
         gain=np.zeros(0),
         cover=one + binned.n_rows,
-        n_features=binned.n_features,
+        n_features=binned.n_sources,
         **integers,  # type: ignore[arg-type]
     )
     return Weak(model, np.zeros(binned.n_rows))

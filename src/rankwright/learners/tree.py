@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ LEVELS = 127
 FINE_LEVELS = 0
 # The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
 WIDE_SPREAD = 16.0
+VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,10 @@ class TreeLearner:
             self._workspace,
         )
 
+    def leaf_of_row(self) -> NDArray[np.uint32]:
+        """Return the number of each document's leaf in the tree that was fitted last."""
+        return self._workspace.leaf_of_row()
+
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
         return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
 
@@ -127,6 +132,50 @@ class TreeLearner:
             return self._all_features()
         n_drawn = max(1, round(self.sampling.features * n_features))
         return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresTrees:
+    """Grows trees whose splits minimise the squared error of the gradients.
+
+    The value of a leaf is sum of gradients / sum of hessians (Newton), or the mean of the gradients.
+
+    Parameters
+    ----------
+    learner
+        Grows trees without l2; given a hessian of 1 for every document, its gain is the fall of the squared error.
+    weights
+        One per document, which gradients and hessians are multiplied by already; None: all 1.
+    l2
+        Added to the sum of hessians of each leaf, or to its number of documents.
+    mean
+        Whether leaves hold means.
+    """
+
+    learner: TreeLearner
+    weights: Doubles | None
+    l2: float
+    mean: bool = False
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return a tree fitted to the gradients, and its outputs for every document."""
+        counts = np.ones(len(signal.gradient)) if self.weights is None else self.weights
+        tree = self.learner.fit(Gradients(signal.gradient, counts)).model
+        assert isinstance(tree, TreeEnsemble)
+        leaf_of_row = self.learner.leaf_of_row()
+        gradient, hessian = (
+            np.bincount(leaf_of_row, one).astype(np.float64)
+            for one in (signal.gradient, counts if self.mean else signal.hessian)
+        )
+        values = _leaf_values(gradient, hessian, self.l2)
+        return Weak(replace(tree, leaf_value=values), values[leaf_of_row])
+
+
+def _leaf_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
+    """Return gradient / (hessian + l2), and 0 where the second derivative vanishes, so that there is no step."""
+    curvature = hessian + l2
+    steps = curvature > VANISHING * np.abs(gradient)
+    return np.divide(gradient, curvature, out=np.zeros(len(gradient)), where=steps)
 
 
 def _values(signal: Gradients) -> list[Doubles]:

@@ -4,6 +4,7 @@ from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties, mean_over_queries
 from rankwright.metrics.cascade import ERR, RR
 from rankwright.metrics.conventions import CONVENTIONS, Convention, find_convention
+from rankwright.metrics.dot_product import DotProduct
 from rankwright.metrics.function import FunctionMetric
 from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
 from rankwright.metrics.pairwise import KendallTau, PairAccuracy
@@ -20,6 +21,7 @@ __all__ = [
     "WTA",
     "Convention",
     "Discount",
+    "DotProduct",
     "FunctionMetric",
     "Gain",
     "KendallTau",

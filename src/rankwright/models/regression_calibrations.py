@@ -6,13 +6,13 @@ Sums run class by class, because a library's sum over a row may depend on the ro
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_number, frozen_numbers
+from rankwright.models.state import State, checked_number, frozen_numbers, shown
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
@@ -199,8 +199,6 @@ class RadialBasis(Scorer):
 class Rescaled(WrappingScorer):
     """Another scorer's scores of standardised features, mapped from [low, high] to [0, 1].
 
-    Scores outside the range are clipped, so that scorers of different scales can be mixed.
-
     Parameters
     ----------
     inner
@@ -209,6 +207,9 @@ class Rescaled(WrappingScorer):
         One per feature: the inner scorer takes (feature - centre) / scale.
     low, high
         The inner scores that map to 0 and 1.
+    clip
+        Whether scores outside the range are clipped to it, so that none can outweigh the other scorers of a
+        mixture. Otherwise they keep their order.
     """
 
     kind: ClassVar[str] = "rescaled"
@@ -216,9 +217,12 @@ class Rescaled(WrappingScorer):
     scale: Doubles
     low: float
     high: float
+    clip: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if not isinstance(self.clip, bool):
+            raise InputError(f"clip must be True or False, not {shown(self.clip)}.")
         self._set("centre", frozen_numbers("centre", self.centre, (self.n_features,)))
         self._set("scale", frozen_numbers("scale", self.scale, (self.n_features,)))
         self._set("low", checked_number("low", self.low))
@@ -229,15 +233,20 @@ class Rescaled(WrappingScorer):
     def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
         shifted = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale
         values = self.inner._score(shifted, groups, n_threads)  # type: ignore[arg-type]  # in full precision
-        return np.asarray(np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0))
+        rescaled = (values - self.low) / (self.high - self.low)
+        return np.asarray(np.clip(rescaled, 0.0, 1.0) if self.clip else rescaled)
 
     def state(self) -> State:
         """Return the inner scorer, the centre, the scale and the range."""
         arrays = {"centre": self.centre, "scale": self.scale}
-        return State(fields={"low": self.low, "high": self.high}, arrays=arrays, children={"inner": self.inner})
+        fields: dict[str, Any] = {"low": self.low, "high": self.high}
+        if not self.clip:  # files from before this field clip
+            fields["clip"] = False
+        return State(fields=fields, arrays=arrays, children={"inner": self.inner})
 
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make a scorer from the inner one, the centre, the scale and the range."""
         centre, scale = state.array("centre", np.float64), state.array("scale", np.float64)
-        return cls(state.child("inner"), centre, scale, state.number("low"), state.number("high"))
+        low, high = state.number("low"), state.number("high")
+        return cls(state.child("inner"), centre, scale, low, high, clip=state.fields.get("clip", True))  # type: ignore[arg-type]  # checked above

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import WeightedModel
@@ -107,6 +107,7 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
     """
 
     name: ClassVar[str] = "adaboost-mh"
+    printed: ClassVar[Mapping[str, Any]] = {"learning_rate": 1.0, "votes": "opposite"}
 
     rounds: int = parameter(default=200)
     learner: str = parameter(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import exp, fsum, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rankwright.errors import InputError
 from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
 from rankwright.metrics import NDCG, Metric
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.rankers.checks import Integer, OneOf, require_metric_range
+from rankwright.rankers.checks import Flag, Integer, OneOf, require_metric_range
 from rankwright.rankers.families import DIRECTIONS, DirectionParameters, RandomParameters, StoppingParameters
 from rankwright.rankers.parameters import MetricParameter, parameter
 from rankwright.rankers.ranker import Ranker
@@ -23,7 +23,7 @@ from rankwright.rankers.search_space import Choices
 from rankwright.training import QueryLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.boosting import WeightedModel
@@ -103,6 +103,11 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
     """Boosted single features; each round concentrates on the queries that are still ranked badly."""
 
     name: ClassVar[str] = "adarank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        "all_queries": True,  # figure 1
+        "choose": "measure",  # section 3.6
+        "stop": "measure",  # section 4.1
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [-1, 1].", default=NDCG(), kw_only=False
@@ -140,11 +145,24 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         Integer(2), "Maximum number of leaves per tree; used by weak='tree' only.", default=8
     )
 
+    all_queries: bool = parameter(
+        Flag(),
+        "Whether queries in which every ranking is equally good count too, as in the paper: they change P_t, and "
+        "so every alpha_t. Queries for which the metric is not defined count with its `empty` value.",
+        default=False,
+    )
+
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         if task.weights is not None:
             raise InputError("AdaRank takes no weights: it weights queries itself.")
-        judged = _queries_that_count(task.train, self.metric, task.n_threads)
+        judged = _queries_that_count(task.train, self.metric, task.n_threads, all_queries=self.all_queries)
         return self._fit_features(task, judged) if self.weak == "feature" else self._fit_drawn(task, judged)
+
+    def _check_together(self) -> None:
+        if self.all_queries and self.weak != "feature":
+            raise InputError(
+                f"all_queries=True needs weak='feature': a {self.weak} learns nothing from queries of one label."
+            )
 
     def _fit_features(self, task: FitTask, judged: TrainingSet) -> tuple[LinearScorer, History]:
         data, missing = judged.data, _lowest_values(task.train.data)
@@ -183,14 +201,16 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         return members, monitor.history
 
 
-def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int) -> TrainingSet:
-    """Return the training set without the queries in which every ranking is equally good."""
+def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int, *, all_queries: bool) -> TrainingSet:
+    """Return the training set with the informative queries, or with all that the metric has a value for."""
     y, groups = train.data.y, train.data.groups
     rankings = (Ranking.of(scores, groups, n_jobs=n_threads) for scores in (y, -y))
     best, worst = (metric.per_query_with_empty(y, one, n_jobs=n_threads) for one in rankings)
-    kept = np.flatnonzero(best > worst)  # never true of an empty query's NaN
-    if len(kept) == 0:
+    informative = best > worst  # never true of an empty query's NaN
+    if not informative.any():
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")
+    best, worst = metric.count_empty(best), metric.count_empty(worst)
+    kept = np.flatnonzero(~np.isnan(best) if all_queries else informative)
     require_metric_range("AdaRank", metric, worst[kept], best[kept], least=-1.0)
     return train if len(kept) == len(groups) else train.take_queries(kept)
 

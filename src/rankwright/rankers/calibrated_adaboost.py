@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.calibration import CALIBRATIONS
+from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, REGRESSIONS, USED_BY, named_calibrations
 from rankwright.data.classes import LabelClasses
 from rankwright.ensembling import Candidate, Judge, Member, Mixture, Pool, ranker_candidate
 from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, uniform_mixture, within_query
@@ -39,6 +39,7 @@ from rankwright.training.sampling import bag_queries, hold_out_queries
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from rankwright.arrays import Doubles
     from rankwright.models import Scorer
     from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training import FitTask, TrainingSet
@@ -61,6 +62,21 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     """
 
     name: ClassVar[str] = "calibrated-adaboost"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Section 7: all sizes; T and c chosen on the validation data; CPC and RBC.
+        "leaves": tuple(range(5, 46, 5)),
+        "terms": tuple(range(2, 11)),
+        "rounds_tried": (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+        "pool_rounds": "one",
+        "exponents": (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0),
+        "calibrations": (*CLASS_PROBABILITY, *REGRESSIONS),
+        "clip": False,
+        "kept_weight": 1.0,
+        "splits": 1,
+        "bagging": False,
+        "learning_rate": 1.0,
+        "votes": "opposite",
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric by which members, and mixtures of them, are evaluated.", default=NDCG(k=10), kw_only=False
@@ -88,6 +104,18 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "Calibrations to use. 'standard', 'ls', 'ewls', 'el', 'ell' and 'sn' fit class probabilities; 'linear', "
         "'logistic', 'polynomial-2' to 'polynomial-5', 'network' and 'gaussian-process' are regressions.",
         default=ROBUST,
+    )
+    entropy_power: float = parameter(
+        Real(least=0.0), "Power of the entropy in the calibration 'ewls': C in the paper.", default=2.0
+    )
+    smoothness: float = parameter(
+        Real(above=0.0), "Smoothness of the ranks in the calibration 'sn': sigma in the paper.", default=0.01
+    )
+    clip: bool = parameter(
+        Flag(),
+        "Whether the scores of a regression are clipped to their range on the calibration queries. Otherwise, as "
+        "in the paper, they are only rescaled by it, and unseen extremes keep their order.",
+        default=True,
     )
     splits: int = parameter(
         Integer(1),
@@ -123,7 +151,16 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         "their scores and the pool's, all standardised within the query.",
         default=(),
     )
+    keep_scores: bool = parameter(
+        Flag(),
+        "Whether `pool_scores_` keeps the scores of every member on the validation documents, to compare members "
+        "(section 7.2); needs validation data.",
+        default=False,
+    )
     pool_: tuple[WeightedMember, ...] = fitted("The members of the pool, with metric and weight of each.")
+    pool_scores_: Doubles | None = fitted(
+        "With `keep_scores`: one row per member of `pool_`, one column per validation document; otherwise None."
+    )
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Figure 1 of the paper: boost classifiers, calibrate each in many ways, mix by exponential weights."""
@@ -131,11 +168,14 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
             raise InputError("CalibratedAdaBoost takes no weights: it weights documents by their labels.")
         if len(np.unique(task.train.labels.y)) == 2:
             warnings.warn("There are only two labels: calibrating their probabilities adds little.", stacklevel=3)
+        if self.keep_scores and task.validation is None:
+            raise InputError("keep_scores=True needs validation data, whose documents it keeps the scores of.")
         train, judge = self._judge(task)
         companions = self._fit_companions(train, task.n_threads)
         pool, history = self._fill_pool(train, judge, task)
         mixture = self._mix(pool.members, judge).pruned(self.kept_weight)
         self.pool_ = weighted_members(mixture)
+        self.pool_scores_ = np.stack([one.scores for one in mixture.members]) if self.keep_scores else None
         return self._join_companions(with_shared_trees(mixture), companions), history
 
     def _judge(self, task: FitTask) -> tuple[TrainingSet, Judge | None]:
@@ -174,7 +214,9 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         self, train: TrainingSet, judge: Judge | None, task: FitTask
     ) -> tuple[Pool[CalibratedMember], History]:
         """Boost and calibrate every base learner; a round of the history is the mixture after each of them."""
-        level = CalibrationLevel(LabelClasses.of(task.train.labels.y), self.calibrations, self.metric, judge)
+        options = {name: getattr(self, name) for name in USED_BY}
+        chosen = named_calibrations(self.calibrations, **options)
+        level = CalibrationLevel(LabelClasses.of(task.train.labels.y), chosen, self.metric, judge)
         learners = self._learners(train)
         pool: Pool[CalibratedMember] = Pool()
         rounds: list[Round] = []
@@ -260,3 +302,8 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     def _check_together(self) -> None:
         if not len(self.leaves) + len(self.terms):
             raise InputError("leaves and terms must not both be empty: the pool would have no members.")
+        for name, users in USED_BY.items():
+            unused = set(users).isdisjoint(self.calibrations)
+            if unused and getattr(self, name) != self.declared[name].default:
+                needed = " or ".join(map(repr, users))
+                raise InputError(f"{name} changes nothing: it is used by the calibration {needed}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.calibration import CALIBRATIONS, CalibrationTask
+from rankwright.calibration import CalibrationTask
 from rankwright.ensembling import Judge, Member
 from rankwright.learners import HammingTree
 from rankwright.models import Calibrated, Combination
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.arrays import Doubles
+    from rankwright.calibration import Calibration
     from rankwright.data.classes import LabelClasses
     from rankwright.ensembling import Mixture
     from rankwright.metrics import Metric
@@ -83,8 +84,8 @@ class CalibrationLevel:
     ----------
     classes
         The labels of the training data.
-    names
-        The calibrations.
+    calibrations
+        The calibrations, each with its name.
     metric
         The metric that values members.
     judge
@@ -92,7 +93,7 @@ class CalibrationLevel:
     """
 
     classes: LabelClasses
-    names: Sequence[str]
+    calibrations: Sequence[tuple[str, Calibration]]
     metric: Metric
     judge: Judge | None
 
@@ -106,8 +107,8 @@ class CalibrationLevel:
             class_scores = _class_scores(trees, part.data, 1)[part.canonical_rows]
             task = CalibrationTask(class_scores, total, *part.labels, self.classes)
             judge, judged = self._judge(trees, task)
-            for name in self.names:
-                calibration = CALIBRATIONS[name].fit(task)
+            for name, method in self.calibrations:
+                calibration = method.fit(task)
                 if calibration is not None:
                     scores = calibration._score(judged, judge.data.groups, judge.n_threads)
                     yield CalibratedMember(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LABELS_CHECKED = 300  # of more distinct labels, only this many, evenly spread, are checked
 ROUNDING = 1e-9
 FARTHEST = 1e150  # sums of its square are still finite
+ON_GAINS = " on gains"  # how the text of such a distance ends
 CLOSE_TO_ONE = (0.5, 1.5)  # range of the largest distance that counts as about 1 (condition 9)
 
 
@@ -94,11 +95,36 @@ class Binary(Distance):
         return np.asarray(np.sign(first - second))
 
 
+@dataclass(frozen=True)
+class OnGains(Distance):
+    """Another distance, between the gains 2^r instead of the labels r, as NDCG counts them.
+
+    With more than three grades it may break requirement 4; MPBoost then refuses it.
+    """
+
+    distance: Distance = Linear()  # frozen
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.distance, Distance):
+            raise InputError(f"OnGains takes a distance such as Linear(0.5), not {self.distance!r}.")
+        if isinstance(self.distance, Binary):
+            raise InputError("The distance Binary() is the same on gains as on labels.")
+
+    def between(self, first: Doubles, second: Doubles) -> Doubles:
+        """Return the distance of the gains."""
+        return self.distance.between(np.exp2(first), np.exp2(second))
+
+    def __str__(self) -> str:
+        return f"{self.distance}{ON_GAINS}"
+
+
 KINDS = {one.__name__.lower(): one for one in (Linear, Logarithmic, Logistic, Binary)}
 
 
 def parse_distance(text: Any) -> Distance:
-    """Return the distance of that name, with its parameter if there is one: `linear(0.5)`."""
+    """Return the distance of that name, with its parameter if there is one: `linear(0.5)`, `linear on gains`."""
+    if isinstance(text, str) and text.rstrip().lower().endswith(ON_GAINS):
+        return OnGains(parse_distance(text.rstrip()[: -len(ON_GAINS)]))
     match = re.fullmatch(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*", text) if isinstance(text, str) else None
     if match is None or match[1].lower() not in KINDS:
         raise InputError(f"A distance must be one of {', '.join(KINDS)}, such as linear(0.5), not {text!r}.")

@@ -35,8 +35,9 @@ LARGEST_SCORE = 1e300
 class ExactStep:
     """Gives each tree the weight that is best for the metric, instead of a learning rate.
 
-    The search covers all weights between two bounds. If none is better than the full Newton step, which is 1, the
-    Newton step is taken; so it is for the first tree, which ranks the same with every weight.
+    The search covers all weights between two bounds. If none is better than the tree as it is (a full Newton
+    step, unless leaves hold means), the weight is 1; so it is for the first tree, which ranks the same with every
+    weight.
 
     Parameters
     ----------

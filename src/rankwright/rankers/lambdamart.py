@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.learners import Gradients
+from rankwright.learners import FINE_LEVELS, Gradients, LeastSquaresTrees, TreeLearner
 from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.checks import Integer, Value, read_record
+from rankwright.rankers.checks import Integer, OneOf, Value, read_record
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
-from rankwright.rankers.lambdas import LambdaGradients, without_cut
+from rankwright.rankers.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
 from rankwright.rankers.search_space import Range
 from rankwright.rankers.tree_ranker import TreeRanker
@@ -20,9 +20,11 @@ from rankwright.rankers.tree_ranker import TreeRanker
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
     from rankwright.boosting import Rule, WeightedModel
-    from rankwright.learners import WeakLearner
+    from rankwright.learners import TreeLimits, WeakLearner
     from rankwright.training import FitTask, Monitor
 
 
@@ -56,7 +58,7 @@ class LambdaRule:
         return self.learning_rate if signal.gradient.any() and np.ptp(outputs) > 0.0 else None
 
 
-class LambdaMART(TreeRanker):
+class LambdaMART(LambdaParameters, TreeRanker):
     """Boosted regression trees on lambdas, which move each document's score where it improves the metric.
 
     Each pair of documents of a query with different labels pushes the two scores apart, weighted by the change in
@@ -65,10 +67,28 @@ class LambdaMART(TreeRanker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Equations 2 to 5, and step 9 of Algorithm 1.
+        "normalise": False,
+        "cut_lambdas": True,
+        "truncation": None,
+        "split_by": "squared_error",
+        "l2": 0.0,
+        "min_documents": 1,
+        "subsample": 1.0,
+        "feature_fraction": 1.0,
+        "coarse": False,
+        # Section 5.2, artificial data.
+        "rounds": 1000,
+        "max_leaves": 10,
+        "learning_rate": 0.1,
+        "patience": None,
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric to optimise; any metric, also a custom one. Its cut-off applies when rounds are "
-        "evaluated, not in the lambdas: a document below the cut-off could still rise above it.",
+        "evaluated, and in the lambdas only if `cut_lambdas`: a document below the cut-off could still rise above "
+        "it.",
         default=NDCG(k=10),
         kw_only=False,
     )
@@ -92,6 +112,18 @@ class LambdaMART(TreeRanker):
         default=30,
         search=Range(5, 200, log=True),
     )
+    split_by: str = parameter(
+        OneOf(("newton", "squared_error")),
+        "How splits are chosen: by the gain of a 'newton' step, or by the 'squared_error' of the lambdas, as in "
+        "the paper (step 9 of Algorithm 1); these are then not rounded, and `min_hessian` is not used.",
+        default="newton",
+    )
+    leaf_values: str = parameter(
+        OneOf(("newton", "mean")),
+        "Values of leaves: the 'newton' step of each (step 11), or the 'mean' of its lambdas, which one weight "
+        "per tree is to scale (`step`, section 5.6); needs split_by='squared_error'.",
+        default="newton",
+    )
 
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
@@ -104,7 +136,29 @@ class LambdaMART(TreeRanker):
             members = exact.refitted(members)
         return members  # noqa: RET504  # unchanged after Ctrl-C
 
+    def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
+        learner = self._tree_learner(TreeLearner, task, monotone)
+        if self.split_by == "newton":
+            return learner
+        return LeastSquaresTrees(learner, task.weights, self.l2, mean=self.leaf_values == "mean")
+
+    def _limits(self, task: FitTask) -> TreeLimits:
+        limits = super()._limits(task)
+        if self.split_by == "newton":
+            return limits
+        return replace(limits, min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.split_by == "newton":
+            if self.leaf_values == "mean":
+                raise InputError("leaf_values='mean' needs split_by='squared_error', which compares means.")
+        else:
+            if self.min_hessian != self.declared["min_hessian"].default:
+                raise InputError("min_hessian is not used by split_by='squared_error'; min_documents is.")
+            if self.monotone:
+                raise InputError("monotone needs split_by='newton': Newton values of other splits may break it.")
+
     def _rule(self, task: FitTask) -> LambdaRule:
-        y, groups = task.train.labels
-        lambdas = LambdaGradients(without_cut(self.metric), y, groups, truncation=self.truncation)
+        lambdas = self._gradients(task.train.labels, self.truncation)
         return LambdaRule(self.metric, lambdas, task.weights, self.learning_rate, task.n_threads)

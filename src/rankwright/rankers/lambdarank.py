@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
-from rankwright.rankers.lambdas import LambdaGradients, without_cut
+from rankwright.rankers.lambdas import LambdaParameters
 from rankwright.rankers.network import NetworkRanker
 from rankwright.rankers.parameters import MetricParameter, parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankwright.arrays import Doubles
     from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 
 
-class LambdaRank(NetworkRanker):
+class LambdaRank(LambdaParameters, NetworkRanker):
     """A network trained on lambdas, which move each document's score where it improves the metric.
 
     The lambdas are those of LambdaMART: RankNet's gradient of each pair, times the change in the metric if the two
@@ -28,9 +28,19 @@ class LambdaRank(NetworkRanker):
     """
 
     name: ClassVar[str] = "lambdarank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        "normalise": False,
+        "cut_lambdas": True,
+        # Wu et al. (2010), section 5.2: two layers, and the rate of the artificial data.
+        "hidden": (10,),
+        "optimiser": "descent",
+        "learning_rate": 1e-4,
+        "patience": None,
+    }
 
     metric: MetricParameter = parameter(
-        meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, not in the lambdas.",
+        meaning="Metric to optimise. Its cut-off applies when rounds are evaluated, and in the lambdas if "
+        "`cut_lambdas`.",
         default=NDCG(k=10),
         kw_only=False,
     )
@@ -38,7 +48,7 @@ class LambdaRank(NetworkRanker):
     hidden: Sequence[int] | int = parameter(default=(), tune=((), (10,)))
 
     def _pull(self, judged: QueryLabels) -> Pull:
-        lambdas = LambdaGradients(without_cut(self.metric), *judged)
+        lambdas = self._gradients(judged)
         _, hessian = lambdas(_small_scores(judged.y))
         if not hessian.any():
             raise InputError(f"There is nothing to learn: no swap of documents changes {self.metric}.")

@@ -12,6 +12,8 @@ from rankwright.data import Ranking
 from rankwright.data.dataset import checked_labels
 from rankwright.errors import InputError
 from rankwright.metrics.lambdas import even_lambda_kernel
+from rankwright.rankers.checks import Flag
+from rankwright.rankers.parameters import Parameters, parameter
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
     from rankwright.metrics.lambdas import Pull
+    from rankwright.rankers.parameters import MetricParameter
+    from rankwright.training import QueryLabels
 
 
 class LambdaGradients:
@@ -95,6 +99,36 @@ class LambdaGradients:
         The rows of a query must be adjacent, and queries in order.
         """
         return self._kernel.pull(**self._arguments)
+
+
+class LambdaParameters(Parameters):
+    """How lambdas are computed from pairs of documents."""
+
+    if TYPE_CHECKING:
+        metric: MetricParameter  # of the ranker
+
+    normalise: bool = parameter(
+        Flag(),
+        "Whether the lambdas of queries with many pairs, and of pairs far apart in score, are made smaller, as in "
+        "LightGBM. False: the lambdas of the paper.",
+        default=True,
+    )
+    cut_lambdas: bool = parameter(
+        Flag(),
+        "Whether the metric's cut-off applies in the lambdas too, as in the paper: two documents that are both "
+        "below it then do not count as a pair.",
+        default=False,
+    )
+
+    def _gradients(self, judged: QueryLabels, truncation: int | None = None) -> LambdaGradients:
+        """Return the lambdas of judged documents."""
+        metric = self.metric if self.cut_lambdas else without_cut(self.metric)
+        return LambdaGradients(metric, *judged, truncation=truncation, normalise=self.normalise)
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.cut_lambdas and without_cut(self.metric) == self.metric:
+            raise InputError(f"cut_lambdas=True changes nothing: {self.metric} has no cut-off to leave out.")
 
 
 def without_cut(metric: Metric) -> Metric:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling, levels_for
+from rankwright.metrics import NDCG
 from rankwright.rankers.checks import Flag, Integer, Value
 from rankwright.rankers.distances import (
     CLOSE_TO_ONE,
@@ -27,6 +28,8 @@ from rankwright.rankers.parameters import Spelled, parameter
 from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.arrays import Doubles
     from rankwright.learners.pairs import Strength
     from rankwright.training import FitTask
@@ -70,14 +73,25 @@ class MPBoost(ShrinkageParameters, PairRanker):
     """Boosted stumps over pairs of documents; pairs count more the farther apart their labels are."""
 
     name: ClassVar[str] = "mpboost"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Algorithm 1 and its appendix; section 5.2.
+        "learning_rate": 1.0,
+        "all_thresholds": True,
+        "metric": NDCG(k=5),
+    }
 
     distance: Spelled[Distance, Distance | str] = parameter(
         Value(Distance, "Linear(alpha=0.5)", parse_distance, "a distance such as 'linear(0.5)'"),
-        "Directed distance between labels: Linear(alpha), Logarithmic(lambda_), Logistic(beta), Binary() or a "
-        "custom one.",
+        "Directed distance between labels: Linear(alpha), Logarithmic(lambda_), Logistic(beta), Binary(), one of "
+        "these OnGains(...), or a custom one.",
         default=Logistic(),
         tune=(Logistic(1.0), Linear(0.5), Logarithmic(1.0)),
-        search=Choices(Logistic(1.0), Logistic(2.0), Linear(0.5), Logarithmic(1.0), Binary()),
+        search=Choices(
+            *(Logistic(beta) for beta in (0.5, 1.0, 2.0, 4.0)),
+            *(Linear(alpha) for alpha in (0.1, 0.2, 0.5, 1.0)),
+            *(Logarithmic(lambda_) for lambda_ in (0.3, 1.0, 3.0)),
+            Binary(),
+        ),
     )
     learning_rate: float = parameter(
         meaning="Shrinkage: each weak ranker is multiplied by it. The paper uses 1.", default=0.1
@@ -103,6 +117,19 @@ class MPBoost(ShrinkageParameters, PairRanker):
         search=Range(1, 100, log=True),
     )
 
+    all_thresholds: bool = parameter(
+        Flag(),
+        "Whether stumps may split between any two values of a feature, as in the paper, rather than between "
+        "`max_bins` bins; takes more time and memory.",
+        default=False,
+    )
+
+    def _check_together(self) -> None:
+        if self.all_thresholds and self.max_leaves is not None:
+            raise InputError("all_thresholds=True is for stumps: give no max_leaves.")
+        if self.all_thresholds and self.max_bins != self.declared["max_bins"].default:
+            raise InputError("all_thresholds=True has as many bins as there are values: give no max_bins.")
+
     def _strength(self, labels: Doubles) -> Strength:
         _check_distance(self.distance, labels)
         return self.distance.between
@@ -112,11 +139,12 @@ class MPBoost(ShrinkageParameters, PairRanker):
 
     def _learner(self, task: FitTask) -> StumpLearner | TreeLearner:
         train, n_threads = task.train, task.n_threads
-        binned = train.binned(self.max_bins, n_threads)
         if self.max_leaves is None:
+            every = self.all_thresholds
+            binned = train.exactly_binned(n_threads) if every else train.binned(self.max_bins, n_threads)
             return StumpLearner(binned, newton=self.newton, n_threads=n_threads)
         return TreeLearner(
-            binned,
+            train.binned(self.max_bins, n_threads),
             train.labels.groups,
             limits=TreeLimits(
                 self.max_leaves, self.min_documents, min_hessian=TINY, l2=TINY, levels=levels_for(task.weights)

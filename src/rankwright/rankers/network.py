@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.learners.network import Network
 from rankwright.models.scaled import network_of_columns, over_columns
-from rankwright.rankers.checks import Integer, ListOf
+from rankwright.rankers.checks import Integer, ListOf, OneOf
 from rankwright.rankers.families import RandomParameters, ShrinkageParameters, StoppingParameters
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.scaled import ScaledRanker
@@ -36,13 +36,21 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
         default=100,
     )
     learning_rate: float = parameter(
-        meaning="Step size of Adam.", default=0.0005, search=Range(1e-5, 1e-2, log=True)
+        meaning="Step size: with Adam, about how far a step moves each weight; with plain descent, the factor of "
+        "the gradient.",
+        default=0.0005,
+        search=Range(1e-5, 1e-2, log=True),
     )
     hidden: Sequence[int] | int = parameter(
         ListOf(Integer(1), or_one=True),
         "Number of units of each hidden layer. Empty: the score is a weighted sum of the scaled features.",
         default=(),
         search=Choices((), (10,), (32,), (32, 16)),
+    )
+    optimiser: str = parameter(
+        OneOf(("adam", "descent")),
+        "How a step moves the weights: by 'adam', or by plain gradient 'descent', as in the papers.",
+        default="adam",
     )
     patience: int | None = parameter(default=30)
 
@@ -69,8 +77,14 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
         # In canonical order, so that neither the order of rows nor the names of queries change the model.
         X = scaled_features(scaling, task.train).astype(np.float32)
         random = np.random.default_rng(self.random_state)
-        groups, rate = task.train.labels.groups, self.learning_rate
-        return Network(X, groups, hidden=_layers(self.hidden), learning_rate=rate, random=random)
+        return Network(
+            X,
+            task.train.labels.groups,
+            hidden=_layers(self.hidden),
+            learning_rate=self.learning_rate,
+            adam=self.optimiser == "adam",
+            random=random,
+        )
 
 
 def _layers(hidden: Any) -> tuple[int, ...]:

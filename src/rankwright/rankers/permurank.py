@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.data import QueryGroups, Ranking
 from rankwright.errors import InputError
 from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import NDCG
-from rankwright.rankers.checks import Flag, require_metric_range
+from rankwright.metrics import AP, NDCG
+from rankwright.rankers.catalogue import read_ranker
+from rankwright.rankers.checks import Flag, Value, require_metric_range
 from rankwright.rankers.families import MarginLossParameters, StoppingParameters
 from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
 from rankwright.rankers.permutations import Permutations
+from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.search_space import Choices, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,6 +69,12 @@ class WorkingSets:
         self._seen.add((query, ranks.tobytes()))
         return len(self._seen) > size
 
+    @property
+    def sizes(self) -> dict[str, float]:
+        """The mean number of perfect and of imperfect permutations per query."""
+        n_queries, n_perfect = len(self._permutations.groups), int(self._perfect.sum())
+        return {"perfect": n_perfect / n_queries, "imperfect": (len(self._perfect) - n_perfect) / n_queries}
+
     def pairs(self, n_threads: int) -> MarginPairs:
         """Return the loss L of section 5.2, divided by the number of queries.
 
@@ -88,6 +96,14 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
     """
 
     name: ClassVar[str] = "permurank"
+    printed: ClassVar[Mapping[str, Any]] = {
+        # Figure 7 with equation 7, on features as they are.
+        "loss": "hinge",
+        "average": False,
+        "scaling": "none",
+        "rounds": 100,
+        "metric": AP(),  # section 6
+    }
 
     metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [0, 1].", default=NDCG(), kw_only=False
@@ -105,6 +121,12 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
         default=True,
         search=Choices(True, False),
     )
+    first: Spelled[Ranker | None, Ranker | str | Mapping[str, Any] | None] = parameter(
+        Value(Ranker, "AdaRank()", read_ranker, "a ranker such as adarank", optional=True),
+        "Ranker that is fitted first, as round 0: the working sets begin with the permutations that it violates "
+        "most, beside the ideal order and its reverse. With AdaRank, a type one bound comes before type two.",
+        default=None,
+    )
     scaling: str = parameter(default="query-zscore")
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
@@ -121,30 +143,37 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
         monitor = self._watch(queries, task, patience=self.patience)
         models: list[Doubles] = []
         with monitor:  # Ctrl-C ends the rounds, not the fit
-            for weights in self._rounds(permutations, queries.X, task.n_threads):
+            for weights, sizes in self._rounds(permutations, queries.X, self._first_scores(queries, task)):
                 models.append(self._model(models, weights))
-                if monitor.observe_model(queries.scorer_of_columns(models[-1]), queries.X @ models[-1]):
+                if monitor.observe_model(queries.scorer_of_columns(models[-1]), queries.X @ models[-1], sizes):
                     break
         if not models:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
         return queries.scorer(models[monitor.best_round - 1]), monitor.history
 
-    def _rounds(self, permutations: Permutations, X: Doubles, n_threads: int) -> Iterator[Doubles]:
-        """Yield the weights of every F_t: figure 7."""
+    def _first_scores(self, queries: ScaledQueries, task: FitTask) -> Doubles | None:
+        """Return the scores by the ranker that is fitted first, if there is one."""
+        if self.first is None:
+            return None
+        model = self.first.unfitted().set_params(n_jobs=task.n_threads).fit(task.train).model_
+        scores = model.predict(task.train.data, n_jobs=task.n_threads)
+        return scores[task.train.canonical_rows][queries.rows]
+
+    def _rounds(
+        self, permutations: Permutations, X: Doubles, scores: Doubles | None
+    ) -> Iterator[tuple[Doubles, dict[str, float]]]:
+        """Yield the weights of every F_t and the sizes of the sets that it separates: figure 7."""
         sets = WorkingSets(permutations, X)
         sets.add(permutations.ideal, permutations.worst)
+        if scores is not None:
+            sets.add(*permutations.most_violated(scores))
         weights = np.zeros(X.shape[1])
         for _ in range(self.rounds):
-            weights = self._separate(sets.pairs(n_threads), weights)
+            weights = self._separate(sets.pairs(permutations.n_threads), weights)
             if not weights.any():
                 return
-            yield weights
-            scores = X @ weights
-            perfect, imperfect = (
-                permutations.most_violated_perfect(scores),
-                permutations.most_violated_imperfect(scores),
-            )
-            if not sets.add(perfect, imperfect):
+            yield weights, sets.sizes
+            if not sets.add(*permutations.most_violated(X @ weights)):
                 return
 
     def _model(self, models: Sequence[Doubles], weights: Doubles) -> Doubles:

@@ -32,7 +32,7 @@ class Permutations:
 
     def __init__(self, labels: Doubles, groups: QueryGroups, metric: Metric, n_threads: int) -> None:
         self.labels, self.groups = labels, groups
-        self._metric, self._n_threads = metric, n_threads
+        self._metric, self.n_threads = metric, n_threads
         self.best = self.values(self.ideal)
         self._kinds, self._blocks = np.empty(len(labels)), np.empty(len(labels))
         interchange = Interchange(metric)
@@ -52,13 +52,17 @@ class Permutations:
 
     def values(self, ranks: Ranks) -> Doubles:
         """Return the metric E of every query."""
-        return self._metric.per_query(self.labels, self._ranking(-ranks), n_jobs=self._n_threads)
+        return self._metric.per_query(self.labels, self._ranking(-ranks), n_jobs=self.n_threads)
 
     def features(self, ranks: Ranks, X: Doubles) -> Doubles:
         """Return Phi, one row per query (equation 2, summed by document)."""
         n = self.groups.sizes[self.groups.query_of_row]
         factors = (n + 1 - 2 * ranks) / (n * (n - 1))
         return np.asarray(np.add.reduceat(factors[:, None] * X, self.groups.offsets[:-1]))
+
+    def most_violated(self, scores: Doubles) -> tuple[Ranks, Ranks]:
+        """Return the perfect permutation of lowest F and the imperfect one of highest F, of every query."""
+        return self.most_violated_perfect(scores), self.most_violated_imperfect(scores)
 
     def most_violated_perfect(self, scores: Doubles) -> Ranks:
         """Return the perfect permutation of lowest F: the reversed order, as far as the metric stays perfect.
@@ -94,7 +98,7 @@ class Permutations:
         return self._ranking(keys, tie_break).ranks()
 
     def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
-        return Ranking.of(keys, self.groups, tie_break=tie_break, n_jobs=self._n_threads)
+        return Ranking.of(keys, self.groups, tie_break=tie_break, n_jobs=self.n_threads)
 
 
 def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:

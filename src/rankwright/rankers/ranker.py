@@ -51,6 +51,8 @@ class Ranker(Parameters, Estimator, ABC):
     takes_start: ClassVar[bool] = False
     needs_text: ClassVar[bool] = False
     """Whether documents must be `TextRankingData`, which know the text that they stand for."""
+    printed: ClassVar[Mapping[str, Any]] = {}
+    """The parameters, other than the defaults, with which this is the algorithm that its paper prints."""
 
     metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
@@ -74,6 +76,13 @@ class Ranker(Parameters, Estimator, ABC):
     __metadata_request__predict: ClassVar[dict[str, bool]] = {"qid": True}
     # A pipeline hands its sample_weight, even None, to the score of its last step.
     __metadata_request__score: ClassVar[dict[str, bool | None]] = {"qid": True, "sample_weight": None}
+
+    @classmethod
+    def as_printed(cls, **changes: Any) -> Self:
+        """Return this ranker as its paper prints it, with the given parameters changed."""
+        if not cls.printed:
+            raise InputError(f"{cls.__name__} has no setting of a paper: its defaults are its algorithm.")
+        return cls(**{**cls.printed, **changes})
 
     def fit(
         self,

@@ -192,14 +192,11 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _tree_learner(self, kind: type[TreeLearner], task: FitTask, monotone: NDArray[np.int8]) -> TreeLearner:
         train = task.train
-        # A tree has at most as many leaves as documents, so larger limits mean the same.
-        leaves = min(self.max_leaves or leaves_for(len(train)), max(2, len(train)))
-        documents = min(self.min_documents or min_documents_for(len(train)), len(train) + 1)
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
             train.binned(self.max_bins, task.n_threads, coarse=coarse),
             train.labels.groups,
-            limits=TreeLimits(leaves, documents, self.min_hessian, self.l2, levels=levels_for(task.weights)),
+            limits=self._limits(task),
             sampling=TreeSampling(
                 self.subsample or subsample_for(len(train)),
                 self.subsample_by,
@@ -209,6 +206,13 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             random=np.random.default_rng(self.random_state),
             n_threads=task.n_threads,
         )
+
+    def _limits(self, task: FitTask) -> TreeLimits:
+        n_documents = len(task.train)
+        # A tree has at most as many leaves as documents, so larger limits mean the same.
+        leaves = min(self.max_leaves or leaves_for(n_documents), max(2, n_documents))
+        documents = min(self.min_documents or min_documents_for(n_documents), n_documents + 1)
+        return TreeLimits(leaves, documents, self.min_hessian, self.l2, levels=levels_for(task.weights))
 
     def _model(self, members: Sequence[WeightedModel], train: TrainingSet) -> Scorer:
         """Return F = sum of v times each tree as one ensemble."""

@@ -59,8 +59,58 @@ class BinnedFeatures:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
+        """Number of columns of codes."""
         return self.matrix.n_features
+
+    @property
+    def n_sources(self) -> int:
+        """Number of features that the columns were made of."""
+        return self.n_features
+
+    def source(self, column: int) -> int:
+        """Return the feature that a column was made of."""
+        return column
+
+
+@dataclass(frozen=True, eq=False)
+class ExactFeatures(BinnedFeatures):
+    """Bin codes with an edge between any two values: a feature of many values has several columns.
+
+    Each of its columns has other edges; the values below and above them share the first and the last bin.
+    """
+
+    sources: tuple[int, ...]
+
+    @classmethod
+    def of_all_values(
+        cls, X: NDArray[np.float32], rows: NDArray[np.int64], *, n_jobs: int | None = None
+    ) -> ExactFeatures:
+        """Encode the given rows, in that order; memory grows with the number of distinct values."""
+        edges, sources = [], []
+        for feature, column in enumerate(X[rows].T):
+            own = _edges(column)
+            parts = [own[first : first + MOST_BINS - 1] for first in range(0, len(own), MOST_BINS - 1)] or [own]
+            edges += [part.tolist() for part in parts]
+            sources += [feature] * len(parts)
+        wide = np.ascontiguousarray(X[:, sources])
+        return cls(_native.encode(wide, rows, edges, False, resolve_threads(n_jobs)), tuple(sources))
+
+    @property
+    def n_sources(self) -> int:
+        """Number of features that the columns were made of."""
+        return self.sources[-1] + 1
+
+    def source(self, column: int) -> int:
+        """Return the feature that a column was made of."""
+        return self.sources[column]
+
+
+def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the number half way between any two neighbouring values, or the lower one where there is none."""
+    values = np.unique(column[~np.isnan(column)])
+    low, high = values[:-1], values[1:]
+    middle = ((low.astype(np.float64) + high) / 2.0).astype(np.float32)
+    return np.where((low <= middle) & (middle < high), middle, low)
 
 
 def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:

@@ -111,11 +111,13 @@ class Monitor:
         self.total_weight += member.weight
         return self._note(float(member.weight), scores, diagnostics or {})
 
-    def observe_model(self, model: Scorer, scores: Doubles) -> bool:
+    def observe_model(
+        self, model: Scorer, scores: Doubles, diagnostics: Mapping[str, float] | None = None
+    ) -> bool:
         """Record a round that gives a complete model, of weight 1; return whether the fit should stop."""
         if self._validation is not None:
             self._validation_scores = model.predict(self._validation, n_jobs=self._n_threads)
-        return self._note(1.0, scores, {})
+        return self._note(1.0, scores, diagnostics or {})
 
     def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
         values = self._validated()

@@ -14,7 +14,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
-from rankwright.training.binning import BinnedFeatures, require_bins
+from rankwright.training.binning import BinnedFeatures, ExactFeatures, require_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +124,12 @@ class TrainingSet:
             return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_jobs=n_jobs)
 
         return self._once(("bins", max_bins, coarse), make)
+
+    def exactly_binned(self, n_jobs: int | None = None) -> ExactFeatures:
+        """Return the features as bin codes with every threshold, rows in canonical order."""
+        return self._once(
+            ("exact bins",), lambda: ExactFeatures.of_all_values(self.data.X, self.canonical_rows, n_jobs=n_jobs)
+        )
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
         """Return the documents with their features, if `raw`, and the query features of each kind."""

@@ -1,0 +1,189 @@
+"""LambdaMART and LambdaRank as Wu et al. (2010) print them, beside a literal reading of the paper."""
+
+from math import exp, log2
+
+import numpy as np
+import pytest
+
+from rankwright import ExactStep, LambdaMART, LambdaRank
+from rankwright.data import QueryGroups, RankingData
+from rankwright.errors import InputError
+from rankwright.learners import (
+    FINE_LEVELS,
+    Gradients,
+    LeastSquaresTrees,
+    TreeLearner,
+    TreeLimits,
+    TreeSampling,
+)
+from rankwright.metrics import AP, NDCG, RR
+from rankwright.models.format import encode
+from rankwright.rankers.lambdas import LambdaGradients
+from rankwright.training import QueryLabels
+from rankwright.training.binning import BinnedFeatures
+from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
+from reference.sweep import sweep as slow_sweep
+
+PRINTED = {
+    "normalise": False, "cut_lambdas": True, "truncation": None, "split_by": "squared_error", "l2": 0.0,
+    "subsample": 1.0, "feature_fraction": 1.0, "min_documents": 1,
+}  # fmt: skip
+
+
+def judged(seed, *, n_queries=6, n_documents=7, n_features=3):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_queries * n_documents, n_features)).astype(np.float32)
+    y = np.clip(np.round(X[:, 0] + X[:, 1] * X[:, 2] + random.normal(size=len(X))), 0, 3)
+    return RankingData(X, y, np.repeat(np.arange(n_queries), n_documents))
+
+
+def test_lambdas_of_four_documents_by_hand():
+    """Equations 2 to 5 with NDCG@2: documents of labels 0, 2, 1, 0, ranked in that order."""
+    labels, scores = np.array([0.0, 2, 1, 0]), np.array([3.0, 2, 1, 0])
+    best = 3 + 1 / log2(3)
+
+    def pair(change, difference):  # |delta NDCG| / (1 + exp(o_ij)), and its derivative
+        rho = 1 / (1 + exp(difference))
+        return abs(change) / best * rho, abs(change) / best * rho * (1 - rho)
+
+    first, second = 1.0, 1 / log2(3)
+    of = {
+        (1, 0): pair(3 * (first - second), -1),  # the label 2 rises from rank 2 to 1
+        (2, 0): pair(first, -2),  # the label 1 rises from below the cut-off
+        (1, 2): pair((3 - 1) * second, 1),
+        (1, 3): pair(3 * second, 2),
+        (2, 3): (0.0, 0.0),  # both below the cut-off
+    }
+    gradient, hessian = np.zeros(4), np.zeros(4)
+    for (better, worse), (force, curvature) in of.items():
+        gradient[[better, worse]] += force, -force
+        hessian[[better, worse]] += curvature
+    found = LambdaGradients(NDCG(k=2), labels, QueryGroups.of_one(4), normalise=False)(scores)
+    np.testing.assert_allclose(found, [gradient, hessian], rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(
+        np.transpose(lambdas_of_query(labels, scores, 2)), [gradient, hessian], rtol=1e-12, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("cut", [3, 10])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_equals_algorithm_1(seed, cut):
+    data = judged(seed)
+    start = np.random.default_rng(100 + seed).permutation(len(data)) / 50
+    ranker = LambdaMART(NDCG(k=cut), rounds=4, max_leaves=4, learning_rate=0.1, n_jobs=1, **PRINTED)
+    ranker.fit(data, start=start)
+    wanted = lambda_smart(
+        data.X.astype(float), data.y, list(data.groups), start, rounds=4, n_leaves=4, shrinkage=0.1, cut=cut
+    )
+    np.testing.assert_allclose(ranker.predict(data, init_score=start), wanted[-1], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("option", ["normalise", "cut_lambdas", "split_by"])
+def test_every_option_changes_the_model(option):
+    data = judged(1)
+    change = {"normalise": True, "cut_lambdas": False, "split_by": "newton"}[option]
+    one, other = (
+        LambdaMART(NDCG(k=3), rounds=4, n_jobs=1, **PRINTED | more).fit(data).predict(data)
+        for more in ({}, {option: change})
+    )
+    assert not np.allclose(one, other)
+
+
+def test_leaves_of_equal_mean_have_their_own_newton_values():
+    X = np.array([[0.0], [1.0], [2.0]], dtype=np.float32)
+    learner = TreeLearner(
+        BinnedFeatures.of(X, np.arange(3)),
+        QueryGroups.of_one(3),
+        limits=TreeLimits(3, 1, 0.0, 0.0, levels=FINE_LEVELS),
+        sampling=TreeSampling(1.0, "documents", 1.0),
+        monotone=np.zeros(0, dtype=np.int8),
+        random=np.random.default_rng(0),
+        n_threads=1,
+    )
+    signal = Gradients(np.array([1.0, -2.0, 1.0]), np.array([1.0, 1.0, 3.0]))
+    np.testing.assert_allclose(LeastSquaresTrees(learner, None, l2=1.0).fit(signal).outputs, [0.5, -1.0, 0.25])
+    vanished = Gradients(signal.gradient, np.array([1.0, 0.0, 1e-300]))
+    np.testing.assert_allclose(LeastSquaresTrees(learner, None, l2=0.0).fit(vanished).outputs, [1.0, 0.0, 0.0])
+
+
+def test_weights_multiply_squared_errors():
+    """One weight for all changes neither splits nor values."""
+    data = judged(2)
+    plain, heavy = (
+        LambdaMART(NDCG(k=3), rounds=2, n_jobs=1, **PRINTED).fit(data, sample_weight=weights).model_
+        for weights in (None, np.full(len(data), 3.0))
+    )
+    np.testing.assert_array_equal(plain.threshold, heavy.threshold)
+    np.testing.assert_allclose(plain.leaf_value, heavy.leaf_value, rtol=1e-6)
+
+
+def test_documents_of_weight_zero_leave_values_finite():
+    data, weights = judged(3), np.ones(42)
+    weights[::7] = 0.0
+    model = LambdaMART(NDCG(k=3), rounds=3, n_jobs=1, **PRINTED).fit(data, sample_weight=weights).model_
+    assert np.isfinite(model.leaf_value).all()
+
+
+def test_threads_do_not_change_the_model():
+    data = judged(4, n_queries=40)
+    one, two = (LambdaMART(NDCG(k=3), rounds=5, n_jobs=n, **PRINTED).fit(data).model_ for n in (1, 2))
+    assert encode(one) == encode(two)
+
+
+def test_what_would_change_nothing_is_refused():
+    data = judged(5)
+    for metric in (NDCG(), RR(), AP()):
+        for kind in (LambdaMART, LambdaRank):
+            with pytest.raises(InputError, match="cut_lambdas=True changes nothing"):
+                kind(metric, cut_lambdas=True).fit(data)
+    with pytest.raises(InputError, match="min_hessian is not used"):
+        LambdaMART(split_by="squared_error", min_hessian=0.1).fit(data)
+    with pytest.raises(InputError, match="monotone needs split_by='newton'"):
+        LambdaMART(split_by="squared_error", monotone={0: 1}).fit(data)
+
+
+@pytest.mark.parametrize("option", [{"normalise": False}, {"cut_lambdas": True}])
+def test_a_network_learns_on_the_lambdas_of_the_paper(option):
+    data = judged(6, n_queries=30)
+    plain, changed = (LambdaRank(NDCG(k=3), rounds=3, n_jobs=1, **more).fit(data) for more in ({}, option))
+    assert not np.allclose(plain.predict(data), changed.predict(data))
+    metric = NDCG(k=3) if "cut_lambdas" in option else NDCG()
+    lambdas = LambdaGradients(metric, data.y, data.groups, normalise=option.get("normalise", True))
+    scores = np.random.default_rng(1).normal(size=len(data))
+    pull = changed._pull(QueryLabels(data.y, data.groups))
+    found = np.concatenate([pull(query, scores[rows]) for query, rows in enumerate(data.groups)])
+    np.testing.assert_allclose(found, lambdas(scores)[0], rtol=1e-6, atol=1e-9)
+
+
+# The optimal combiner of section 5.6
+
+
+def test_the_combiner_weights_trees_of_mean_lambdas():
+    data, metric = judged(7), NDCG(k=5)
+    start = np.random.default_rng(7).permutation(len(data)) / 50
+    step = ExactStep(low=0.1, high=100.0)
+    ranker = LambdaMART(
+        metric, rounds=4, max_leaves=4, step=step, leaf_values="mean", n_jobs=1, **PRINTED
+    ).fit(data, start=start)  # fmt: skip
+    X, trees = data.X.astype(float), ranker.model_.inner
+    for number, one in enumerate(ranker.history_):
+        scores = start + trees.first(number).predict(data)
+        lambdas = np.concatenate(
+            [np.array(lambdas_of_query(data.y[rows], scores[rows], 5))[:, 0] for rows in data.groups]
+        )
+        mean = np.zeros(len(data))
+        for rows in tree_leaves(X, lambdas, 4):
+            mean[rows] = lambdas[rows].mean()
+        added = trees.first(number + 1).predict(data) - trees.first(number).predict(data)
+        np.testing.assert_allclose(added / one.weight, mean, rtol=1e-3, atol=1e-5)
+        best = max(value for _, value in slow_sweep(metric, data.y, data.groups, scores, mean, 0.1, 100.0))
+        assert one.train == pytest.approx(best, abs=1e-9)
+
+
+def test_means_are_shrunk_by_l2_and_need_squared_errors():
+    data = judged(8)
+    options = {"rounds": 1, "max_leaves": 2, "learning_rate": 1.0, "leaf_values": "mean", "n_jobs": 1}
+    plain, shrunk = (LambdaMART(NDCG(k=3), **PRINTED | {"l2": l2} | options).fit(data).model_ for l2 in (0, 5))
+    np.testing.assert_allclose(plain.leaf_value * plain.cover / (plain.cover + 5), shrunk.leaf_value, rtol=1e-9)
+    with pytest.raises(InputError, match="needs split_by='squared_error'"):
+        LambdaMART(leaf_values="mean").fit(data)
