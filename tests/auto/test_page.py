@@ -50,6 +50,15 @@ def test_says_what_the_ranker_says(ranker, page):
     assert "The budget" not in page.text
 
 
+def test_queries_can_be_browsed(ranker, page):
+    browser = page.data["browser"]
+    members = [row.name for row in ranker.standings_ if row.weight > 0]
+    assert browser["systems"][0] == "the mixture"
+    assert sorted(browser["systems"][1:]) == sorted(members)
+    assert len(browser["queries"]) == len(ranker.run_.plan.whole.data.groups)
+    assert "ranked by fits that have not seen it" in page.text
+
+
 def test_draws_curves_and_mixtures(ranker, page):
     frontier = next(one for one in page.charts if "microseconds per document" in one)
     assert f"{len(ranker.run_.frontier)} mixtures" in frontier
