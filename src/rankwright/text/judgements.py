@@ -80,7 +80,7 @@ def _require_grades(path: str | PathLike[str], grades: Mapping[float, float] | N
     if grades is None and _width(path) == WITH_GRADES:
         raise InputError(
             f"{path} has a grade per line, and in some such files 1 is the best: pass the label of each, as in "
-            "grades={1: 4, 2: 3, 3: 2, 4: 1, 5: 0, -1: 0}, which is CRANFIELD_GRADES."
+            "grades={1: 4, 2: 3, 3: 2, 4: 1, 5: 0, -1: 0}, which is CRANFIELD_GRADES (--grades cranfield)."
         )
 
 
