@@ -328,12 +328,12 @@ def test_generate_refuses_what_it_cannot_do(refuse, tmp_path):
 
 
 def test_a_model_named_twice(refuse, fold, model):
-    assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"The model {model} is given twice."
+    assert refuse("evaluate", model, model, "--data", fold / "test.txt") == f"{model} is given twice."
 
 
 def test_a_model_combined_with_itself(refuse, fold, model):
     words = ("combine", model, model, "--data", fold / "test.txt", "--model", "mix.rw")
-    assert refuse(*words) == f"The model {model} is given twice."
+    assert refuse(*words) == f"{model} is given twice."
 
 
 def test_options_that_would_have_no_effect(refuse, fold, model, tmp_path):
