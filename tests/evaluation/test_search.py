@@ -86,11 +86,11 @@ def test_another_seed_tries_other_settings(found, data):
 @pytest.mark.slow
 def test_a_journal_cut_anywhere_goes_on_as_if_nothing_had_happened(data, tmp_path):
     file = tmp_path / "trials.log"
-    whole = tune(RANKER, data, trials=12, space=SPACE, storage=file)
+    whole = tune(RANKER, data, trials=9, space=SPACE, storage=file)
     lines = file.read_bytes().splitlines(keepends=True)
-    for cut in range(1, len(lines), len(lines) // 5):
+    for cut in range(1, len(lines), len(lines) // 3):
         file.write_bytes(b"".join(lines[:cut]) + lines[cut][: cut % 3 * 9])
-        assert results(tune(RANKER, data, trials=12, space=SPACE, storage=file)) == results(whole), cut
+        assert results(tune(RANKER, data, trials=9, space=SPACE, storage=file)) == results(whole), cut
 
 
 def test_more_trials_go_on_with_those_there_are(data, tmp_path):
