@@ -48,6 +48,9 @@ def test_slices_by_a_column_of_a_table(run, refuse, fold, systems, tmp_path):
     assert by_difficulty["by"] == "difficulty"
     assert "--slice-file needs --slices" in refuse(*words[:-1], "--slice-file", kinds)
     assert "no column 'color'" in refuse(*words, "color", "--slice-file", kinds)
+    assert "--slice-file needs --slices" in refuse(*words, "documents", "--slice-file", kinds)
+    kinds.write_text("qid,kind\nnobody,long\n")
+    assert "has none of the judged queries in its column 'qid'" in refuse(*words, "kind", "--slice-file", kinds)
     kinds.write_text("qid,kind\n1,long\n1,short\n")
     assert "more than one value in query 1" in refuse(*words, "kind", "--slice-file", kinds)
 

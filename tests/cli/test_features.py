@@ -100,6 +100,12 @@ def test_without_judgements_there_are_no_labels(run, options, tmp_path):
     assert (tmp_path / "f.txt").read_text().startswith("qid:q1 1:")
 
 
+def test_options_for_labels_need_judgements(refuse, options, tmp_path):
+    words = ("features", *options[:4], "--out", tmp_path / "f.txt")
+    assert refuse(*words, "--judged-too") == "--judged-too and --unjudged need --qrels."
+    assert refuse(*words, "--unjudged", "drop") == "--judged-too and --unjudged need --qrels."
+
+
 def test_candidates_of_a_run(run, options, tmp_path):
     (tmp_path / "run.txt").write_text(format_run(Run.of(["q1", "q1"], ["d5", "d3"], [2.0, 1.0])))
     found = run("features", *options, "--run", tmp_path / "run.txt", "--out", tmp_path / "f.csv", "--json").json
@@ -109,6 +115,7 @@ def test_candidates_of_a_run(run, options, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (["--run", "run.txt", "--candidates", "7"], "--run gives the documents"),
         (["--features", "BM52"], "There is no feature 'BM52'"),
         (["--unjudged", "maybe"], "unjudged must be 'irrelevant' or 'drop'"),
         (["--columns", "missing.csv"], "There is no file missing.csv."),

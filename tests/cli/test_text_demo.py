@@ -8,7 +8,7 @@ import pytest
 
 import rankwright as rw
 from rankwright.cli import text_demo
-from rankwright.text import Searcher, generated_collection
+from rankwright.text import Dirichlet, Searcher, generated_collection
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def few(monkeypatch):
 def test_generated_text(run, few, tmp_path):
     report, model = tmp_path / "r.html", tmp_path / "m.rw"
     options = ("--report", report, "--index", tmp_path / "i", "--model", model, "--candidates", "30")
+    options += ("--retrieval", "dirichlet:mu=500")
     code, out, err = run("text-demo", *options)
     assert code == 0, err
     assert "Indexed 100 documents with the fields title, body." in err
@@ -32,6 +33,7 @@ def test_generated_text(run, few, tmp_path):
     best = out.splitlines()[1].split()[0]
     searcher = Searcher.load(tmp_path / "i")
     assert searcher.candidates == 30
+    assert searcher.retrieval == Dirichlet(500.0)
     assert searcher.model.about["ranker"] == {"BM25": "BM25Ranker"}.get(best, best)
     assert rw.load(model).kind == searcher.model.kind
     assert len(searcher.search("old bridge repair")) == 10

@@ -227,3 +227,8 @@ def test_the_search_halves_its_steps_and_tries_nothing_twice():
     assert best == (pytest.approx(3.1, rel=0.1), pytest.approx(0.52, abs=0.07))
     assert tried[:2] == [(1.0, 0.0), (1.0, 0.5)]
     assert Axis.fixed(3.0).neighbours(3.0, 1) == []
+
+
+def test_parameters_of_other_smoothings_are_refused():
+    with pytest.raises(rw.InputError, match="delta is not used by smoothing='dirichlet', which has mu"):
+        rw.LanguageModelRanker(smoothing="dirichlet", delta=0.5).fit(None)

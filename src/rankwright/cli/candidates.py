@@ -11,10 +11,11 @@ import typer
 import rankwright as rw
 from rankwright.cli.option_groups import takes_options
 from rankwright.cli.text_options import RetrievalOption, read_retrieval
+from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from rankwright.data import Judgements
-    from rankwright.text import FeatureSet, Index, JudgedFeatures, Queries, TextDocuments
+    from rankwright.text import FeatureSet, Index, JudgedFeatures, Queries, Searcher, TextDocuments
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,22 @@ class CandidateOptions:
             n_jobs=n_jobs,
         )
 
+    def searcher(self, index: Index, features: FeatureSet, model: Any) -> Searcher:
+        """Return a searcher that finds its candidates in the same way."""
+        retrieval = read_retrieval(self.retrieval)
+        return rw.text.Searcher(index, features, model, candidates=self.candidates, retrieval=retrieval)
+
+    def check_labels(self, *, judged: bool) -> None:
+        """Refuse options for labels where there are no judgements."""
+        if not judged and (self.judged_too or self.unjudged != CandidateOptions.unjudged):
+            raise InputError("--judged-too and --unjudged need --qrels.")
+
     def _run(self) -> Any:
-        return None if self.run is None else rw.read_run(self.run)
+        if self.run is None:
+            return None
+        if (self.candidates, self.retrieval) != (CandidateOptions.candidates, CandidateOptions.retrieval):
+            raise InputError("--run gives the documents: --candidates and --retrieval cannot be used with it.")
+        return rw.read_run(self.run)
 
 
 finds_candidates = takes_options(CandidateOptions, "finding")

@@ -83,8 +83,6 @@ def compare(
 
     if len(files) < 2:
         raise InputError("compare needs at least two systems; `evaluate` measures a single one.")
-    if slice_file is not None and slices is None:
-        raise InputError("--slice-file needs --slices with the names of its columns.")
     check_report(report, inputs=(data, slice_file, *files))
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
     with opened(files, data, reading, jobs) as (systems, judged):
@@ -92,7 +90,7 @@ def compare(
             systems,
             judged,
             baseline=None if baseline is None else str(baseline),
-            slices=_slices(slices, slice_file or data, reading, judged),
+            slices=_slices(slices, slice_file, data, reading, judged),
             queries=queries,
             level=level,
             random_state=random_state,
@@ -118,18 +116,27 @@ def _write_page(
     note(f"wrote {path}")
 
 
-def _slices(slices: str | None, table: Path, reading: ReadOptions, judged: Any) -> dict[str, Any]:
+def _slices(
+    slices: str | None, slice_file: Path | None, data: Path, reading: ReadOptions, judged: Any
+) -> dict[str, Any]:
     """Return the properties by which queries are divided: those with a name, and columns of a table."""
+    from rankwright.data.columns import QUERY
     from rankwright.data.query_values import read_query_values
     from rankwright.evaluation.slices import BUILT_IN
 
     names = [name.strip() for name in (slices or "").split(",") if name.strip()]
     features = getattr(judged, "feature_names", None) or ()
     columns = [name for name in names if name not in BUILT_IN and name not in features]
+    if slice_file is not None and not columns:
+        raise InputError("--slice-file needs --slices with the names of its columns.")
+    table = slice_file or data
     kind = reading.format_of(table)
     if not columns or kind not in TABLES:
         return {name: name for name in names}
     values = read_query_values(table, columns, qid=reading.qid, delimiter=TABLES[kind])
+    known = set(map(str, judged.groups.ids))
+    if not any(query in known for query in values[columns[0]]):
+        raise InputError(f"{table} has none of the judged queries in its column {reading.qid or QUERY!r}.")
     return {name: values.get(name, name) for name in names}
 
 

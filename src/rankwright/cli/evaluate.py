@@ -69,8 +69,9 @@ def evaluate(
     from rankwright.cli.systems import opened
 
     _check(rounds, plot, per_query, json)
-    if rounds is not None and drop_one_label:
-        raise InputError("--drop-one-label cannot be used with --rounds.")
+    for option, given in (("--drop-one-label", drop_one_label), ("--queries", queries is not None)):
+        if rounds is not None and given:
+            raise InputError(f"{option} cannot be used with --rounds.")
     if plot is not None:
         checked_picture(plot, inputs=(data, *files))
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}

@@ -54,6 +54,7 @@ def features(
     from rankwright.data.writing import write_documents
 
     checked_output(out, inputs=(finding.columns, finding.run))
+    finding.check_labels(judged=qrels is not None)
     found, asked = rw.text.Index.open(index), asking.read_queries(queries)
     chosen = rw.text.FeatureSet(_names(names), columns=finding.columns)
     chosen.names(found)  # refuses unknown features before anything is read

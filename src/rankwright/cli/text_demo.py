@@ -26,6 +26,7 @@ from rankwright.cli.text_options import (
 )
 from rankwright.cli.train import fit_with_progress
 from rankwright.cli.tuning import several_fits
+from rankwright.data.counted import said_p_value
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
@@ -88,11 +89,11 @@ def text_demo(
         scores = _scores(judged.data, seed)
         comparison = rw.compare(scores, judged.data, metrics=METRICS, baseline=BASELINE)
         best = comparison.by(METRICS[0]).ranked()[0]
-        written: dict[str, Any] = {"report": _write_page(scores, best, judged.data, report)}
+        written: dict[str, Any] = {"report": _write_page(comparison, scores, judged.data, report)}
         if index is not None or model is not None:
             ranker = _rankers()[best]
             fit_with_progress(ranker, judged.data, None)
-            searcher = rw.text.Searcher(found, chosen, ranker, candidates=finding.candidates)
+            searcher = finding.searcher(found, chosen, ranker)
             written |= _save(ranker, searcher, index, model)
     _show(comparison, judged, written, best, as_json=json)
 
@@ -170,15 +171,15 @@ def _scores(data: RankingData, seed: int) -> dict[str, Any]:
         return out_of_fold_scores(rankers, data, folds=folds, random_state=seed, on_fit=on_fit)
 
 
-def _write_page(scores: dict[str, Any], best: str, data: RankingData, report: Path) -> str | None:
+def _write_page(
+    comparison: SystemComparison, scores: dict[str, Any], data: RankingData, report: Path
+) -> str | None:
     """Write the page and return its path; without the packages for it, say how to get them and return None."""
     from rankwright.evaluation.page import write_page
 
-    systems = {best: scores[best]} | scores
-    measured = rw.evaluate(systems, data, metrics=METRICS)
     title = "rankwright text demo"
     try:
-        write_page(measured, report, systems=systems, data=data, title=title, reproduce=this_command())
+        write_page(comparison, report, systems=scores, data=data, title=title, reproduce=this_command())
     except MissingPackageError as error:
         note(str(error))
         return None
@@ -206,7 +207,9 @@ def _show(
         cells = [f"{comparison.mean(system, metric):.4f}" for metric in METRICS]
         if system != BASELINE:
             pairs = [comparison.pair(system, BASELINE, metric) for metric in METRICS]
-            cells += [f"{pair.difference:+.4f} (p = {pair.corrected['randomisation']:.4f})" for pair in pairs]
+            cells += [
+                f"{pair.difference:+.4f} ({said_p_value(pair.corrected['randomisation'])})" for pair in pairs
+            ]
         rows.append((system, *cells, *[""] * (2 * len(METRICS) - len(cells))))
     show_table(("system", *METRICS, *(f"{metric} against {BASELINE}" for metric in METRICS)), rows)
     note(f"p-values are corrected for the number of rankers (Holm); {comparison.report.footnote()}")

@@ -60,12 +60,8 @@ def summary(found: SystemComparison, metric: str) -> str:
 
 def leading_pair(found: SystemComparison, compared: Compared) -> PairComparison:
     """Return the comparison of the best system with the next one or, if there is a baseline, with that."""
-    best, *others = compared.ranked()
-    if found.baseline is None:
-        return compared.pairs.pair(best, others[0])
-    if best == found.baseline:
-        return compared.pairs.pair(best, others[0])
-    return compared.pairs.pair(best, found.baseline)
+    best, second, *_ = compared.ranked()
+    return compared.pairs.pair(best, second if found.baseline in (None, best) else found.baseline)
 
 
 def _of_others(found: SystemComparison, compared: Compared) -> str:

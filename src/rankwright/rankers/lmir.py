@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rankwright.errors import InputError
 from rankwright.rankers.checks import OneOf, Real
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.retrieval import RetrievalRanker
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from rankwright.rankers.settings_search import Setting
     from rankwright.text.retrieval import RetrievalModel
 
-SMOOTHINGS = ("dirichlet", "jelinek-mercer", "absolute-discounting")
+OWN_PARAMETER = {"dirichlet": "mu", "jelinek-mercer": "mixture", "absolute-discounting": "delta"}
+SMOOTHINGS = tuple(OWN_PARAMETER)
 # The usual values come first: of settings with equal values the first is kept.
 MU = Axis((1000.0, 2000.0, 500.0, 250.0, 4000.0, 125.0, 62.5, 8000.0), 1.0, 1e6, step=2.0, log=True)
 MIXTURE = Axis((0.5, 0.3, 0.7, 0.1, 0.9), 0.001, 0.999, step=0.2)
@@ -52,6 +54,13 @@ class LanguageModelRanker(RetrievalRanker):
         "Absolute discounting: what is subtracted from each frequency. None: tuned.",
         default=None,
     )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        used = OWN_PARAMETER.get(self.smoothing or "")
+        for name in OWN_PARAMETER.values():
+            if used is not None and name != used and getattr(self, name) is not None:
+                raise InputError(f"{name} is not used by smoothing={self.smoothing!r}, which has {used}.")
 
     def _searches(self, fields: Mapping[str, float]) -> Iterator[Mapping[str, Axis]]:  # noqa: ARG002
         spaces = {
