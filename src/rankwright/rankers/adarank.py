@@ -159,6 +159,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         return self._fit_features(task, judged) if self.weak == "feature" else self._fit_drawn(task, judged)
 
     def _check_together(self) -> None:
+        super()._check_together()
         if self.all_queries and self.weak != "feature":
             raise InputError(
                 f"all_queries=True needs weak='feature': a {self.weak} learns nothing from queries of one label."
