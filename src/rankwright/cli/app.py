@@ -30,6 +30,7 @@ from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
 from rankwright.cli.search import search
+from rankwright.cli.serve import serve
 from rankwright.cli.text_demo import text_demo
 from rankwright.cli.train import train
 from rankwright.cli.tune import tune
@@ -44,6 +45,7 @@ EPILOG = """\
     rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
     rankwright evaluate model.rw --data test.txt
     rankwright rank model.rw --data new.txt --out run.txt
+    rankwright serve model.rw
     rankwright index docs.jsonl --out index
     rankwright search --index index "words to find"
 
@@ -90,7 +92,7 @@ app = typer.Typer(
 PANELS = {
     "Get started": (demo, text_demo, rankers, generate),
     "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
-    "Apply a model": (predict, rank, info, import_model, export),
+    "Apply a model": (predict, rank, serve, info, import_model, export),
     "Search text": (index, search, features),
 }
 NAMES: dict[Any, str] = {import_model: "import"}  # where Python does not allow the verb as a name

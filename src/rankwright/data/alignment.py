@@ -60,13 +60,19 @@ def frame_by_name(frame: Any, model: HasFeatures) -> Floats:
     return _by_name(model, model.feature_names, _RawTable(frame))
 
 
+def columns_by_name(columns: NamedColumns, model: HasFeatures) -> Floats:
+    """Return the features of a model that has names from columns of any other kind."""
+    assert model.feature_names is not None
+    return _by_name(model, model.feature_names, columns)
+
+
 def require_same_number(expected: int, given: int) -> None:
     """Refuse another number of features than the model's."""
     if given != expected:
         raise InputError(f"The model has {expected} features, the data {given}.")
 
 
-class _Table(Protocol):
+class NamedColumns(Protocol):
     """Where the model's columns come from."""
 
     @property
@@ -122,7 +128,7 @@ class _EncodedTable:
         return own.recoded(codes, category)
 
 
-def _by_name(model: HasFeatures, names: tuple[str, ...], table: _Table) -> Floats:
+def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) -> Floats:
     needed = source_columns(names, model.categories)
     _require_columns(needed, table.columns)
     made: dict[str, Floats] = {}

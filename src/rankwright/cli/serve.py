@@ -1,0 +1,125 @@
+"""`rankwright serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwright.errors import InputError, MissingPackageError
+
+if TYPE_CHECKING:
+    from rankwright.serve.settings import Pair
+
+PACKAGES = ("httptools", "msgspec", "prometheus_client", "uvicorn")
+
+
+def _option(name: str, metavar: str, words: str, **limits: Any) -> Any:
+    return typer.Option(name, metavar=metavar, help=words, **limits)
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="MODEL...",
+            help="Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, "
+            "the last version of a name those without a version.",
+        ),
+    ] = None,
+    host: Annotated[str, _option("--host", "ADDRESS", "Address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
+    port: Annotated[int, _option("--port", "N", "Port; 0 for any that is free.", min=0, max=65535)] = 8000,
+    workers: Annotated[int, _option("--workers", "N", "Number of processes.", min=1, max=256)] = 1,
+    tokens: Annotated[
+        Path | None,
+        _option(
+            "--tokens", "FILE", "File with one bearer token per line; without one of them only health answers."
+        ),
+    ] = None,
+    index: Annotated[
+        Path | None,
+        _option("--index", "DIR", "Index to search at /search, ranked by the models if there are any."),
+    ] = None,
+    searcher: Annotated[
+        Path | None, _option("--searcher", "PATH", "Saved searcher, or the folder of its index, instead.")
+    ] = None,
+    candidates: Annotated[
+        int, _option("--candidates", "N", "With --index: number of documents that a model ranks.", min=1)
+    ] = 100,
+    shadow: Annotated[
+        list[str] | None,
+        _option("--shadow", "[LIVE=]NAME", "Model to score and log beside the one that answers. May be repeated."),
+    ] = None,
+    interleave: Annotated[
+        list[str] | None,
+        _option(
+            "--interleave",
+            "[LIVE=]NAME",
+            "Model whose rankings are interleaved with those of LIVE, by default the first. May be repeated.",
+        ),
+    ] = None,
+    max_body: Annotated[int, _option("--max-body", "MIB", "Longest body of a request.", min=1, max=1024)] = 32,
+    max_documents: Annotated[int, _option("--max-documents", "N", "Most documents of a request.", min=1)] = 10_000,
+    timeout: Annotated[
+        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1)
+    ] = 30.0,
+    reload: Annotated[
+        float,
+        _option("--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0),
+    ] = 1.0,
+    grace: Annotated[
+        float,
+        _option("--grace", "SECONDS", "Time for which new requests are still answered after SIGTERM.", min=0),
+    ] = 1.0,
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests/--log-problems", help="Log all requests, or those that failed.")
+    ] = True,
+) -> None:
+    """Answer requests to rank, score and explain documents, over HTTP.
+
+    Example:
+
+        rankwright serve model.rw --port 8000
+    """
+    _require_packages()
+    from rankwright.serve.settings import MEBIBYTE, ModelSource, Settings
+    from rankwright.serve.workers import serve as run
+
+    sources = tuple(ModelSource.parse(one) for one in models or ())
+    first = sources[0].name if sources else ""
+    settings = Settings(
+        sources,
+        index=index,
+        searcher=searcher,
+        candidates=candidates,
+        host=host,
+        port=port,
+        workers=workers,
+        tokens=tokens,
+        max_body=max_body * MEBIBYTE,
+        max_documents=max_documents,
+        timeout=timeout,
+        reload=reload,
+        grace=grace,
+        shadows=_pairs(shadow, "--shadow", first),
+        interleaved=_pairs(interleave, "--interleave", first),
+        log_requests=log_requests,
+    )
+    run(settings)
+
+
+def _pairs(given: list[str] | None, option: str, first: str) -> tuple[Pair, ...]:
+    from rankwright.serve.settings import Pair
+
+    if given and not first:
+        raise InputError(f"{option} needs models.")
+    return tuple(Pair.parse(one, option, first) for one in given or ())
+
+
+def _require_packages() -> None:
+    from importlib.util import find_spec
+
+    absent = [name for name in PACKAGES if find_spec(name) is None]
+    if absent:
+        raise MissingPackageError(f"rankwright serve needs {', '.join(absent)}: pip install 'rankwright[serve]'.")

@@ -1,0 +1,138 @@
+"""The features of a request as the matrix that a model takes."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import lru_cache
+from struct import Struct
+from struct import error as struct_error
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from rankwright.data.alignment import columns_by_name
+from rankwright.data.columns import listed
+from rankwright.data.features import checked_features
+from rankwright.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Floats
+    from rankwright.data.categories import Category
+    from rankwright.serve.models import ServedModel
+
+Row: TypeAlias = list[float | None]
+Record: TypeAlias = dict[str, float | str | None]
+
+
+def matrix_of(rows: Sequence[Row | Record], names: Sequence[str] | None, model: ServedModel) -> Floats:
+    """Return the features of documents that are given as lists or as objects with names.
+
+    Lists are in the order of `names`, or else in the order of the model. Features that the model does not have are
+    ignored; a document without a feature that others have lacks a value.
+    """
+    if not rows:
+        raise InputError("There are no documents: features must have at least one row.")
+    if isinstance(rows[0], dict):
+        return _of_records(rows, names, model)
+    return in_model_order(lists_as_matrix(rows), names, model)
+
+
+def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -> Floats:
+    """Return the columns of a matrix as the model has them: by name if both have names, otherwise by position."""
+    if names is None or model.scorer.feature_names is None:
+        if X.shape[1] != model.scorer.n_features:
+            raise InputError(
+                f"The model {model.source.reference} has {model.scorer.n_features} features, "
+                f"the documents of the request have {X.shape[1]}."
+            )
+        return X
+    if len(names) != X.shape[1]:
+        raise InputError(f"There are {len(names)} feature_names, but documents have {X.shape[1]} features.")
+    place = {name: number for number, name in enumerate(names)}
+    if len(place) < len(names):
+        raise InputError("A name occurs twice in feature_names.")
+    if tuple(names) == model.scorer.feature_names:
+        return X
+    _require_names(place.keys(), model.scorer.feature_names, model)
+    return np.ascontiguousarray(X[:, [place[name] for name in model.scorer.feature_names]])
+
+
+def lists_as_matrix(rows: Sequence[Any]) -> Floats:
+    """Return lists as a matrix; most of the time of a request in JSON is spent here and in parsing."""
+    width = len(rows[0])
+    try:
+        pack = _packer(width)
+        return np.frombuffer(b"".join([pack(*row) for row in rows]), np.float32).reshape(len(rows), width)
+    except (struct_error, OverflowError):  # a missing value, or a mistake
+        return _of_other_lists(rows, width)
+
+
+@lru_cache(maxsize=64)
+def _packer(width: int) -> Callable[..., bytes]:
+    return Struct(f"{width}f").pack
+
+
+def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
+    for number, row in enumerate(rows):
+        if not isinstance(row, list):
+            raise InputError(f"Row {number} of features is an object, and the first a list; give all in one form.")
+        if len(row) != width:
+            raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
+    with np.errstate(over="ignore"):  # refused as infinite, with its place
+        return checked_features(np.array(rows, np.float64).astype(np.float32))
+
+
+def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:
+    if model.scorer.feature_names is None:
+        raise InputError(
+            f"The model {model.source.reference} has no names of features: give each document as a list of "
+            f"{model.scorer.n_features} numbers."
+        )
+    if names is not None:
+        raise InputError("feature_names are for documents that are lists; these have names of their own.")
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"Row {number} of features is a list, and the first an object; give all in one form.")
+    columns = _Records(rows)
+    _require_names(columns.columns, model.columns, model)
+    return checked_features(columns_by_name(columns, model.scorer), model.scorer.feature_names)
+
+
+class _Records:
+    """Objects with names as columns; what an object does not have is missing."""
+
+    def __init__(self, rows: Sequence[Record]) -> None:
+        self._rows = rows
+        self.columns = list(dict.fromkeys(name for row in rows for name in row))
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        values = [row.get(name) for row in self._rows]
+        for number, value in enumerate(values):
+            if isinstance(value, str):
+                raise InputError(f"{name!r} of document {number} must be a number, not text.")
+        return np.array(values, np.float64)
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        return category.codes([_text(row.get(category.name)) for row in self._rows])
+
+
+def _text(value: float | str | None) -> str | None:
+    """Return a category as text; 3.0 is 3, as where the model was trained."""
+    if value is None or isinstance(value, str):
+        return value
+    return str(int(value)) if value.is_integer() else str(value)
+
+
+def _require_names(given: Any, needed: Sequence[str], model: ServedModel) -> None:
+    absent = [name for name in needed if name not in given]
+    if absent:
+        near = get_close_matches(absent[0], [name for name in given if name not in needed], n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise InputError(
+            f"The model {model.source.reference} needs {listed(map(repr, absent))}, "
+            f"which the request does not have{hint}"
+        )

@@ -1,0 +1,60 @@
+"""What Prometheus reads at `/metrics`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PROCESSES = "PROMETHEUS_MULTIPROC_DIR"  # a folder, if several processes are counted together
+SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+requests = Counter("rankwright_requests", "Answered requests", ["route", "status"])
+seconds = Histogram("rankwright_request_seconds", "Time to answer a request", ["route"], buckets=SECONDS)
+in_flight = Gauge("rankwright_requests_in_flight", "Requests being answered", multiprocess_mode="livesum")
+documents = Counter("rankwright_documents", "Documents scored for an answer", ["model", "version"])
+reloads = Counter("rankwright_reloads", "Changed files that were loaded or refused", ["file", "outcome"])
+shadow_requests = Counter(
+    "rankwright_shadow_requests", "Requests scored by a shadow model too", ["live", "shadow", "outcome"]
+)
+shadow_overlap = Counter(
+    "rankwright_shadow_overlap",
+    "Sum over requests of the fraction of the first 10 that is shared",
+    ["live", "shadow"],
+)
+shadow_seconds = Histogram(
+    "rankwright_shadow_seconds", "Time of a shadow model", ["live", "shadow"], buckets=SECONDS
+)
+impressions = Counter("rankwright_interleaved_impressions", "Interleaved lists returned", ["first", "second"])
+reports = Counter(
+    "rankwright_interleaved_reports",
+    "Impressions reported, by the model with more clicks",
+    ["first", "second", "winner"],
+)
+clicks = Counter("rankwright_interleaved_clicks", "Clicks on documents of a model", ["first", "second", "model"])
+
+
+def exposition() -> bytes:
+    """Return all values in Prometheus' text format."""
+    return generate_latest(_registry())
+
+
+def values_of(counter: Counter) -> Iterator[tuple[dict[str, str], int]]:
+    """Yield labels and value of each child of a counter, over all processes."""
+    name = f"{counter._name}_total"
+    for metric in _registry().collect():
+        for sample in metric.samples:
+            if sample.name == name:
+                yield sample.labels, int(sample.value)
+
+
+def _registry() -> CollectorRegistry:
+    if PROCESSES not in os.environ:
+        return REGISTRY
+    together = CollectorRegistry()
+    multiprocess.MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+    return together

@@ -1,0 +1,221 @@
+"""The requests and responses of our own routes; the OpenAPI document is made from these declarations."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+LARGEST = 3.4028234663852886e38  # of a 32-bit float
+Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
+
+Documents: TypeAlias = Annotated[
+    list[list[float | None] | dict[str, float | str | None]],
+    Meta(
+        description="One list of numbers per document, in the order of the model's features or of feature_names; "
+        "or one object per document with the features by name. null is a missing value.",
+    ),
+]
+FeatureNames: TypeAlias = Annotated[
+    list[Name] | None,
+    Meta(description="Names of the numbers in the lists, if these are not in the order of the model."),
+]
+Ids: TypeAlias = Annotated[
+    list[str] | None, Meta(description="Ids of the documents, one each, which the answer then has too.")
+]
+ModelName: TypeAlias = Annotated[Name | None, Meta(description="Name of a model; by default the first one.")]
+Version: TypeAlias = Annotated[Name | None, Meta(description="Its version; by default the last one.")]
+
+
+class ScoreRequest(Struct, forbid_unknown_fields=True):
+    """Documents of one query to score."""
+
+    features: Documents
+    feature_names: FeatureNames = None
+    model: ModelName = None
+    version: Version = None
+
+
+class RankRequest(Struct, forbid_unknown_fields=True):
+    """Documents of one query to rank."""
+
+    features: Documents
+    ids: Ids = None
+    feature_names: FeatureNames = None
+    model: ModelName = None
+    version: Version = None
+    top: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="Return only so many documents, the best ones.")
+    ] = None
+
+
+class ExplainRequest(Struct, forbid_unknown_fields=True):
+    """Documents of one query whose scores are to be explained."""
+
+    features: Documents
+    ids: Ids = None
+    feature_names: FeatureNames = None
+    model: ModelName = None
+    version: Version = None
+    top: Annotated[
+        int, Meta(ge=1, description="Number of features per document, those that matter most to its score.")
+    ] = 10
+
+
+class ScoreResponse(Struct):
+    """One score per document, in the order of the request."""
+
+    model: str
+    version: str
+    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
+    scores: list[float]
+
+
+class Ranked(Struct, omit_defaults=True):
+    """A document at its rank."""
+
+    rank: int
+    row: Annotated[int, Meta(description="Position of the document in the request, from 0.")]
+    id: str | UnsetType = UNSET
+    score: Annotated[
+        float | UnsetType, Meta(description="Absent if two models are interleaved: their scores do not compare.")
+    ] = UNSET
+
+
+class RankResponse(Struct, omit_defaults=True):
+    """The documents, best first; equal scores in the order of the request."""
+
+    model: str
+    version: str
+    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
+    ranking: list[Ranked]
+    impression: Annotated[
+        str | UnsetType, Meta(description="Present if two models are interleaved: send it to /clicks.")
+    ] = UNSET
+
+
+class Contribution(Struct):
+    """What a feature adds to a score."""
+
+    feature: str
+    value: float | None
+    contribution: float
+
+
+class Explanation(Struct, omit_defaults=True):
+    """A score as the sum of a base score and the contributions of all features."""
+
+    row: int
+    score: float
+    base: float
+    contributions: Annotated[list[Contribution], Meta(description="The largest ones, by absolute value.")]
+    rest: Annotated[float, Meta(description="Sum of the contributions of all other features.")]
+    id: str | UnsetType = UNSET
+
+
+class ExplainResponse(Struct):
+    """One explanation per document, in the order of the request."""
+
+    model: str
+    version: str
+    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
+    explanations: list[Explanation]
+
+
+class ClickRequest(Struct, forbid_unknown_fields=True):
+    """Clicks on an interleaved list. Report each impression once, with all clicks."""
+
+    impression: Annotated[str, Meta(min_length=1, max_length=1_000_000, description="As /rank returned it.")]
+    ranks: Annotated[list[int], Meta(description="Ranks of the clicked documents, from 1; empty if none was.")]
+
+
+class ClickResponse(Struct):
+    """The clicks that each model got."""
+
+    clicks: dict[str, int]
+    winner: Annotated[str | None, Meta(description="The model with more clicks; null if both got as many.")]
+
+
+class Credits(Struct):
+    """Two models that are interleaved, and what the clicks say."""
+
+    first: str
+    second: str
+    impressions: int
+    reported: int
+    wins_first: Annotated[int, Meta(description="Impressions in which the first model got more clicks.")]
+    wins_second: int
+    ties: Annotated[int, Meta(description="Impressions with as many clicks for both, or without any.")]
+    clicks_first: int
+    clicks_second: int
+    p_value: Annotated[float, Meta(description="Two-sided sign test of the wins; ties are left out.")]
+
+
+class CreditsResponse(Struct):
+    """All pairs of models that are interleaved."""
+
+    pairs: list[Credits]
+
+
+class SearchRequest(Struct, forbid_unknown_fields=True):
+    """A query in words."""
+
+    query: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    n: Annotated[int, Meta(ge=1, le=1000, description="Number of results.")] = 10
+    snippets: Annotated[bool, Meta(description="Whether to return the part of each text that fits best.")] = False
+    model: ModelName = None
+    version: Version = None
+
+
+class Found(Struct, omit_defaults=True):
+    """A document that was found; `marks` are the places of the query's words in the snippet."""
+
+    rank: int
+    id: str
+    score: float
+    field: str | UnsetType = UNSET
+    snippet: str | UnsetType = UNSET
+    marks: list[tuple[int, int]] | UnsetType = UNSET
+
+
+class SearchResponse(Struct):
+    """The documents found, best first."""
+
+    results: list[Found]
+
+
+class ModelFacts(Struct):
+    """A model in service."""
+
+    name: str
+    version: str
+    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
+    kind: str
+    n_features: int
+    feature_names: list[str] | None
+    n_trees: int
+    loaded: Annotated[str, Meta(description="When it was loaded.")]
+    needs_queries: Annotated[
+        bool, Meta(description="Whether a score depends on the other documents of the request.")
+    ]
+    problem: Annotated[str | None, Meta(description="Why the newest file of this model is not in service.")]
+
+
+class ModelsResponse(Struct):
+    """All models; the first answers requests that name none."""
+
+    models: list[ModelFacts]
+
+
+class Health(Struct):
+    """Whether the service is alive, or ready for requests."""
+
+    status: str
+
+
+class Error(Struct):
+    """Why a request was refused, in one sentence."""
+
+    error: str
+    request_id: str

@@ -1,0 +1,153 @@
+"""Listens: uvicorn with our application, limits on slow clients, and an end that loses no request."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import signal
+import socket
+import warnings
+from typing import TYPE_CHECKING, ClassVar
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from rankwright.errors import InputError
+from rankwright.serve.application import Application
+from rankwright.serve.logs import ServerLog, log
+from rankwright.serve.watching import Watcher
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from rankwright.serve.service import Service
+    from rankwright.serve.settings import Settings
+
+KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
+BACKLOG = 1024
+MAX_HEADER = 1 << 16  # bytes
+SETTLE = 0.2  # seconds in which a request on a new connection arrives
+
+
+class Connection(HttpToolsProtocol):
+    """A connection whose headers must arrive in time and be of a reasonable size."""
+
+    header_timeout: ClassVar[float]
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._header_bytes = 0
+        self._header_timer: asyncio.TimerHandle | None = None
+        self._await_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._header_timer is not None:
+            self._header_bytes += len(data)
+            if self._header_bytes > MAX_HEADER:
+                self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_header()
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def _await_header(self) -> None:
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(self.header_timeout, self.transport.close)
+
+    def _stop_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+            self._header_bytes = 0
+
+
+class Server(uvicorn.Server):
+    """A server that answers what it has accepted before it ends, and loads files again at SIGHUP."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        super().__init__(
+            uvicorn.Config(
+                Application(service),
+                http=type("Connection", (Connection,), {"header_timeout": service.settings.timeout}),
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE,
+                timeout_graceful_shutdown=max(1, round(service.settings.timeout)),
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections and to look at files."""
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        watcher = Watcher(self._service)
+        self._watching = loop.create_task(watcher.run())
+        loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
+        log("ready", models=[one.source.reference for one in self._service.models])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say that the service is stopping, then close the port, then idle connections; answer all requests.
+
+        In the time of grace new requests are still answered, and with each answer its connection is closed: a
+        balancer sees that the service is not ready, and clients come back elsewhere.
+        """
+        self._service.is_draining = True
+        log("stopping", connections=len(self.server_state.connections))
+        self._watching.cancel()
+        await asyncio.sleep(self._service.settings.grace)
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(SETTLE)  # whoever was let in last may not have asked yet
+        await super().shutdown(sockets)
+        self._service.close()
+        log("stopped", requests=self.server_state.total_requests)
+
+    def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
+        """Note that the service is to end; the second Ctrl-C ends it at once."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def bound(settings: Settings) -> socket.socket:
+    """Return a socket that listens at the address of the settings."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        where = f"port {settings.port} of {settings.host}"
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"Another program listens at {where}; choose another --port.") from None
+        raise InputError(f"The service cannot listen at {where}: {error.strerror or error}.") from None
+    except OverflowError:
+        listening.close()
+        raise InputError(f"--port must be from 0 to 65535, not {settings.port}.") from None
+    return listening
+
+
+def run(service: Service, listening: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    warnings.simplefilter("ignore")  # of values that a model does not know: they would stand in the log
+    server_log = logging.getLogger("uvicorn")
+    server_log.handlers = [ServerLog(logging.WARNING)]
+    server_log.propagate = False
+    Server(service).run(sockets=[listening])

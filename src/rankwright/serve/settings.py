@@ -1,0 +1,125 @@
+"""What a service is started with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rankwright.errors import InputError
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
+REFERENCE = re.compile(rf"({NAME})(?:@({NAME}))?")
+FIRST_VERSION = "1"
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model file, and the name and version under which it is served."""
+
+    name: str
+    version: str
+    path: Path
+
+    @classmethod
+    def parse(cls, text: str) -> ModelSource:
+        """Return what `FILE`, `NAME=FILE` or `NAME@VERSION=FILE` means; a file alone is named after itself."""
+        before, equals, after = text.partition("=")
+        found = REFERENCE.fullmatch(before) if equals else None
+        if found:
+            return cls(found[1], found[2] or FIRST_VERSION, Path(after))
+        path = Path(text)
+        name = path.name.split(".")[0]
+        if not re.fullmatch(NAME, name):
+            raise InputError(f"{text} gives no name that an address can have; give NAME={text}.")
+        return cls(name, FIRST_VERSION, path)
+
+    @property
+    def reference(self) -> str:
+        """Name and version, as in `ranker@2`."""
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A model that answers, and another beside it."""
+
+    live: str
+    other: str
+
+    @classmethod
+    def parse(cls, text: str, option: str, first: str) -> Pair:
+        """Return what `LIVE=OTHER` means, or `OTHER` beside the first model."""
+        before, equals, after = text.rpartition("=")
+        live, other = (before if equals else first), after
+        if not REFERENCE.fullmatch(live) or not REFERENCE.fullmatch(other):
+            raise InputError(f"{option} must be NAME or LIVE=NAME, with @VERSION if need be, not {text!r}.")
+        return cls(live, other)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a service is started with.
+
+    Parameters
+    ----------
+    models
+        The models; the first answers requests that name none, the last version of a name those without a version.
+    index, searcher
+        Folder of an index that the models search, or a saved searcher; at most one of them.
+    candidates
+        Number of documents of the index that a model ranks.
+    host, port
+        The address; port 0 takes any that is free.
+    workers
+        Number of processes.
+    tokens
+        A file of bearer tokens; without it everybody may ask.
+    max_body
+        Bytes of a request.
+    max_documents
+        Documents of a request.
+    timeout
+        Seconds for reading a request, and for answering it.
+    reload
+        Seconds between looks at the files; 0 to look only at SIGHUP.
+    grace
+        Seconds for which new requests are still answered after SIGTERM.
+    shadows
+        Models that are scored and logged beside the one that answers.
+    interleaved
+        Pairs of models whose rankings are interleaved.
+    log_requests
+        Whether every request gets a line in the log, or only those that failed.
+    """
+
+    models: tuple[ModelSource, ...] = ()
+    index: Path | None = None
+    searcher: Path | None = None
+    candidates: int = 100
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    tokens: Path | None = None
+    max_body: int = 32 * MEBIBYTE
+    max_documents: int = 10_000
+    timeout: float = 30.0
+    reload: float = 1.0
+    grace: float = 1.0
+    shadows: tuple[Pair, ...] = ()
+    interleaved: tuple[Pair, ...] = ()
+    log_requests: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.models and self.index is None and self.searcher is None:
+            raise InputError("Give at least one model, --index or --searcher.")
+        if self.index is not None and self.searcher is not None:
+            raise InputError("Give --index or --searcher, not both.")
+        references = [one.reference for one in self.models]
+        for reference in references:
+            if references.count(reference) > 1:
+                raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")
+        live = [pair.live for pair in self.interleaved]
+        if len(set(live)) < len(live):
+            raise InputError("A model can be interleaved with one other only.")

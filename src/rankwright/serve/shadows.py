@@ -1,0 +1,57 @@
+"""A model that is scored and logged beside the one that answers, and never seen by clients."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.errors import InputError
+from rankwright.serve import instruments
+from rankwright.serve.features import in_model_order
+from rankwright.serve.logs import log
+from rankwright.serve.models import order_of
+
+if TYPE_CHECKING:
+    from rankwright.arrays import Doubles, Floats
+    from rankwright.serve.models import ServedModel
+
+DEPTH = 10
+
+
+def compare_with_shadow(
+    request_id: str, live: ServedModel, shadow: ServedModel, X: Floats, scores: Doubles
+) -> None:
+    """Score the documents of an answered request with a shadow model, and log how the two rankings differ."""
+    names = (live.source.reference, shadow.source.reference)
+    start = time.perf_counter()
+    try:
+        other = shadow.scores(in_model_order(X, live.scorer.feature_names, shadow))
+    except InputError as error:
+        instruments.shadow_requests.labels(*names, "failed").inc()
+        log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=str(error))
+        return
+    seconds = time.perf_counter() - start
+    ours, theirs = order_of(scores), order_of(other)
+    overlap = overlap_at(DEPTH, ours, theirs)
+    instruments.shadow_requests.labels(*names, "same best" if ours[0] == theirs[0] else "other best").inc()
+    instruments.shadow_overlap.labels(*names).inc(overlap)
+    instruments.shadow_seconds.labels(*names).observe(seconds)
+    log(
+        "shadow",
+        request=request_id,
+        live=names[0],
+        shadow=names[1],
+        documents=len(scores),
+        same_best=ours[0] == theirs[0],
+        overlap=round(overlap, 4),
+        largest_difference=float(np.abs(scores - other).max()),
+        ms=round(seconds * 1e3, 3),
+    )
+
+
+def overlap_at(depth: int, first: list[int], second: list[int]) -> float:
+    """Return the fraction of the first `depth` documents that two rankings share."""
+    depth = min(depth, len(first))
+    return len(set(first[:depth]) & set(second[:depth])) / depth

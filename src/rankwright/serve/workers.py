@@ -1,0 +1,114 @@
+"""Several processes that accept from one port."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rankwright.serve.logs import log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import FrameType
+
+    from rankwright.serve.settings import Settings
+
+PAUSE = 1.0  # seconds before a process that ended is replaced
+
+
+def serve(settings: Settings) -> None:
+    """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
+    folder = _counting_together() if settings.workers > 1 else None
+    try:
+        _serve(settings)
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _counting_together() -> str:
+    """Let prometheus_client, which reads this when it is imported, count over all processes."""
+    folder = tempfile.mkdtemp(prefix="rankwright-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    return folder
+
+
+def _serve(settings: Settings) -> None:
+    from rankwright.serve.server import bound, run
+    from rankwright.serve.service import Service
+
+    listening = bound(settings)
+    service = Service(settings)
+    host, port = listening.getsockname()[:2]
+    log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
+    if settings.workers == 1:
+        run(service, listening)
+    else:
+        gc.freeze()  # so that what was loaded stays shared memory
+        Workers(settings.workers, lambda: run(service, listening)).run()
+
+
+class Workers:
+    """Processes that each run the service; one that ends before its time is replaced."""
+
+    def __init__(self, count: int, run: Callable[[], None]) -> None:
+        self._count = count
+        self._run = run
+        self._pids: set[int] = set()
+        self._is_stopping = False
+
+    def run(self) -> None:
+        """Start the processes, pass signals on to them, and return when all have ended."""
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, self._stop)
+        signal.signal(signal.SIGHUP, self._reload)
+        for _ in range(self._count):
+            self._start()
+        while self._pids:
+            pid, status = os.wait()
+            self._pids.discard(pid)
+            if not self._is_stopping:
+                self._replace(pid, os.waitstatus_to_exitcode(status))
+
+    def _start(self) -> None:
+        pid = os.fork()
+        if pid:
+            self._pids.add(pid)
+            return
+        for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(one, signal.SIG_DFL)
+        code = 1
+        try:
+            self._run()
+            code = 0
+        except Exception as error:
+            log("failure", level="error", error=type(error).__name__)
+        finally:
+            os._exit(code)  # what the parent has still to do is not for its children
+
+    def _replace(self, pid: int, code: int) -> None:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(pid)  # type: ignore[no-untyped-call]
+        log("worker ended", level="error", pid=pid, code=code)
+        time.sleep(PAUSE)
+        if not self._is_stopping:
+            self._start()
+
+    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        self._is_stopping = True
+        self._send(signal.SIGTERM)  # not SIGINT: a terminal has sent that to them already
+
+    def _reload(self, _signal: int, _frame: FrameType | None) -> None:
+        self._send(signal.SIGHUP)
+
+    def _send(self, one: signal.Signals) -> None:
+        for pid in self._pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, one)
