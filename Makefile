@@ -9,9 +9,10 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 # Each process would compile modules and tests anew where the environment forbids writing compiled files.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 FUZZ   ?= --seconds 120
+SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser quick fuzz check format docs bench sanitize clean
+.PHONY: demo test browser quick fuzz soak check format docs bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -33,6 +34,10 @@ browser: $(VENV)/.dev $(VENV)/.built
 fuzz: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m hypothesis --hypothesis-profile=thorough tests
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(FUZZ)
+
+# A service for 20 minutes under load, with changed and broken files, malformed requests and bad clients.
+soak: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python tests/serve/soak.py $(SOAK)
 
 check: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/ruff check

@@ -63,7 +63,7 @@ class Application:
         except RefusalError as refusal:
             return name, _error(exchange, refusal.status, refusal.sentence, refusal.headers)
         except InputError as error:
-            return name, _error(exchange, 400, str(error))
+            return name, _error(exchange, 422, str(error))
         except DisconnectedError:
             return name, None
         except TimeoutError:

@@ -67,7 +67,7 @@ def lists_as_matrix(rows: Sequence[Any]) -> Floats:
     try:
         pack = _packer(width)
         return np.frombuffer(b"".join([pack(*row) for row in rows]), np.float32).reshape(len(rows), width)
-    except (struct_error, OverflowError):  # a missing value, or a mistake
+    except (struct_error, OverflowError, TypeError):  # a missing value, or a mistake
         return _of_other_lists(rows, width)
 
 
@@ -79,9 +79,11 @@ def _packer(width: int) -> Callable[..., bytes]:
 def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
     for number, row in enumerate(rows):
         if not isinstance(row, list):
-            raise InputError(f"Row {number} of features is an object, and the first a list; give all in one form.")
+            raise InputError(f"Row {number} of features is no list, and the first is; give all in one form.")
         if len(row) != width:
             raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
+        if any(isinstance(value, list | str) for value in row):
+            raise InputError(f"Row {number} of features holds something that is not a number.")
     with np.errstate(over="ignore"):  # refused as infinite, with its place
         return checked_features(np.array(rows, np.float64).astype(np.float32))
 
@@ -96,18 +98,18 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
         raise InputError("feature_names are for documents that are lists; these have names of their own.")
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
-            raise InputError(f"Row {number} of features is a list, and the first an object; give all in one form.")
-    columns = _Records(rows)
-    _require_names(columns.columns, model.columns, model)
-    return checked_features(columns_by_name(columns, model.scorer), model.scorer.feature_names)
+            raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
+    _require_names({name: None for row in rows for name in row}, model.columns, model)
+    columns = columns_by_name(_Records(rows, model.columns), model.scorer)
+    return checked_features(columns, model.scorer.feature_names)
 
 
 class _Records:
-    """Objects with names as columns; what an object does not have is missing."""
+    """Objects with names as the columns of a model; what an object does not have is missing."""
 
-    def __init__(self, rows: Sequence[Record]) -> None:
+    def __init__(self, rows: Sequence[Record], columns: Sequence[str]) -> None:
         self._rows = rows
-        self.columns = list(dict.fromkeys(name for row in rows for name in row))
+        self.columns = columns
 
     def numbers(self, name: str) -> NDArray[Any]:
         values = [row.get(name) for row in self._rows]

@@ -8,15 +8,16 @@ feature names it also takes one input per feature. Tensors may follow the JSON a
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import numpy as np
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rankwright.errors import InputError
 from rankwright.serve import status
 from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.features import in_model_order, lists_as_matrix
+from rankwright.serve.messages import Positive  # noqa: TC001  # msgspec reads annotations
 from rankwright.serve.models import order_of
 from rankwright.serve.requests import Decoder, require_type
 from rankwright.version import __version__
@@ -32,25 +33,24 @@ if TYPE_CHECKING:
 FEATURES, SCORES, RANKS = "features", "scores", "ranks"
 PLATFORM = "rankwright"
 JSON_SIZE = b"inference-header-content-length"
-DTYPES = {
-    **{f"FP{bits}": f"<f{bits // 8}" for bits in (16, 32, 64)},
-    **{f"INT{bits}": f"<i{bits // 8}" for bits in (8, 16, 32, 64)},
-    **{f"UINT{bits}": f"<u{bits // 8}" for bits in (8, 16, 32, 64)},
-}
+Datatype: TypeAlias = Literal[
+    "FP16", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"
+]
+KINDS = {"F": "f", "I": "i", "U": "u"}  # numpy's, by the first letter of a datatype
 
 
 class TensorParameters(Struct):
     """What may be said of a tensor; only `binary_data_size` matters here."""
 
-    binary_data_size: Annotated[int, Meta(ge=0)] | None = None
+    binary_data_size: Positive | None = None
 
 
 class InputTensor(Struct):
     """A tensor of features: documents x features, or the values of one feature."""
 
     name: str
-    shape: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=2)]
-    datatype: str
+    shape: Annotated[list[Positive], Meta(min_length=1, max_length=2)]
+    datatype: Datatype
     data: list[float | list[float | None] | None] | None = None
     parameters: TensorParameters | None = None
 
@@ -59,7 +59,7 @@ class RequestedOutput(Struct):
     """An output that is asked for: `scores` or `ranks`."""
 
     name: str
-    parameters: Raw | None = None
+    parameters: dict[str, Any] | None = None
 
 
 class InferRequest(Struct):
@@ -68,7 +68,7 @@ class InferRequest(Struct):
     inputs: Annotated[list[InputTensor], Meta(min_length=1)]
     id: str | None = None
     outputs: list[RequestedOutput] | None = None
-    parameters: Raw | None = None
+    parameters: dict[str, Any] | None = None
 
 
 class OutputTensor(Struct):
@@ -194,7 +194,7 @@ async def _read(service: Service, exchange: Exchange, model: ServedModel) -> tup
         raise InputError("Inference-Header-Content-Length must be the number of bytes of the JSON in the body.")
     request = _infer_request(body[: int(size)])
     for tensor in request.inputs:
-        service.require_few(tensor.shape[0])
+        service.require_few(int(tensor.shape[0]))
     return request, _matrix(request.inputs, memoryview(body)[int(size) :], model)
 
 
@@ -217,28 +217,27 @@ def _matrix(inputs: Sequence[InputTensor], rest: memoryview, model: ServedModel)
 
 def _array(tensor: InputTensor, rest: memoryview) -> tuple[Floats, memoryview]:
     """Return a tensor, and the bytes after it."""
-    dtype = DTYPES.get(tensor.datatype)
-    if dtype is None:
-        raise InputError(f"The datatype must be one of {', '.join(DTYPES)}, not {tensor.datatype[:60]!r}.")
-    size, given = prod(tensor.shape), None if tensor.parameters is None else tensor.parameters.binary_data_size
+    dtype = np.dtype(f"<{KINDS[tensor.datatype[0]]}{int(tensor.datatype.lstrip('FPUINT')) // 8}")
+    shape = [*map(int, tensor.shape)]
+    given = None if tensor.parameters is None else tensor.parameters.binary_data_size
     if (given is None) == (tensor.data is None):
         raise InputError(f"The input {tensor.name[:60]!r} must have data or a binary_data_size.")
     if given is not None:
-        if given != size * np.dtype(dtype).itemsize or given > len(rest):
+        size = int(given)
+        if size != prod(shape) * dtype.itemsize or size > len(rest):
             raise InputError(f"binary_data_size of {tensor.name[:60]!r} does not fit its shape or the body.")
-        values: Any = np.frombuffer(rest[:given], dtype).astype(np.float32)
-        return values.reshape(tensor.shape), rest[given:]
-    return _of_lists(tensor).reshape(tensor.shape), rest
+        values: Any = np.frombuffer(rest[:size], dtype).astype(np.float32)
+        return values.reshape(shape), rest[size:]
+    return _of_lists(tensor, shape).reshape(shape), rest
 
 
-def _of_lists(tensor: InputTensor) -> Floats:
+def _of_lists(tensor: InputTensor, shape: list[int]) -> Floats:
     """Return data that are flat, or nested as the shape has them."""
     data: Any = tensor.data
     nested = bool(data) and isinstance(data[0], list)
     values = lists_as_matrix(data if nested else [data])
-    expected = tuple(tensor.shape) if nested else (1, prod(tensor.shape))
-    if values.shape != expected:
-        raise InputError(f"The data of {tensor.name[:60]!r} do not have the shape {tensor.shape}.")
+    if values.shape != (tuple(shape) if nested else (1, prod(shape))):
+        raise InputError(f"The data of {tensor.name[:60]!r} do not have the shape {shape}.")
     return values
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 LARGEST = 3.4028234663852886e38  # of a 32-bit float
-Number: TypeAlias = Annotated[float, Meta(ge=-LARGEST, le=LARGEST)]
+Positive: TypeAlias = Annotated[float, Meta(ge=1, multiple_of=1)]  # an integer; to JSON 3.0 is one too
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 Documents: TypeAlias = Annotated[
@@ -45,9 +45,7 @@ class RankRequest(Struct, forbid_unknown_fields=True):
     feature_names: FeatureNames = None
     model: ModelName = None
     version: Version = None
-    top: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="Return only so many documents, the best ones.")
-    ] = None
+    top: Annotated[Positive | None, Meta(description="Return only so many documents, the best ones.")] = None
 
 
 class ExplainRequest(Struct, forbid_unknown_fields=True):
@@ -59,8 +57,9 @@ class ExplainRequest(Struct, forbid_unknown_fields=True):
     model: ModelName = None
     version: Version = None
     top: Annotated[
-        int, Meta(ge=1, description="Number of features per document, those that matter most to its score.")
-    ] = 10
+        Positive | None,
+        Meta(description="Number of features per document, those that matter most; 10 by default."),
+    ] = None
 
 
 class ScoreResponse(Struct):
@@ -127,7 +126,9 @@ class ClickRequest(Struct, forbid_unknown_fields=True):
     """Clicks on an interleaved list. Report each impression once, with all clicks."""
 
     impression: Annotated[str, Meta(min_length=1, max_length=1_000_000, description="As /rank returned it.")]
-    ranks: Annotated[list[int], Meta(description="Ranks of the clicked documents, from 1; empty if none was.")]
+    ranks: Annotated[
+        list[Positive], Meta(description="Ranks of the clicked documents, from 1; empty if none was.")
+    ]
 
 
 class ClickResponse(Struct):
@@ -158,11 +159,22 @@ class CreditsResponse(Struct):
     pairs: list[Credits]
 
 
+class AfterAddress(Struct):
+    """What may stand after `?`, depending on the route."""
+
+    model: Name | UnsetType = UNSET
+    version: Name | UnsetType = UNSET
+    top: Positive | UnsetType = UNSET
+    q: str | UnsetType = UNSET
+    n: Positive | UnsetType = UNSET
+    snippets: bool | UnsetType = UNSET
+
+
 class SearchRequest(Struct, forbid_unknown_fields=True):
     """A query in words."""
 
     query: Annotated[str, Meta(min_length=1, max_length=10_000)]
-    n: Annotated[int, Meta(ge=1, le=1000, description="Number of results.")] = 10
+    n: Annotated[float, Meta(ge=1, le=1000, multiple_of=1, description="Number of results.")] = 10
     snippets: Annotated[bool, Meta(description="Whether to return the part of each text that fits best.")] = False
     model: ModelName = None
     version: Version = None

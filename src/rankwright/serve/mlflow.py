@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from msgspec import Meta, Raw, Struct
+from msgspec import Meta, Struct
 
 from rankwright.errors import InputError
 from rankwright.serve.exchange import Response
@@ -27,7 +27,7 @@ class Split(Struct):
 
     data: Annotated[list[list[Cell]], Meta(min_length=1)]
     columns: list[str | int] | None = None
-    index: Raw | None = None
+    index: list[Any] | None = None
 
 
 class Invocation(Struct, forbid_unknown_fields=True):
@@ -37,7 +37,7 @@ class Invocation(Struct, forbid_unknown_fields=True):
     dataframe_records: list[dict[str, Cell]] | None = None
     instances: Rows | None = None
     inputs: Rows | dict[str, list[Cell]] | None = None
-    params: Raw | None = None
+    params: dict[str, Any] | None = None
 
 
 class Predictions(Struct):

@@ -138,8 +138,8 @@ class Models:
         if name is None:
             name = next(iter(self._latest))
         if version is None:
-            name, _, version = name.partition("@")
-            version = version or self._latest.get(name, "")
+            name, at, version = name.partition("@")
+            version = version if at else self._latest.get(name, "")
         found = self._served.get((name, version))
         if found is None:
             known = ", ".join(one.source.reference for one in self)

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from rankwright.serve.service import Service
 
 ERRORS = {
-    400: "The request cannot be used, for the reason given.",
+    400: "The request is not of the form described here.",
     404: "There is no such model or address.",
     405: "The address takes other methods.",
     408: "The request did not arrive in time.",
     413: "The request is too long or has too many documents.",
     415: "The body is of a type that is not read.",
+    422: "The request does not fit the model, or its parts do not fit each other.",
     500: "The service failed.",
     503: "The service is stopping, or the answer was not ready in time.",
 }
@@ -137,11 +138,8 @@ def _parameters(route: Route, service: Service) -> list[dict[str, Any]]:
         found[-1]["example"] = example
     for name in route.parameters:
         meaning, schema = MEANINGS[name]
-        only = " Only with a body in numpy's format." if route.takes_matrix else ""
         needed = route.tag == SEARCHING and name == "q"
-        found.append(
-            {"name": name, "in": "query", "required": needed, "description": meaning + only, "schema": schema}
-        )
+        found.append({"name": name, "in": "query", "required": needed, "description": meaning, "schema": schema})
         if needed:
             found[-1]["example"] = "old bridge"
     return found
@@ -162,7 +160,8 @@ def _reference(kind: type[Any]) -> dict[str, str]:
 
 def _restrict(schemas: dict[str, Any], service: Service) -> None:
     """Say what the models of this service take, which the declarations cannot know."""
-    schemas[inference.InputTensor.__name__]["properties"]["datatype"]["enum"] = list(inference.DTYPES)
+    shape = schemas[inference.InputTensor.__name__]["properties"]["shape"]
+    shape["items"]["maximum"] = service.settings.max_documents
     documents = examples.documents_schema(service)
     for kind in (messages.RankRequest, messages.ScoreRequest, messages.ExplainRequest):
         features = schemas[kind.__name__]["properties"]["features"]

@@ -45,6 +45,7 @@ _score_request = Decoder(ScoreRequest)
 _explain_request = Decoder(ExplainRequest)
 _click_request = Decoder(ClickRequest)
 TIE = "tie"
+MOST_IMPORTANT = 10  # features in an explanation
 LARGEST_EXACT = 1_000  # wins; of more the normal distribution gives the same three digits
 
 
@@ -67,7 +68,7 @@ async def rank(service: Service, exchange: Exchange) -> Response:
     if rival is not None:
         answer = await _interleaved(service, exchange, Asked(request, model, X), rival, scores)
         return Response.json(answer, afterwards=afterwards)
-    order = order_of(scores)[: request.top]
+    order = order_of(scores)[: _count(request.top)]
     if exchange.accepts(npy.MEDIA_TYPE):
         return _array(np.array(order), model, afterwards)
     ranking = _ranked(order, request.ids, scores[order].tolist())
@@ -79,8 +80,9 @@ async def explain(service: Service, exchange: Exchange) -> Response:
     request, model, X = await read_documents(service, exchange, _explain_request)
     exchange.model, exchange.n_documents = model, len(X)
     parts = await service.in_thread(model.contributions, X)
+    top = _count(request.top) or MOST_IMPORTANT
     explanations = [
-        _explanation(row, X[row].tolist(), parts[row], model, request.top, request.ids) for row in range(len(X))
+        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
     ]
     return Response.json(ExplainResponse(*_identity(model), explanations))
 
@@ -89,7 +91,7 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
     """Count the clicks on an interleaved list."""
     request = await read_json(exchange, _click_request)
     impression = service.impressions.read(request.impression)
-    first, second = impression.clicks(request.ranks)
+    first, second = impression.clicks([*map(int, request.ranks)])
     pair = (impression.first, impression.second)
     winner = None if first == second else pair[int(second > first)]
     instruments.reports.labels(*pair, winner or TIE).inc()
@@ -127,6 +129,10 @@ def sign_test(first: int, second: int) -> float:
     return min(1.0, 2 * tail / float(2**n))
 
 
+def _count(given: float | None) -> int | None:
+    return None if given is None else int(given)
+
+
 def _identity(model: ServedModel) -> tuple[str, str, str]:
     return model.source.name, model.source.version, model.revision
 
@@ -154,7 +160,8 @@ async def _interleaved(
     others = await service.scores(exchange, rival, in_model_order(X, model.scorer.feature_names, rival))
     exchange.model = model
     draft = team_draft(order_of(scores), order_of(others), flip)
-    order, teams = draft.order[: request.top], draft.teams[: request.top]
+    top = _count(request.top)
+    order, teams = draft.order[:top], draft.teams[:top]
     names = (model.source.reference, rival.source.reference)
     instruments.impressions.labels(*names).inc()
     ranking = _ranked(order, request.ids, [UNSET] * len(order))

@@ -10,7 +10,7 @@ from rankwright.errors import InputError
 from rankwright.serve import npy
 from rankwright.serve.exchange import JSON
 from rankwright.serve.features import in_model_order, matrix_of
-from rankwright.serve.messages import ExplainRequest, RankRequest, ScoreRequest
+from rankwright.serve.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 from rankwright.serve.refusals import RefusalError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
+AFTER = ("model", "version", "top")
 
 
 class Asked(NamedTuple, Generic[R]):
@@ -42,9 +43,9 @@ class Decoder(Generic[T]):
         try:
             return self._decode(body)
         except msgspec.ValidationError as error:
-            raise InputError(f"The body is not as it should be: {error}.") from None
+            raise RefusalError(400, f"The body is not as it should be: {error}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
+            raise RefusalError(400, f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
 
 
 async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
@@ -55,30 +56,45 @@ async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
 
 
 async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R]) -> Asked[R]:
-    """Return a request with documents, in JSON or as a matrix in numpy's format."""
+    """Return a request with documents, in JSON or as a matrix in numpy's format.
+
+    What else belongs to the request may stand after `?`; beside a matrix there is no other place.
+    """
     require_type(exchange, JSON, npy.MEDIA_TYPE)
+    after = read_address(exchange, *(name for name in AFTER if name in decode.kind.__struct_fields__))
+    body = await exchange.body()
     if exchange.media_type == npy.MEDIA_TYPE:
-        return await _read_matrix(service, exchange, decode.kind)
-    request = await read_json(exchange, decode)
+        request = decode.kind([], **after)
+        model = service.models.get(request.model, request.version)
+        X = npy.read_matrix(body)
+        service.require_few(len(X))
+        return Asked(request, model, in_model_order(X, None, model))
+    request = _joined(decode(body), after)
     model = service.models.get(request.model, request.version)
     service.require_few(len(request.features))
-    asked = Asked(request, model, matrix_of(request.features, request.feature_names, model))
-    _require_ids(request, len(asked.X))
-    return asked
+    X = matrix_of(request.features, request.feature_names, model)
+    _require_ids(request, len(X))
+    return Asked(request, model, X)
 
 
-async def _read_matrix(service: Service, exchange: Exchange, kind: type[R]) -> Asked[R]:
-    """Return a request whose matrix is the body and whose other parts stand after `?`."""
-    fields = [name for name in ("model", "version", "top") if name in kind.__struct_fields__]
-    given: dict[str, Any] = dict(exchange.query(*fields))
+def read_address(exchange: Exchange, *known: str) -> dict[str, Any]:
+    """Return what stands after `?`, converted to the types of `AfterAddress`."""
+    given = exchange.query(*known)
+    if not given:
+        return {}
     try:
-        request = msgspec.convert({**given, "features": [[]]}, kind, strict=False)
+        read = msgspec.convert(given, AfterAddress, strict=False)
     except msgspec.ValidationError as error:
-        raise InputError(f"A parameter after ? is not as it should be: {error}.") from None
-    model = service.models.get(request.model, request.version)
-    X = npy.read_matrix(await exchange.body())
-    service.require_few(len(X))
-    return Asked(request, model, in_model_order(X, None, model))
+        raise RefusalError(400, f"A parameter after ? is not as it should be: {error}.") from None
+    return {name: getattr(read, name) for name in given}
+
+
+def _joined(request: R, after: dict[str, Any]) -> R:
+    for name, value in after.items():
+        if getattr(request, name) is not None:
+            raise InputError(f"{name} is given in the body and after ?; give it once.")
+        setattr(request, name, value)
+    return request
 
 
 def require_type(exchange: Exchange, *known: str) -> None:

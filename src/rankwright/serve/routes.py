@@ -22,7 +22,7 @@ INTERLEAVING, SEARCHING, STATUS = "Interleaving", "Search", "Status"
 class Route:
     """A method and an address with its handler; parts of the address in braces are arguments.
 
-    `parameters` are those after `?`; a public route needs no token; `takes_matrix` and `gives_matrix` say whether
+    `parameters` stand after `?`; a public route needs no token; `takes_matrix` and `gives_matrix` say whether
     bodies may be in numpy's format.
     """
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankwright.errors import InputError
 from rankwright.serve.exchange import Response
 from rankwright.serve.messages import Found, SearchRequest, SearchResponse
-from rankwright.serve.requests import Decoder, read_json
+from rankwright.serve.refusals import RefusalError
+from rankwright.serve.requests import Decoder, read_address, read_json
 
 if TYPE_CHECKING:
     from rankwright.serve.exchange import Exchange
@@ -26,13 +26,13 @@ async def search(service: Service, exchange: Exchange) -> Response:
 
 async def search_by_address(service: Service, exchange: Exchange) -> Response:
     """Search for a query in the address."""
-    given: dict[str, Any] = exchange.query("q", "n", "snippets", "model", "version")
+    given = read_address(exchange, "q", "n", "snippets", "model", "version")
     if "q" not in given:
-        raise InputError("Give the query as the parameter q.")
+        raise RefusalError(400, "Give the query as the parameter q.")
     try:
-        request = msgspec.convert({"query": given.pop("q"), **given}, SearchRequest, strict=False)
+        request = msgspec.convert({"query": given.pop("q"), **given}, SearchRequest)
     except msgspec.ValidationError as error:
-        raise InputError(f"A parameter after ? is not as it should be: {error}.") from None
+        raise RefusalError(400, f"A parameter after ? is not as it should be: {error}.") from None
     return await _search(service, request)
 
 
@@ -44,7 +44,7 @@ async def _search(service: Service, request: SearchRequest) -> Response:
 
 def _found(searcher: Searcher, request: SearchRequest) -> SearchResponse:
     """Return the results of a query."""
-    results = searcher.search(request.query, request.n)
+    results = searcher.search(request.query, int(request.n))
     found = [Found(rank, name, score) for rank, (name, score) in enumerate(results, start=1)]
     if request.snippets and searcher.index.has_text:
         for one, part in zip(found, searcher.snippets(request.query, results), strict=True):

@@ -7,7 +7,6 @@ import errno
 import logging
 import signal
 import socket
-import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 import uvicorn
@@ -146,7 +145,6 @@ def bound(settings: Settings) -> socket.socket:
 
 def run(service: Service, listening: socket.socket) -> None:
     """Serve until SIGTERM or Ctrl-C."""
-    warnings.simplefilter("ignore")  # of values that a model does not know: they would stand in the log
     server_log = logging.getLogger("uvicorn")
     server_log.handlers = [ServerLog(logging.WARNING)]
     server_log.propagate = False

@@ -1,0 +1,174 @@
+"""Models beside the one that answers: shadows, and interleaved rankings with their credits."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankwright as rw
+from properties import examples
+from serve.asking import X, client
+
+pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.errors import InputError
+from rankwright.serve.interleaving import FIRST, SECOND, Impressions, team_draft
+from rankwright.serve.ranking import sign_test
+from rankwright.serve.settings import Pair, Settings
+
+ROWS = X.astype(float).tolist()
+
+
+def slow_draft(first, second, coins):
+    """Team draft as its paper prints it: two teams of documents, filled in turn."""
+    teams, order = ([], []), []
+    coins = iter(coins)
+    while len(order) < len(first):
+        if len(teams[0]) < len(teams[1]):
+            team = FIRST
+        elif len(teams[0]) > len(teams[1]):
+            team = SECOND
+        else:
+            team = next(coins)
+        best = next(row for row in (first, second)[team] if row not in order)
+        teams[team].append(best)
+        order.append(best)
+    return order, teams
+
+
+@given(
+    st.integers(0, 9).flatmap(lambda n: st.tuples(st.permutations(range(n)), st.permutations(range(n)))), st.data()
+)
+@examples(100)
+def test_team_draft_is_that_of_the_paper(rankings, data):
+    first, second = rankings
+    coins = data.draw(st.lists(st.integers(0, 1), min_size=10, max_size=10))
+    draft = team_draft(first, second, iter(coins).__next__)
+    order, teams = slow_draft(first, second, coins)
+    assert draft.order == order
+    assert [row for row, team in zip(*draft, strict=True) if team == SECOND] == teams[1]
+    assert sorted(draft.order) == sorted(first)
+
+
+def test_equal_rankings_are_credited_to_both_alike():
+    random = np.random.default_rng(0)
+    shares = [team_draft(range(4), range(4), lambda: int(random.integers(2))).teams[0] for _ in range(400)]
+    assert 140 < sum(shares) < 260
+
+
+@pytest.fixture
+def interleaving(folder):
+    pair = (Pair("ranker", "other"),)
+    return client(folder / "ranker.rw", folder / "other.rw", interleaved=pair)
+
+
+def test_interleaved_lists_come_from_both_models(interleaving, folder):
+    models = [rw.load(folder / name) for name in ("ranker.rw", "other.rw")]
+    best = [int(model.predict(X).argmax()) for model in models]
+    assert best[0] != best[1]
+    firsts = Counter()
+    for _ in range(40):
+        answer = interleaving.post("/rank", {"features": ROWS, "ids": [*"abcdefg"]}).json
+        rows = [one["row"] for one in answer["ranking"]]
+        assert sorted(rows) == [*range(7)]
+        assert set(rows[:2]) == set(best)
+        assert all("score" not in one for one in answer["ranking"])
+        firsts[rows[0]] += 1
+    assert set(firsts) == set(best)
+
+
+def test_clicks_are_credited_to_the_model_that_placed_the_document(interleaving, folder):
+    best = int(rw.load(folder / "other.rw").predict(X).argmax())
+    before = interleaving.get("/interleaving").json["pairs"]
+    before = next(one for one in before if one["second"] == "other@1")
+    for _ in range(6):
+        answer = interleaving.post("/rank", {"features": ROWS, "top": 2}).json
+        rank = [one["row"] for one in answer["ranking"]].index(best) + 1
+        clicked = interleaving.post("/clicks", {"impression": answer["impression"], "ranks": [rank, rank]}).json
+        assert clicked == {"clicks": {"ranker@1": 0, "other@1": 1}, "winner": "other@1"}
+    interleaving.post("/clicks", {"impression": answer["impression"], "ranks": []})
+    after = next(one for one in interleaving.get("/interleaving").json["pairs"] if one["second"] == "other@1")
+    gained = {name: after[name] - before[name] for name in after if isinstance(after[name], int)}
+    assert gained == {
+        "impressions": 6, "reported": 7, "wins_first": 0, "wins_second": 6, "ties": 1, "clicks_first": 0,
+        "clicks_second": 6,
+    }  # fmt: skip
+    assert after["p_value"] == sign_test(after["wins_first"], after["wins_second"])
+
+
+def test_only_impressions_of_the_service_are_counted(interleaving):
+    text = interleaving.post("/rank", {"features": ROWS, "top": 2}).json["impression"]
+    for forged in ("x", text[:-4], text[:30] + ("A" if text[30] != "A" else "B") + text[31:], "é" * 40, "A" * 40):
+        answer = interleaving.post("/clicks", {"impression": forged, "ranks": [1]})
+        assert (answer.status, "not one that this service has given" in answer.error) == (422, True)
+    answer = interleaving.post("/clicks", {"impression": text, "ranks": [3]})
+    assert answer.error == "The list of this impression had 2 ranks, and none is 3."
+
+
+@given(st.lists(st.integers(0, 1), max_size=30), st.data())
+@examples(50)
+def test_an_impression_counts_what_was_picked(teams, data):
+    impressions = Impressions()
+    ranks = data.draw(st.lists(st.integers(1, max(len(teams), 1)), max_size=5 if teams else 0))
+    found = impressions.read(impressions.written("a@1", "b@1", teams)).clicks(ranks)
+    assert found == tuple(sum(teams[rank - 1] == team for rank in set(ranks)) for team in (FIRST, SECOND))
+    with pytest.raises(InputError, match="not one that this service"):
+        Impressions().read(impressions.written("a@1", "b@1", teams))
+
+
+@given(st.integers(0, 400), st.integers(0, 400))
+@examples(50)
+def test_the_sign_test_is_that_of_scipy(first, second):
+    stats = pytest.importorskip("scipy.stats")
+    expected = stats.binomtest(first, first + second).pvalue if first + second else 1.0
+    assert sign_test(first, second) == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_sign_test_of_many_wins_is_close_to_the_exact_one():
+    stats = pytest.importorskip("scipy.stats")
+    assert sign_test(1040, 960) == pytest.approx(stats.binomtest(1040, 2000).pvalue, rel=5e-3)
+
+
+def test_a_shadow_is_scored_and_logged_and_not_seen(folder, capsys):
+    asked = client(folder / "ranker.rw", folder / "other.rw", shadows=(Pair("ranker", "other"),))
+    answer = asked.post("/rank", {"features": ROWS}).json
+    assert answer["ranking"] == client(folder / "ranker.rw").post("/rank", {"features": ROWS}).json["ranking"]
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    (line,) = [line for line in lines if line["event"] == "shadow"]
+    live, other = (rw.load(folder / name).predict(X) for name in ("ranker.rw", "other.rw"))
+    assert (line["live"], line["shadow"], line["documents"]) == ("ranker@1", "other@1", 7)
+    assert line["same_best"] is False
+    assert line["overlap"] == 1.0
+    assert line["largest_difference"] == pytest.approx(np.abs(live - other).max())
+    assert (
+        'rankwright_shadow_requests_total{live="ranker@1",outcome="other best"'
+        in asked.get("/metrics").body.decode()
+    )
+
+
+def test_a_shadow_with_other_features_fails_alone(folder, tmp_path, capsys):
+    (tmp_path / "linear.txt").write_text("## AdaRank\n1:0.5 2:-2.0\n")
+    asked = client(folder / "ranker.rw", tmp_path / "linear.txt", shadows=(Pair("ranker", "linear"),))
+    assert asked.post("/score", {"features": ROWS}).status == 200
+    assert "linear@1 has 2 features" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "Give at least one model"),
+        ({"index": "a", "searcher": "b"}, "not both"),
+        ({"index": "a", "interleaved": (Pair("a", "b"), Pair("a", "c"))}, "one other only"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, words):
+    with pytest.raises(InputError, match=words):
+        Settings(**settings)
+
+
+@pytest.mark.parametrize("text", ["=b", "a=", "a b", "a=b=c", "../x"])
+def test_a_pair_must_be_names(text):
+    with pytest.raises(InputError, match="--shadow must be NAME"):
+        Pair.parse(text, "--shadow", "first")
