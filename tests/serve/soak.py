@@ -1,8 +1,8 @@
 """A long run of a service under everything that goes wrong in service: `make soak`.
 
 Clients ask in all forms and compare every score with the model that answered; some requests are malformed, some
-clients are slow, some go away; the model's file is replaced again and again, now and then by a broken one. In the end
-the service gets SIGTERM under load. Nothing may be lost or wrong, refusals must be clean, and memory must stay flat.
+clients are slow, some go away; the model's file is replaced again and again, now and then by a broken one. In the
+end the service gets SIGTERM under load. Nothing may be lost or wrong, refusals must be clean, memory must be flat.
 
     python tests/serve/soak.py --minutes 20 --reloads 50 --broken 5
 """
@@ -189,7 +189,8 @@ class Soak:
                     self.findings.faults["connection refused"] += 1
                 return
             except LostError as error:
-                self.findings.faults[f"lost: {error}"] += 1
+                when = "while stopping" if self.service.events("stopping") else "while running"
+                self.findings.faults[f"lost {when}: {error}"] += 1
 
     async def _ask(self, connection: Connection) -> None:
         if self.random.random() < self.options.malformed:
@@ -292,7 +293,7 @@ def report(findings: Findings, seconds: float) -> bool:
     total = findings.answers.total()
     print(f"{total:,} right answers in {seconds / 60:.1f} minutes ({total / seconds:.0f} per second)")
     print("  by kind:   ", dict(findings.answers))
-    print("  refusals:  ", {status: count for status, count in sorted(findings.refusals.items())})
+    print("  refusals:  ", dict(sorted(findings.refusals.items())))
     print(f"  reloads:    {findings.loaded} loaded, {findings.refused} refused")
     print(
         f"  memory:     {early.mean():.0f} MiB after a fifth, {late.mean():.0f} MiB in the last fifth ({growth:+.1%})"

@@ -233,9 +233,8 @@ def test_the_log_has_no_contents(asked, capsys):
     asked.post("/rank", {"features": [[0.123456, 2, 3]], "ids": ["document of somebody"]})
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [line["status"] for line in lines] == [200, 422]
-    assert lines[0] | {"time": 0, "ms": 0, "request": 0} == {
-        "time": 0, "level": "info", "event": "request", "request": 0, "route": "POST /rank", "status": 200, "ms": 0,
-        "bytes": lines[0]["bytes"], "model": "ranker@1", "documents": 1,
-    }  # fmt: skip
+    known = {"time", "level", "event", "request", "route", "status", "ms", "bytes", "model", "documents"}
+    assert set(lines[0]) == known
+    assert (lines[0]["route"], lines[0]["model"], lines[0]["documents"]) == ("POST /rank", "ranker@1", 1)
     assert "somebody" not in str(lines)
     assert "0.123" not in str(lines)

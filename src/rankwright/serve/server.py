@@ -7,6 +7,8 @@ import errno
 import logging
 import signal
 import socket
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 import uvicorn
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
 BACKLOG = 1024
 MAX_HEADER = 1 << 16  # bytes
-SETTLE = 0.2  # seconds in which a request on a new connection arrives
+PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
 class Connection(HttpToolsProtocol):
@@ -110,17 +112,52 @@ class Server(uvicorn.Server):
         log("stopping", connections=len(self.server_state.connections))
         self._watching.cancel()
         await asyncio.sleep(self._service.settings.grace)
-        for server in self.servers:
-            server.close()
-        await asyncio.sleep(SETTLE)  # whoever was let in last may not have asked yet
+        await self._close_port(sockets or [])
+        await self._await_first_requests()
         await super().shutdown(sockets)
         self._service.close()
         log("stopped", requests=self.server_state.total_requests)
+
+    async def _close_port(self, sockets: list[socket.socket]) -> None:
+        """Close the port, and take in whoever the system has already let in: a plain close would drop them."""
+        spares = [one.dup() for one in sockets]
+        for server in self.servers:
+            server.close()
+        accepted = [connection for spare in spares for connection in _accepted(spare)]
+        for connection in accepted:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+
+    def _protocol(self) -> asyncio.Protocol:
+        made: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
+
+    async def _await_first_requests(self) -> None:
+        """Wait for new connections, on which the first request may be under way."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and any(one.cycle is None for one in self._connections()):
+            await asyncio.sleep(0.01)
+
+    def _connections(self) -> list[Connection]:
+        return [one for one in self.server_state.connections if isinstance(one, Connection)]
 
     def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
         """Note that the service is to end; the second Ctrl-C ends it at once."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
+
+
+def _accepted(listening: socket.socket) -> list[socket.socket]:
+    """Return all connections that wait at a port, and close the port right after the last."""
+    accepted = []
+    with listening:
+        listening.setblocking(False)
+        listening.listen(0)  # who comes now is told to come later, and then finds the port closed
+        with suppress(BlockingIOError):
+            while True:
+                accepted.append(listening.accept()[0])
+    return accepted
 
 
 def bound(settings: Settings) -> socket.socket:

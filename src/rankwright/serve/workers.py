@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rankwright.serve.logs import log
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
     from types import FrameType
 
@@ -51,14 +52,15 @@ def _serve(settings: Settings) -> None:
         run(service, listening)
     else:
         gc.freeze()  # so that what was loaded stays shared memory
-        Workers(settings.workers, lambda: run(service, listening)).run()
+        Workers(settings.workers, listening, lambda: run(service, listening)).run()
 
 
 class Workers:
     """Processes that each run the service; one that ends before its time is replaced."""
 
-    def __init__(self, count: int, run: Callable[[], None]) -> None:
+    def __init__(self, count: int, listening: socket.socket, run: Callable[[], None]) -> None:
         self._count = count
+        self._listening = listening
         self._run = run
         self._pids: set[int] = set()
         self._is_stopping = False
@@ -103,6 +105,7 @@ class Workers:
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._is_stopping = True
+        self._listening.close()  # so that the last process to close the port closes it for good
         self._send(signal.SIGTERM)  # not SIGINT: a terminal has sent that to them already
 
     def _reload(self, _signal: int, _frame: FrameType | None) -> None:
