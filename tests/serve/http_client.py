@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,7 +51,7 @@ class Connection:
             await self.writer.drain()
             return await self.reply()
         except (ConnectionError, asyncio.IncompleteReadError) as error:
-            self.close()
+            await self.close()
             raise LostError(f"{type(error).__name__}: {error}") from None
 
     async def open(self) -> None:
@@ -64,10 +65,12 @@ class Connection:
         body = await self.reader.readexactly(int(headers["content-length"]))
         reply = Reply(int(first.split()[1]), headers, body)
         if reply.closes:
-            self.close()
+            await self.close()
         return reply
 
-    def close(self) -> None:
-        if self.writer is not None:
-            self.writer.close()
-        self.reader = self.writer = None
+    async def close(self) -> None:
+        writer, self.reader, self.writer = self.writer, None, None
+        if writer is not None:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+# Each process would compile all modules anew where the environment forbids writing compiled files.
+ENVIRONMENT = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
 START = "from rankwright.cli import main; main()"
 
 
@@ -24,7 +27,7 @@ class ServiceProcess:
         self.log = log
         command = [sys.executable, "-c", START, "serve", *map(str, words), "--port", "0"]
         with log.open("w") as output:
-            self.process = subprocess.Popen(command, stderr=output, stdout=output)
+            self.process = subprocess.Popen(command, stderr=output, stdout=output, env=ENVIRONMENT)
         self.port = self.wait_for("listening")["port"]
         self.wait_for("ready")
 

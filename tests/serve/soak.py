@@ -241,7 +241,7 @@ class Soak:
                     self.findings.faults[f"slow client: {reply.status}"] += 1
                 else:
                     self.findings.refusals[408] += 1
-            connection.close()
+            await connection.close()
 
     async def _vanishing(self) -> None:
         """Go away in the middle of a request, or before the answer."""
@@ -252,7 +252,7 @@ class Soak:
             connection.writer.write(request[: self.random.choice([10, 500, len(request) // 2, len(request)])])
             await asyncio.sleep(self.random.random() * 0.01)
             connection.writer.transport.abort()
-            connection.close()
+            await connection.close()
             await asyncio.sleep(0.2)
 
     async def _deploy(self) -> None:
@@ -295,9 +295,7 @@ def report(findings: Findings, seconds: float) -> bool:
     print("  by kind:   ", dict(findings.answers))
     print("  refusals:  ", dict(sorted(findings.refusals.items())))
     print(f"  reloads:    {findings.loaded} loaded, {findings.refused} refused")
-    print(
-        f"  memory:     {early.mean():.0f} MiB after a fifth, {late.mean():.0f} MiB in the last fifth ({growth:+.1%})"
-    )
+    print(f"  memory:     {early.mean():.0f} MiB early, {late.mean():.0f} MiB in the last fifth ({growth:+.1%})")
     print(f"  slowest:    {findings.slowest * 1000:.0f} ms")
     for fault, count in findings.faults.items():
         print(f"  FAULT:      {fault} ({count} times)")

@@ -26,11 +26,6 @@ class Search:
         self._ranked: dict[str, tuple[ServedModel, Searcher]] = {}
         self.opened = self.open()
 
-    @classmethod
-    def of(cls, settings: Settings, models: Models) -> Search | None:
-        """Return the search of a service that has an index."""
-        return None if settings.index is None and settings.searcher is None else cls(settings, models)
-
     @property
     def files(self) -> list[Path]:
         """The files that change when the index or the searcher does."""

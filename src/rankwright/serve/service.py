@@ -6,8 +6,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rankwright.errors import InputError
 from rankwright.serve import instruments
-from rankwright.serve.indexes import Search
 from rankwright.serve.interleaving import Impressions
 from rankwright.serve.models import Models
 from rankwright.serve.refusals import RefusalError
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles, Floats
     from rankwright.serve.exchange import Exchange
+    from rankwright.serve.indexes import Search
     from rankwright.serve.models import ServedModel
     from rankwright.serve.settings import Settings
 
@@ -33,7 +34,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.models = Models(settings.models)
-        self.search = Search.of(settings, self.models)
+        self.search = _search(settings, self.models)
         self.tokens = None if settings.tokens is None else Tokens(settings.tokens)
         self.impressions = Impressions()
         self.is_draining = False
@@ -78,8 +79,20 @@ class Service:
         self._threads.shutdown()
 
     def _reference(self, given: str) -> str:
-        return self.models.get(given).source.reference
+        try:
+            return self.models.get(given).source.reference
+        except RefusalError as error:
+            raise InputError(error.sentence) from None
 
     def _other(self, model: ServedModel, others: dict[str, str]) -> ServedModel | None:
         found = others.get(model.source.reference) if others else None
         return None if found is None else self.models.get(found)
+
+
+def _search(settings: Settings, models: Models) -> Search | None:
+    """Return the search of a service that has an index; what searches is imported only then."""
+    if settings.index is None and settings.searcher is None:
+        return None
+    from rankwright.serve.indexes import Search
+
+    return Search(settings, models)

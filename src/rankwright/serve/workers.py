@@ -44,15 +44,15 @@ def _serve(settings: Settings) -> None:
     from rankwright.serve.server import bound, run
     from rankwright.serve.service import Service
 
-    listening = bound(settings)
-    service = Service(settings)
-    host, port = listening.getsockname()[:2]
-    log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
-    if settings.workers == 1:
-        run(service, listening)
-    else:
-        gc.freeze()  # so that what was loaded stays shared memory
-        Workers(settings.workers, listening, lambda: run(service, listening)).run()
+    with bound(settings) as listening:
+        service = Service(settings)
+        host, port = listening.getsockname()[:2]
+        log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
+        if settings.workers == 1:
+            run(service, listening)
+        else:
+            gc.freeze()  # so that what was loaded stays shared memory
+            Workers(settings.workers, listening, lambda: run(service, listening)).run()
 
 
 class Workers:

@@ -1,0 +1,195 @@
+"""The service as a process: signals, connections, several processes, and what stops it from starting."""
+
+import asyncio
+import json
+import shutil
+import socket
+
+import pytest
+
+import rankwright as rw
+from serve.asking import X
+from serve.http_client import Connection, LostError, written
+from serve.service_process import serving
+
+pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+ROWS = X.astype(float).tolist()
+SCORE = written("POST", "/score", json.dumps({"features": ROWS}).encode())
+LIVE = written("GET", "/health/live")
+
+
+def ask(port, request):
+    async def once():
+        connection = Connection(port)
+        reply = await connection.ask(request)
+        await connection.close()
+        return reply
+
+    return asyncio.run(once())
+
+
+async def keep_asking(port, answers, lost):
+    """Ask until the port is closed."""
+    connection = Connection(port)
+    while True:
+        try:
+            answers.append((await connection.ask(SCORE)).json["scores"])
+        except ConnectionRefusedError:
+            return
+        except LostError as error:
+            lost.append(str(error))
+
+
+@pytest.fixture(scope="module")
+def service(folder, tmp_path_factory):
+    place = tmp_path_factory.mktemp("service")
+    shutil.copy(folder / "ranker.rw", place / "ranker.rw")
+    with serving(place / "log", place / "ranker.rw", "--reload", 0, "--timeout", 1, "--max-body", 1) as service:
+        yield service
+
+
+def test_a_request_over_the_network_is_answered(service, ranker):
+    reply = ask(service.port, SCORE)
+    assert reply.json["scores"] == ranker.predict(X).tolist()
+    assert "server" not in reply.headers
+
+
+def test_sighup_loads_the_files_again(service, folder, ranker):
+    path = service.log.parent / "ranker.rw"
+    path.write_bytes(b"no model")
+    service.reload()
+    assert "is not a model" in service.wait_for("reload")["problem"]
+    assert ask(service.port, SCORE).json["scores"] == ranker.predict(X).tolist()
+    shutil.copy(folder / "other.rw", path)
+    service.reload()
+    assert "problem" not in service.wait_for("reload", 2)
+    assert ask(service.port, SCORE).json["scores"] == rw.load(folder / "other.rw").predict(X).tolist()
+    shutil.copy(folder / "ranker.rw", path)
+    service.reload()
+    service.wait_for("reload", 3)
+
+
+def test_clients_that_send_nothing_half_or_too_much_are_let_go(service):
+    async def sent(content):
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(content)
+        answer = await asyncio.wait_for(connection.reader.read(), 30)
+        await connection.close()
+        return answer
+
+    async def all_at_once():
+        bad = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000, SCORE[:-10], b"nonsense\r\n\r\n")
+        return await asyncio.gather(*map(sent, bad))
+
+    nothing, half, header, body, nonsense = asyncio.run(all_at_once())
+    assert (nothing, half) == (b"", b"")
+    assert header.startswith(b"HTTP/1.1 400 ")
+    assert body.startswith(b"HTTP/1.1 408 ")
+    assert nonsense.startswith(b"HTTP/1.1 400 ")
+    assert ask(service.port, LIVE).status == 200
+
+
+def test_a_body_over_the_limit_is_refused_over_the_network(service):
+    reply = ask(service.port, written("POST", "/rank", b"x" * 3_000_000))
+    assert reply.status == 413
+
+
+@pytest.mark.slow
+def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker):
+    async def load_and_stop(service):
+        answers, lost = [], []
+        clients = [asyncio.create_task(keep_asking(service.port, answers, lost)) for _ in range(8)]
+        await asyncio.sleep(0.5)
+        service.terminate()
+        await asyncio.to_thread(service.wait_for, "stopping")
+        replies = [await Connection(service.port).ask(written("GET", path)) for path in ("/ping", "/health/live")]
+        await asyncio.gather(*clients)
+        return answers, lost, replies
+
+    with serving(tmp_path / "log", folder / "ranker.rw", "--grace", 0.5, "--log-problems") as service:
+        answers, lost, (ready, live) = asyncio.run(load_and_stop(service))
+        assert service.process.wait(30) == 0
+    assert lost == []
+    assert len(answers) > 20
+    assert all(one == ranker.predict(X).tolist() for one in answers)
+    assert (ready.status, live.status, live.closes) == (503, 200, True)
+    assert service.events("stopped")
+
+
+@pytest.mark.slow
+def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
+    words = (folder / "ranker.rw", folder / "other.rw", "--interleave", "other", "--workers", 2, "--grace", 0.1)
+    with serving(tmp_path / "log", *words) as service:
+        service.wait_for("ready", 2)
+        rank = written("POST", "/rank", json.dumps({"features": ROWS}).encode())
+        for _ in range(10):
+            impression = ask(service.port, rank).json["impression"]
+            clicks = json.dumps({"impression": impression, "ranks": [1]}).encode()
+            assert ask(service.port, written("POST", "/clicks", clicks)).status == 200
+        (pair,) = ask(service.port, written("GET", "/interleaving")).json["pairs"]
+        assert (pair["impressions"], pair["reported"]) == (10, 10)
+        assert (
+            b'rankwright_requests_total{route="POST /rank",status="200"} 10.0'
+            in ask(service.port, written("GET", "/metrics")).body
+        )
+        assert len(service.events("listening")) == 1
+        assert service.end() == 0
+        assert len(service.events("stopped")) == 2
+
+
+@pytest.fixture
+def refuse(capsys, monkeypatch):
+    """Start a service that must not start; return its sentence."""
+    from rankwright.cli import main
+
+    def run_refused(*words):
+        monkeypatch.setattr("sys.argv", ["rankwright", "serve", *map(str, words)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        err = capsys.readouterr().err
+        assert (end.value.code, err.count("\n")) == (2, 1)
+        return err.removeprefix("rankwright: ").rstrip("\n")
+
+    return run_refused
+
+
+def test_a_port_in_use_is_said(refuse, folder):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        sentence = refuse(folder / "ranker.rw", "--port", port)
+    assert sentence == f"Another program listens at port {port} of 127.0.0.1; choose another --port."
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("", "Give at least one model, --index or --searcher."),
+        ("FOLDER/nothing.rw", "There is no file FOLDER/nothing.rw."),
+        ("FOLDER", "FOLDER is a folder, not a file."),
+        (
+            "FOLDER/ranker.rw FOLDER/ranker.rw",
+            "Two models are called ranker@1; name them, as in other=FILE or name@2=",
+        ),
+        ("FOLDER/ranker.rw --shadow nobody", "There is no such model here; there are ranker@1."),
+        ("--index FOLDER --shadow a", "--shadow needs models."),
+        ("FOLDER/ranker.rw --index FOLDER", "FOLDER"),
+        ("FOLDER/ranker.rw --tokens FOLDER/tokens", "FOLDER/tokens cannot be read: No such file or directory."),
+        ("FOLDER/ranker.rw --host 203.0.113.1", "The service cannot listen at port 0 of 203.0.113.1"),
+        (
+            "FOLDER/ranker.rw --host not.a.host.invalid",
+            "The service cannot listen at port 0 of not.a.host.invalid",
+        ),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_a_sentence(refuse, folder, words, sentence):
+    given = words.replace("FOLDER", str(folder)).split()
+    assert refuse(*given, "--port", 0).startswith(sentence.replace("FOLDER", str(folder)))
+
+
+def test_missing_packages_are_named(refuse, folder, monkeypatch):
+    monkeypatch.setattr("rankwright.cli.serve.PACKAGES", ("msgspec", "no_such_package"))
+    sentence = refuse(folder / "ranker.rw")
+    assert sentence == "rankwright serve needs no_such_package: pip install 'rankwright[serve]'."
