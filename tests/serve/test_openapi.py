@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from serve.asking import X, client
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.serve.routes import ROUTES
+
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 jsonschema = pytest.importorskip("jsonschema")
-from rankwright.serve.routes import ROUTES
 
 
 @pytest.fixture(scope="module")

@@ -109,8 +109,9 @@ class Exchange:
         message = await self._receive()
         if message["type"] == "http.disconnect":
             raise DisconnectedError
-        self.size += len(message["body"])
-        return message["body"], message["more_body"]
+        part: bytes = message.get("body", b"")
+        self.size += len(part)
+        return part, message.get("more_body", False)
 
     async def _refuse_body(self, *, more: bool) -> None:
         """Refuse the body after its end: many clients read the answer only when they have sent everything."""

@@ -1,0 +1,255 @@
+"""Requests per second of `rankwright serve`, in JSON and in numpy's format, and of the same server with LightGBM.
+
+100 documents x 136 features, 500 trees of 31 leaves. All servers and the load are on this machine, and all are
+measured in turn in one run: first how many requests per second a closed loop of a few clients gets answered, then
+the latencies at half of that rate. The CPU time per request depends less on what else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+CONNECTIONS = 4
+N_TRAINING = 20_000
+NPY = "application/x-npy"
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Measured:
+    """The answers of one server to one kind of request."""
+
+    rates: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)
+
+    @property
+    def rate(self) -> float:
+        return float(np.median(self.rates))
+
+    def cells(self) -> list[str]:
+        latencies = np.array(self.latencies) * 1000
+        p50, p99 = np.quantile(latencies, [0.5, 0.99])
+        return [f"{self.rate:.0f}", f"{np.median(self.processor) * 1000:.2f}", f"{p50:.1f}", f"{p99:.1f}"]
+
+
+class Client(asyncio.Protocol):
+    """A connection that sends one request after another."""
+
+    def __init__(self, request: bytes, answered: Callable[[Client], None]) -> None:
+        self._request, self._answered = request, answered
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+
+    def send(self, due: float) -> None:
+        """Send the request, which was due at this time: waiting for a free connection counts too."""
+        self.due, self._received, self._size = due, b"", None
+        self.transport.write(self._request)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if self._size is None:
+            end = self._received.find(b"\r\n\r\n")
+            if end < 0:
+                return
+            head = self._received[:end].lower()
+            if not head.startswith(b"http/1.1 200"):
+                raise RuntimeError(self._received[:200])
+            self._size = end + 4 + int(head.split(b"content-length: ")[1].split(b"\r")[0])
+        if len(self._received) >= self._size:
+            self._answered(self)
+
+
+async def saturate(port: int, request: bytes, seconds: float) -> float:
+    """Return requests per second of clients that each send a request as soon as the last was answered."""
+    start = time.perf_counter()
+    count = 0
+    done = asyncio.get_running_loop().create_future()
+
+    def answered(client: Client) -> None:
+        nonlocal count
+        count += 1
+        if time.perf_counter() - start < seconds:
+            client.send(0)
+        elif not done.done():
+            done.set_result(None)
+
+    clients = await _connected(port, request, answered, CONNECTIONS)
+    for client in clients:
+        client.send(0)
+    await done
+    took = time.perf_counter() - start
+    for client in clients:
+        client.transport.close()
+    return count / took
+
+
+async def pace(port: int, request: bytes, rate: float, seconds: float) -> list[float]:
+    """Return latencies of requests that come at random at a given rate, whether others were answered or not."""
+    random = np.random.default_rng(0)
+    latencies: list[float] = []
+    free: asyncio.Queue[Client] = asyncio.Queue()
+
+    def answered(client: Client) -> None:
+        latencies.append(time.perf_counter() - client.due)
+        free.put_nowait(client)
+
+    clients = await _connected(port, request, answered, 4 * CONNECTIONS)
+    for client in clients:
+        free.put_nowait(client)
+    due, end = time.perf_counter(), time.perf_counter() + seconds
+    while due < end:
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        (await free.get()).send(due)
+        due += random.exponential(1 / rate)
+    for _ in clients:
+        (await free.get()).transport.close()
+    return latencies
+
+
+async def _connected(port: int, request: bytes, answered: Any, n: int) -> list[Client]:
+    loop = asyncio.get_running_loop()
+    made = [await loop.create_connection(lambda: Client(request, answered), "127.0.0.1", port) for _ in range(n)]
+    return [client for _, client in made]
+
+
+class Server:
+    """A service in a process of its own, around rankwright or around LightGBM."""
+
+    def __init__(self, model: Path, threads: str) -> None:
+        command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(model), "--threads", threads]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            if '"listening"' in line:
+                self.port = json.loads(line)["port"]
+            if '"ready"' in line:
+                return
+        raise RuntimeError("The server did not start.")
+
+    def processor(self) -> float:
+        """Return the seconds of the processor that the server has used."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+def serve(model: Path, threads: str) -> None:
+    """Serve a model with rankwright, or the same server around LightGBM's predict."""
+    from rankwright.serve.models import ServedModel
+    from rankwright.serve.settings import ModelSource, Settings
+    from rankwright.serve.workers import serve as run
+
+    if threads != "ours":
+        import lightgbm
+
+        booster = lightgbm.Booster(model_file=str(model), params={"num_threads": int(threads)})
+        ServedModel.scores = lambda _self, X: booster.predict(X, num_threads=int(threads))  # type: ignore[method-assign]
+    run(Settings((ModelSource("model", "1", model),), port=0, reload=0, grace=0, log_requests=False))
+
+
+def requests_of(X: Any) -> dict[str, bytes]:
+    """Return the same documents as a request in JSON and in numpy's format."""
+    saved = io.BytesIO()
+    np.save(saved, X)
+    rows = json.dumps({"features": X.astype(float).tolist()}).encode()
+    return {"JSON": _written(rows, "application/json"), "npy": _written(saved.getvalue(), NPY)}
+
+
+def _written(body: bytes, kind: str) -> bytes:
+    head = f"POST /score HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\naccept: {kind}\r\n"
+    return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
+
+
+def measure(server: Server, request: bytes, seconds: float, measured: Measured) -> None:
+    """Measure one server with one kind of request for a while."""
+    used = server.processor()
+    start = time.perf_counter()
+    rate = asyncio.run(saturate(server.port, request, seconds))
+    took = time.perf_counter() - start
+    measured.rates.append(rate)
+    measured.processor.append((server.processor() - used) / (rate * took))
+    measured.latencies += asyncio.run(pace(server.port, request, measured.rate / 2, seconds))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=5, help="per server, kind of request and turn")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--model", type=Path, help="LightGBM model of 136 features; by default one is trained")
+    parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--threads", default="ours", help=argparse.SUPPRESS)
+    options, _ = parser.parse_known_args()
+    if options.serve is not None:
+        serve(options.serve, options.threads)
+    elif not find_spec("lightgbm") or not find_spec("uvicorn"):
+        print("Serving needs LightGBM and rankwright[serve]: `make bench` installs them.")
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            model = options.model or _trained(Path(folder) / "model.txt")
+            _show(_compare(model, options.seconds, options.turns))
+
+
+def _trained(path: Path) -> Path:
+    import lightgbm
+
+    X, y = generate(N_TRAINING)
+    lightgbm.train({"num_leaves": N_LEAVES, "verbose": -1}, lightgbm.Dataset(X, y), N_TREES).save_model(path)
+    return path
+
+
+def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
+    requests = requests_of(generate(QUERY_SIZE, seed=2)[0])
+    kinds = {"rankwright": "ours", "LightGBM, 1 thread": "1", "LightGBM, 2 threads": "2"}
+    servers = {name: Server(model, kind) for name, kind in kinds.items()}
+    results = {f"{name}, {form}": Measured() for name in kinds for form in requests}
+    for _ in range(turns):
+        for name, server in servers.items():
+            for form, request in requests.items():
+                measure(server, request, seconds, results[f"{name}, {form}"])
+    for server in servers.values():
+        server.end()
+    return results
+
+
+def _show(results: dict[str, Measured]) -> None:
+    print(f"Serving: {QUERY_SIZE} documents x 136 features, {N_TREES} trees x {N_LEAVES} leaves, one process")
+    print(f"{'':<28}{'requests/s':>12}{'ms of CPU':>11}{'p50 ms':>9}{'p99 ms':>9}   (at half the rate)")
+    for name, one in results.items():
+        rate, processor, p50, p99 = one.cells()
+        print(f"{name:<28}{rate:>12}{processor:>11}{p50:>9}{p99:>9}")
+    ours, binary = results["rankwright, JSON"], results["rankwright, npy"]
+    peer = max((one for name, one in results.items() if name.startswith("LightGBM") and "JSON" in name),
+               key=lambda one: one.rate)  # fmt: skip
+    cpu = [float(np.median(one.processor)) for one in (ours, binary, peer)]
+    print(f"JSON: {ours.rate / peer.rate:.1f} times LightGBM's rate ({cpu[2] / cpu[0]:.1f} by CPU)")
+    print(f"npy: {binary.rate / ours.rate:.1f} times JSON's rate ({cpu[0] / cpu[1]:.1f} by CPU)")
+    print(f"load of the machine in the last minute: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()
