@@ -30,6 +30,7 @@ VERBS = [
     "combine",
     "predict",
     "rank",
+    "serve",
     "crossval",
     "rankers",
     "info",

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from properties import examples
 from serve.asking import X, client
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
@@ -73,7 +74,8 @@ def test_schemathesis_finds_nothing(asked):
         operation = result.ok()
 
         @given(case=operation.as_strategy())
-        @settings(max_examples=8, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+        @examples(16)
+        @settings(suppress_health_check=list(HealthCheck))
         def try_one(case):
             case.call_and_validate(checks=checks)
 
@@ -97,7 +99,8 @@ def test_schemathesis_finds_nothing(asked):
         ),
     )
 )
-@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@examples(50)
+@settings(suppress_health_check=list(HealthCheck))
 def test_no_json_makes_the_service_fail(asked, path, body):
     assert asked.post(path, body).status in {200, 400, 422}
 

@@ -2,9 +2,12 @@
 
 import asyncio
 import json
+import re
 import shutil
 import socket
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rankwright as rw
@@ -193,3 +196,17 @@ def test_missing_packages_are_named(refuse, folder, monkeypatch):
     monkeypatch.setattr("rankwright.cli.serve.PACKAGES", ("msgspec", "no_such_package"))
     sentence = refuse(folder / "ranker.rw")
     assert sentence == "rankwright serve needs no_such_package: pip install 'rankwright[serve]'."
+
+
+def test_the_client_of_the_documentation_works(service, ranker):
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    exec(code, names)
+    client = names["Ranker"](port=service.port)
+    order = np.argsort(-ranker.predict(X), kind="stable").tolist()
+    assert [one["row"] for one in client.rank(ROWS, top=3)] == order[:3]
+    assert client.scores(X).tolist() == ranker.predict(X).tolist()
+    with pytest.raises(RuntimeError, match="has 4 features"):
+        client.rank([[1]])
+    client._connection.close()

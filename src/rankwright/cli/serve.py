@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rankwright.cli.option_groups import takes_options
 from rankwright.errors import InputError, MissingPackageError
 
 if TYPE_CHECKING:
@@ -19,22 +21,48 @@ def _option(name: str, metavar: str, words: str, **limits: Any) -> Any:
     return typer.Option(name, metavar=metavar, help=words, **limits)
 
 
+@dataclass(frozen=True)
+class ServiceOptions:
+    """Where a service listens, who may ask, how much and how long."""
+
+    host: Annotated[str, _option("--host", "ADDRESS", "Address to listen at; 0.0.0.0 for all.")] = "127.0.0.1"
+    port: Annotated[int, _option("--port", "N", "Port; 0 for any that is free.", min=0, max=65535)] = 8000
+    workers: Annotated[int, _option("--workers", "N", "Number of processes.", min=1, max=256)] = 1
+    tokens: Annotated[
+        Path | None,
+        _option("--tokens", "FILE", "File with one bearer token per line; without one only health answers."),
+    ] = None
+    max_body: Annotated[int, _option("--max-body", "MIB", "Longest body of a request.", min=1, max=1024)] = 32
+    max_documents: Annotated[int, _option("--max-documents", "N", "Most documents of a request.", min=1)] = 10_000
+    timeout: Annotated[
+        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1)
+    ] = 30.0
+    reload: Annotated[
+        float, _option("--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0)
+    ] = 1.0
+    grace: Annotated[
+        float, _option("--grace", "SECONDS", "Time for which new requests are answered after SIGTERM.", min=0)
+    ] = 1.0
+    log_requests: Annotated[
+        bool, typer.Option("--log-requests/--log-problems", help="Log all requests, or those that failed.")
+    ] = True
+
+    def settings(self) -> dict[str, Any]:
+        """Return the options as settings of a service."""
+        from rankwright.serve.settings import MEBIBYTE
+
+        return {**vars(self), "max_body": self.max_body * MEBIBYTE}
+
+
+@takes_options(ServiceOptions, "service")
 def serve(
+    service: ServiceOptions,
     models: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="MODEL...",
             help="Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, "
             "the last version of a name those without a version.",
-        ),
-    ] = None,
-    host: Annotated[str, _option("--host", "ADDRESS", "Address to listen at; 0.0.0.0 for all.")] = "127.0.0.1",
-    port: Annotated[int, _option("--port", "N", "Port; 0 for any that is free.", min=0, max=65535)] = 8000,
-    workers: Annotated[int, _option("--workers", "N", "Number of processes.", min=1, max=256)] = 1,
-    tokens: Annotated[
-        Path | None,
-        _option(
-            "--tokens", "FILE", "File with one bearer token per line; without one of them only health answers."
         ),
     ] = None,
     index: Annotated[
@@ -49,32 +77,12 @@ def serve(
     ] = 100,
     shadow: Annotated[
         list[str] | None,
-        _option("--shadow", "[LIVE=]NAME", "Model to score and log beside the one that answers. May be repeated."),
+        _option("--shadow", "[LIVE=]NAME", "Model to score and log beside the one that answers; repeatable."),
     ] = None,
     interleave: Annotated[
         list[str] | None,
-        _option(
-            "--interleave",
-            "[LIVE=]NAME",
-            "Model whose rankings are interleaved with those of LIVE, by default the first. May be repeated.",
-        ),
+        _option("--interleave", "[LIVE=]NAME", "Model to interleave with LIVE, by default the first; repeatable."),
     ] = None,
-    max_body: Annotated[int, _option("--max-body", "MIB", "Longest body of a request.", min=1, max=1024)] = 32,
-    max_documents: Annotated[int, _option("--max-documents", "N", "Most documents of a request.", min=1)] = 10_000,
-    timeout: Annotated[
-        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1)
-    ] = 30.0,
-    reload: Annotated[
-        float,
-        _option("--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0),
-    ] = 1.0,
-    grace: Annotated[
-        float,
-        _option("--grace", "SECONDS", "Time for which new requests are still answered after SIGTERM.", min=0),
-    ] = 1.0,
-    log_requests: Annotated[
-        bool, typer.Option("--log-requests/--log-problems", help="Log all requests, or those that failed.")
-    ] = True,
 ) -> None:
     """Answer requests to rank, score and explain documents, over HTTP.
 
@@ -83,30 +91,17 @@ def serve(
         rankwright serve model.rw --port 8000
     """
     _require_packages()
-    from rankwright.serve.settings import MEBIBYTE, ModelSource, Settings
+    from rankwright.serve.settings import ModelSource, Settings
     from rankwright.serve.workers import serve as run
 
     sources = tuple(ModelSource.parse(one) for one in models or ())
     first = sources[0].name if sources else ""
-    settings = Settings(
-        sources,
-        index=index,
-        searcher=searcher,
-        candidates=candidates,
-        host=host,
-        port=port,
-        workers=workers,
-        tokens=tokens,
-        max_body=max_body * MEBIBYTE,
-        max_documents=max_documents,
-        timeout=timeout,
-        reload=reload,
-        grace=grace,
-        shadows=_pairs(shadow, "--shadow", first),
-        interleaved=_pairs(interleave, "--interleave", first),
-        log_requests=log_requests,
-    )
-    run(settings)
+    pairs = {
+        "shadows": _pairs(shadow, "--shadow", first),
+        "interleaved": _pairs(interleave, "--interleave", first),
+    }
+    found: dict[str, Any] = {"index": index, "searcher": searcher, "candidates": candidates}
+    run(Settings(sources, **found, **pairs, **service.settings()))
 
 
 def _pairs(given: list[str] | None, option: str, first: str) -> tuple[Pair, ...]:

@@ -9,7 +9,8 @@ import signal
 import socket
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -34,12 +35,14 @@ PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 class Connection(HttpToolsProtocol):
     """A connection whose headers must arrive in time and be of a reasonable size."""
 
-    header_timeout: ClassVar[float]
+    def __init__(self, *, header_timeout: float, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._header_timeout = header_timeout
+        self._header_bytes = 0
+        self._header_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._header_bytes = 0
-        self._header_timer: asyncio.TimerHandle | None = None
         self._await_header()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -63,7 +66,7 @@ class Connection(HttpToolsProtocol):
 
     def _await_header(self) -> None:
         if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self.header_timeout, self.transport.close)
+            self._header_timer = self.loop.call_later(self._header_timeout, self.transport.close)
 
     def _stop_timer(self) -> None:
         if self._header_timer is not None:
@@ -80,7 +83,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 Application(service),
-                http=type("Connection", (Connection,), {"header_timeout": service.settings.timeout}),
+                http=partial(Connection, header_timeout=service.settings.timeout),  # type: ignore[arg-type]
                 ws="none",
                 lifespan="off",
                 log_config=None,
