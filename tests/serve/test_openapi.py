@@ -74,8 +74,7 @@ def test_schemathesis_finds_nothing(asked):
         operation = result.ok()
 
         @given(case=operation.as_strategy())
-        @examples(16)
-        @settings(suppress_health_check=list(HealthCheck))
+        @settings(examples(16), suppress_health_check=list(HealthCheck))
         def try_one(case):
             case.call_and_validate(checks=checks)
 
@@ -99,8 +98,7 @@ def test_schemathesis_finds_nothing(asked):
         ),
     )
 )
-@examples(50)
-@settings(suppress_health_check=list(HealthCheck))
+@settings(examples(50), suppress_health_check=list(HealthCheck))
 def test_no_json_makes_the_service_fail(asked, path, body):
     assert asked.post(path, body).status in {200, 400, 422}
 

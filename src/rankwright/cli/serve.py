@@ -43,15 +43,16 @@ class ServiceOptions:
     grace: Annotated[
         float, _option("--grace", "SECONDS", "Time for which new requests are answered after SIGTERM.", min=0)
     ] = 1.0
-    log_requests: Annotated[
-        bool, typer.Option("--log-requests/--log-problems", help="Log all requests, or those that failed.")
-    ] = True
+    log_problems: Annotated[
+        bool, typer.Option("--log-problems", help="Of requests, log only those that failed.")
+    ] = False
 
     def settings(self) -> dict[str, Any]:
         """Return the options as settings of a service."""
         from rankwright.serve.settings import MEBIBYTE
 
-        return {**vars(self), "max_body": self.max_body * MEBIBYTE}
+        given = {name: value for name, value in vars(self).items() if name != "log_problems"}
+        return given | {"max_body": self.max_body * MEBIBYTE, "log_requests": not self.log_problems}
 
 
 @takes_options(ServiceOptions, "service")
@@ -96,12 +97,9 @@ def serve(
 
     sources = tuple(ModelSource.parse(one) for one in models or ())
     first = sources[0].name if sources else ""
-    pairs = {
-        "shadows": _pairs(shadow, "--shadow", first),
-        "interleaved": _pairs(interleave, "--interleave", first),
-    }
-    found: dict[str, Any] = {"index": index, "searcher": searcher, "candidates": candidates}
-    run(Settings(sources, **found, **pairs, **service.settings()))
+    pairs = (_pairs(shadow, "--shadow", first), _pairs(interleave, "--interleave", first))
+    options = service.settings() | {"shadows": pairs[0], "interleaved": pairs[1]}
+    run(Settings(sources, index=index, searcher=searcher, candidates=candidates, **options))
 
 
 def _pairs(given: list[str] | None, option: str, first: str) -> tuple[Pair, ...]:
