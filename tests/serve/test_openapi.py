@@ -61,6 +61,7 @@ def test_examples_are_answered_as_described(asked, document):
     assert tried == len(ROUTES) - 3  # all but the two of search, and clicks, which need an impression
 
 
+@pytest.mark.slow
 def test_schemathesis_finds_nothing(asked):
     """What is sent at random is answered or refused as the document says; `st run` tries many more."""
     schema = schemathesis.openapi.from_asgi("/openapi.json", asked.application)
@@ -74,7 +75,7 @@ def test_schemathesis_finds_nothing(asked):
         operation = result.ok()
 
         @given(case=operation.as_strategy())
-        @settings(examples(16), suppress_health_check=list(HealthCheck))
+        @settings(examples(10), suppress_health_check=list(HealthCheck))
         def try_one(case):
             case.call_and_validate(checks=checks)
 

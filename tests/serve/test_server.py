@@ -132,6 +132,7 @@ def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
             assert ask(service.port, written("POST", "/clicks", clicks)).status == 200
         (pair,) = ask(service.port, written("GET", "/interleaving")).json["pairs"]
         assert (pair["impressions"], pair["reported"]) == (10, 10)
+        assert pair["clicks_first"] + pair["clicks_second"] == pair["wins_first"] + pair["wins_second"] == 10
         assert (
             b'rankwright_requests_total{route="POST /rank",status="200"} 10.0'
             in ask(service.port, written("GET", "/metrics")).body

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PROCESSES = "PROMETHEUS_MULTIPROC_DIR"  # a folder, if several processes are counted together
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -43,13 +39,14 @@ def exposition() -> bytes:
     return generate_latest(_registry())
 
 
-def values_of(counter: Counter) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield labels and value of each child of a counter, over all processes."""
-    name = f"{counter._name}_total"
-    for metric in _registry().collect():
-        for sample in metric.samples:
-            if sample.name == name:
-                yield sample.labels, int(sample.value)
+def values_of(counter: Counter) -> dict[tuple[str, ...], int]:
+    """Return the values of a counter over all processes, by its labels in the order of their declaration."""
+    samples = (sample for metric in _registry().collect() for sample in metric.samples)
+    return {
+        tuple(sample.labels[label] for label in counter._labelnames): int(sample.value)
+        for sample in samples
+        if sample.name == f"{counter._name}_total"
+    }
 
 
 def _registry() -> CollectorRegistry:

@@ -104,13 +104,9 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
 async def standings(_service: Service, exchange: Exchange) -> Response:
     """Return how often each of two interleaved models got more clicks."""
     exchange.query()
-    shown = {
-        (labels["first"], labels["second"]): n for labels, n in instruments.values_of(instruments.impressions)
-    }
-    won = {tuple(labels.values()): n for labels, n in instruments.values_of(instruments.reports)}
-    clicked = {tuple(labels.values()): n for labels, n in instruments.values_of(instruments.clicks)}
+    won, clicked = instruments.values_of(instruments.reports), instruments.values_of(instruments.clicks)
     pairs = []
-    for (first, second), n in shown.items():
+    for (first, second), n in instruments.values_of(instruments.impressions).items():
         wins = [won.get((first, second, one), 0) for one in (first, second, TIE)]
         counts = [clicked.get((first, second, one), 0) for one in (first, second)]
         p_value = sign_test(wins[0], wins[1])

@@ -25,6 +25,7 @@ PAUSE = 1.0  # seconds before a process that ended is replaced
 
 def serve(settings: Settings) -> None:
     """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to load again, it must not end us
     folder = _counting_together() if settings.workers > 1 else None
     try:
         _serve(settings)
@@ -83,8 +84,9 @@ class Workers:
         if pid:
             self._pids.add(pid)
             return
-        for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
         code = 1
         try:
             self._run()
