@@ -62,6 +62,8 @@ class Exchange:
 
     def query(self, *known: str) -> dict[str, str]:
         """Return the parameters after `?`, each at most once and only those that are known."""
+        if not self._query:
+            return {}
         try:
             pairs = parse_qsl(self._query.decode(), keep_blank_values=True, errors="strict", max_num_fields=20)
         except ValueError:
