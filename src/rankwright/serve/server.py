@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
 BACKLOG = 1024
 MAX_HEADER = 1 << 16  # bytes
+MAX_KEPT = 1 << 20  # bytes of a body
 PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
@@ -63,6 +64,13 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep the parts of a body until it is complete or long, so that the application is woken once."""
+        if len(self.cycle.body) + len(body) > MAX_KEPT or self.cycle.response_complete:
+            super().on_body(body)
+        else:
+            self.cycle.body += body
 
     def _await_header(self) -> None:
         if self._header_timer is None:
