@@ -62,7 +62,7 @@ def document(service: Service) -> dict[str, Any]:
         "info": {
             "title": "rankwright",
             "version": __version__,
-            "description": "Ranks, scores and explains documents. Those of one request are of one query.",
+            "description": "Ranks, scores and explains documents. Each request has those of one query.",
         },
         "paths": paths,
         "components": {
