@@ -164,6 +164,32 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
         : "memory");  // otherwise the compiler extracts the leaves from registers, which is slower
 }
 
+// A bit that is 1 if the document goes right, appended to the bits of the levels above.
+#if defined(__AVX512BW__)
+inline Bytes append(Bytes place, SignedBytes goes_right) {
+    const Bytes twice = place + place;
+    return goes_right ? twice + 1 : twice;
+}
+#else
+inline Bytes append(Bytes place, SignedBytes goes_right) { return place + place - (Bytes)goes_right; }
+#endif
+
+// The number that at most eight levels of an oblivious tree give to every document.
+template <std::size_t n_documents>
+inline void find_by_levels(const CodedSplit* first, const CodedSplit* last, const std::int8_t* codes,
+                           std::uint8_t* leaf) {
+    constexpr std::size_t n_parts = n_documents / kWidth;
+    Bytes place[n_parts] = {};
+    for (const CodedSplit* level = first; level != last; ++level) {
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * level->codes);
+        const SignedBytes rank = (SignedBytes)(level->rank - Words{});
+#pragma GCC unroll 8
+        for (std::size_t part = 0; part < n_parts; ++part) place[part] = append(place[part], code[part] > rank);
+    }
+    __builtin_memcpy(leaf, place, n_documents);
+    asm("" : : "r"(leaf) : "memory");  // as in find_leaves
+}
+
 template <std::size_t n_documents>
 inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf, double* scores) {
     for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
@@ -173,7 +199,7 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
 // Up to 32 leaf values stay in four registers, lower and upper halves separately.
 template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
+    if (tree.n_leaves > 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -214,11 +240,28 @@ void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     }
 }
 
+// An oblivious tree of more than eight levels: the upper ones give the high byte of the leaf's number.
+template <std::size_t n_documents>
+void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scores) {
+    alignas(64) std::uint8_t high[n_documents], low[n_documents];
+    const CodedSplit* const middle = tree.splits + tree.n_splits - 8;
+    find_by_levels<n_documents>(tree.splits, middle, codes, high);
+    find_by_levels<n_documents>(middle, tree.splits + tree.n_splits, codes, low);
+    const double* const values = tree.leaves->values;
+    for (std::size_t document = 0; document < n_documents; ++document)
+        scores[document] += values[high[document] * 256 + low[document]];
+}
+
 template <std::size_t n_documents>
 void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
     alignas(64) std::uint8_t leaf[n_documents];
     for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
-        if (tree->n_splits < kSmallTree) {
+        if (tree->oblivious && tree->n_splits <= 8) {
+            find_by_levels<n_documents>(tree->splits, tree->splits + tree->n_splits, codes, leaf);
+            add_leaves<n_documents>(*tree, leaf, scores);
+        } else if (tree->oblivious) {
+            add_deep_tree<n_documents>(*tree, codes, scores);
+        } else if (tree->n_leaves <= kSmallTree) {
             find_leaves<n_documents>(*tree, codes, leaf);
             add_leaves<n_documents>(*tree, leaf, scores);
         } else {

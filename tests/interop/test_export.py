@@ -84,7 +84,7 @@ def test_lightgbm_scores_as_we_do(forest):
     rows = rows_around(forest)
     rows[np.abs(rows) < TINY] = 0.0
     booster = lightgbm.Booster(model_str=written(forest, format="lightgbm"))
-    np.testing.assert_array_equal(booster.predict(rows, raw_score=True), forest.predict(rows))
+    np.testing.assert_array_equal(booster.predict(rows, raw_score=True, num_threads=1), forest.predict(rows))
     np.testing.assert_array_equal(loaded(forest, format="lightgbm").predict(rows), forest.predict(rows))
 
 

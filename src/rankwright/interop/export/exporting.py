@@ -11,7 +11,7 @@ from rankwright.data.features import checked_feature_names
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.interop.export.c_header import c_header
-from rankwright.interop.export.engines import ltr_plugin_json, solr_json
+from rankwright.interop.export.engines import elasticsearch_json, ltr_plugin_json, solr_json
 from rankwright.interop.export.flat import Flat, flattened
 from rankwright.interop.export.lightgbm import lightgbm_text
 from rankwright.interop.export.onnx import onnx_model
@@ -90,8 +90,8 @@ def export(
     path
         The file to write, completely or not at all.
     format
-        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr`, `vespa`, `onnx` or
-        `c`.
+        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch` (its own learning to rank), `elasticsearch-ltr` and
+        `opensearch-ltr` (the plugins), `solr`, `vespa`, `onnx` or `c`.
     version
         The engine's version, such as `"3.8"`, on which its treatment of missing values depends: needed for
         `opensearch-ltr`; for `solr`, by default 9.2 or later.
@@ -192,6 +192,11 @@ def _remarks(scorer: Scorer, target: Target, request: Request, added: float) -> 
     linear = request.flat.linear
     if linear is not None and linear.intercept and target.title in (ES.title, OPENSEARCH.title, SOLR.title):
         remarks.append(f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same.")
+    if target is ELASTICSEARCH:
+        remarks.append(
+            "Features that are no fields of the documents need a query_extractor in "
+            "inference_config.learning_to_rank.feature_extractors."
+        )
     if target is SOLR and request.missing and request.flat.trees is not None and request.rule is Missing.SIDES:
         remarks.append('Features that may be missing need "defaultValue": "NaN" in the feature store.')
     return remarks
@@ -208,6 +213,10 @@ def _write_xgboost(request: Request) -> str:
 
 def _write_lightgbm(request: Request) -> str:
     return lightgbm_text(request.flat.trees_only(LIGHTGBM.title), request.own_names)
+
+
+def _write_elasticsearch(request: Request) -> str:
+    return elasticsearch_json(request.flat.trees_only(ELASTICSEARCH.title), request.names)
 
 
 def _write_plugin(title: str) -> Callable[[Request], str]:
@@ -238,6 +247,7 @@ def _write_c(request: Request) -> str:
 LIGHTGBM = Target("LightGBM", _write_lightgbm)
 XGBOOST = Target("XGBoost", _write_xgboost)
 RANKLIB = Target("RankLib", _write_ranklib)
+ELASTICSEARCH = Target("Elasticsearch", _write_elasticsearch, names_matter=True)
 ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
@@ -248,6 +258,7 @@ TARGETS = {
     "lightgbm": LIGHTGBM,
     "xgboost": XGBOOST,
     "ranklib": RANKLIB,
+    "elasticsearch": ELASTICSEARCH,
     "elasticsearch-ltr": ES,
     "opensearch-ltr": OPENSEARCH,
     "solr": SOLR,
