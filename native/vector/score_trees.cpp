@@ -87,10 +87,56 @@ inline unsigned count_below(const float* numbers, float x) {
 }
 #endif
 
+#if defined(__AVX2__)
+// Columns of few thresholds compare 32 documents with one threshold after the other, which is faster than a
+// search.
+constexpr int kFewLevels = 3;
+
+template <class T>
+inline __m256 eight_values(const T* values, std::ptrdiff_t stride, bool missing_right) {
+    const auto at = [&](std::ptrdiff_t place) { return static_cast<float>(values[place * stride]); };
+    const __m256 eight = _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
+    return missing_right ? _mm256_min_ps(eight, _mm256_set1_ps(kInfinity)) : eight;  // turns NaN into infinity
+}
+
+// Encodes as many documents as are a multiple of 32, and returns their number.
+template <class T>
+std::size_t encode_by_few(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
+                          BlockBytes& codes) {
+    const int n_thresholds = (1 << column.depth) - 1;
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // undoes that packing keeps halves apart
+    std::size_t document = 0;
+    for (; document + 32 <= n; document += 32, values += 32 * stride) {
+        __m256 value[4];
+        __m256i code[4];
+        for (int part = 0; part < 4; ++part) {
+            value[part] = eight_values(values + 8 * part * stride, stride, column.missing_right);
+            code[part] = _mm256_set1_epi32(-128);
+        }
+        for (int rank = 0; rank < n_thresholds; ++rank) {
+            const __m256 threshold = _mm256_broadcast_ss(column.sorted + rank);
+            for (int part = 0; part < 4; ++part) {
+                const __m256 below = _mm256_cmp_ps(threshold, value[part], _CMP_LT_OQ);
+                code[part] = _mm256_sub_epi32(code[part], _mm256_castps_si256(below));
+            }
+        }
+        const __m256i first = _mm256_packs_epi32(code[0], code[1]), last = _mm256_packs_epi32(code[2], code[3]);
+        const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, last), order);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(codes.documents + document), bytes);
+    }
+    return document;
+}
+#endif
+
 // A search in two stages: the first four steps at once, then all others at once.
 template <bool long_search, bool missing_right, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    for (std::size_t document = 0; document < n; ++document, values += stride) {
+    std::size_t document = 0;
+#if defined(__AVX2__)
+    if (column.depth <= kFewLevels) document = encode_by_few(column, values, stride, n, codes);
+    values += static_cast<std::ptrdiff_t>(document) * stride;
+#endif
+    for (; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
         const float x = missing_right && !(value < kInfinity) ? kInfinity : value;
         unsigned code = count_below(column.search, x);
@@ -225,6 +271,17 @@ inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* 
 }
 #endif
 
+// Four trees in order for each document: a score is read and written once for all of them.
+template <std::size_t n_documents>
+inline void add_leaves_of_four(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                               double* scores) {
+    const double *const first = trees[0]->leaves->values, *const second = trees[1]->leaves->values,
+                        *const third = trees[2]->leaves->values, *const fourth = trees[3]->leaves->values;
+    for (std::size_t document = 0; document < n_documents; ++document)
+        scores[document] = scores[document] + first[leaf[0][document]] + second[leaf[1][document]] +
+                           third[leaf[2][document]] + fourth[leaf[3][document]];
+}
+
 // A tree that is too large for bytes: documents descend one by one.
 template <std::size_t n_documents>
 void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
@@ -252,20 +309,36 @@ void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scor
         scores[document] += values[high[document] * 256 + low[document]];
 }
 
+// Registers hold the leaf values of small trees one tree at a time if they are wide enough; otherwise several
+// trees share the reading and writing of scores.
+constexpr std::size_t kTreesTogether = kWidth == 64 ? 1 : 4;
+
+template <std::size_t n_documents>
+inline bool found_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
+    if (tree.n_leaves > kSmallTree) return false;
+    if (tree.oblivious)
+        find_by_levels<n_documents>(tree.splits, tree.splits + tree.n_splits, codes, leaf);
+    else
+        find_leaves<n_documents>(tree, codes, leaf);
+    return true;
+}
+
 template <std::size_t n_documents>
 void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
-    alignas(64) std::uint8_t leaf[n_documents];
-    for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
-        if (tree->oblivious && tree->n_splits <= 8) {
-            find_by_levels<n_documents>(tree->splits, tree->splits + tree->n_splits, codes, leaf);
-            add_leaves<n_documents>(*tree, leaf, scores);
-        } else if (tree->oblivious) {
-            add_deep_tree<n_documents>(*tree, codes, scores);
-        } else if (tree->n_leaves <= kSmallTree) {
-            find_leaves<n_documents>(*tree, codes, leaf);
-            add_leaves<n_documents>(*tree, leaf, scores);
+    alignas(64) std::uint8_t leaf[kTreesTogether][n_documents];
+    const CodedTree* found[kTreesTogether];
+    for (const CodedTree *tree = trees, *const end = trees + n_trees; tree != end;) {
+        std::size_t n_found = 0;
+        while (n_found < kTreesTogether && tree != end && found_leaves<n_documents>(*tree, codes, leaf[n_found]))
+            found[n_found++] = tree++;
+        if (n_found == 4) {
+            add_leaves_of_four<n_documents>(found, leaf, scores);
+        } else if (n_found > 0) {
+            for (std::size_t one = 0; one < n_found; ++one)
+                add_leaves<n_documents>(*found[one], leaf[one], scores);
         } else {
-            walk<n_documents>(*tree, codes, scores);
+            const auto add = tree->oblivious ? add_deep_tree<n_documents> : walk<n_documents>;
+            add(*tree++, codes, scores);
         }
     }
 }
