@@ -17,7 +17,7 @@ import numpy as np
 
 import rankwright as rw
 from benchmarks.parity import engines, libraries, models, ranklib
-from benchmarks.parity.jars import Unavailable, version_of
+from benchmarks.parity.jars import UnavailableError, version_of
 from benchmarks.parity.table import HEAD, PAGE, Row, line, write
 from rankwright.interop.export.flat import flattened
 from rankwright.interop.export.rules import never_negative
@@ -47,7 +47,7 @@ def package(name):
     try:
         return import_module(name).__version__
     except ImportError:
-        raise Unavailable(f"{name} is not installed") from None
+        raise UnavailableError(f"{name} is not installed") from None
 
 
 READ = {
@@ -117,7 +117,7 @@ def main():
                 compare(row, Path(folder))
             rows.append(row)
             print(row, flush=True)
-        except Unavailable as reason:
+        except UnavailableError as reason:
             skipped.append(f"{tool}, {direction}: skipped, because {reason}.")
     print(*skipped, sep="\n")
     if options.write and not skipped and not options.only:

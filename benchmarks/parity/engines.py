@@ -31,9 +31,11 @@ def by_solr(models, rows, folder):
     """Return the scores of documents that an embedded Solr indexes and re-ranks."""
     home = folder / "solr"
     shutil.copytree(SOURCES / "solr", home)
-    return _run(
-        "solr", models, rows, folder, lambda name: {"format": "solr", "name": name, "missing": False}, "x", str(home)
-    )
+
+    def options(name):
+        return {"format": "solr", "name": name, "missing": False}
+
+    return _run("solr", models, rows, folder, options, "x", str(home))
 
 
 def _run(engine, models, rows, folder, options, prefix, *arguments):

@@ -17,14 +17,14 @@ FOLDER = Path(__file__).parents[2] / "build" / "engines"
 SECONDS = 60
 
 
-class Unavailable(Exception):
+class UnavailableError(Exception):
     """Why an engine cannot be tried here, in one sentence."""
 
 
 def class_path(engine: str) -> str:
     """Return the class path of an engine, whose jars are fetched if they are not there."""
     if shutil.which("java") is None or shutil.which("javac") is None:
-        raise Unavailable("there is no Java compiler (JDK 17)")
+        raise UnavailableError("there is no Java compiler (JDK 17)")
     return os.pathsep.join(str(_fetched(name, expected)) for name, expected in listed()[engine].items())
 
 
@@ -56,9 +56,9 @@ def _fetched(name: str, expected: str) -> Path:
         with urllib.request.urlopen(address, timeout=SECONDS) as response:
             content = response.read()
     except OSError as error:
-        raise Unavailable(f"{name} cannot be fetched ({error})") from None
+        raise UnavailableError(f"{name} cannot be fetched ({error})") from None
     if _digest(content) != expected:
-        raise Unavailable(f"{name} has another SHA-256 than in {LIST.name}")
+        raise UnavailableError(f"{name} has another SHA-256 than in {LIST.name}")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}")
     part.write_bytes(content)

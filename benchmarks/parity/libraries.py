@@ -10,7 +10,7 @@ from importlib import import_module
 import numpy as np
 
 import rankwright as rw
-from benchmarks.parity.jars import Unavailable
+from benchmarks.parity.jars import UnavailableError
 
 
 def by_lightgbm(model, X, folder):
@@ -38,7 +38,7 @@ def by_onnx(model, X, folder):
 def by_gcc(model, X, folder):
     """Return what the compiled header gives."""
     if shutil.which("gcc") is None:
-        raise Unavailable("there is no gcc")
+        raise UnavailableError("there is no gcc")
     name = f"model{len(list(folder.iterdir()))}"  # a library of the same name is loaded once
     rw.export(model, folder / f"{name}.h", format="c", name="model")
     loop = "for (long row = 0; row < n; ++row) out[row] = model_score(x + row * model_N_FEATURES);"
@@ -55,6 +55,6 @@ def by_gcc(model, X, folder):
 def gcc_version():
     """Return the version of gcc."""
     if shutil.which("gcc") is None:
-        raise Unavailable("there is no gcc")
+        raise UnavailableError("there is no gcc")
     command = ["gcc", "-dumpfullversion"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -190,8 +190,11 @@ NESTED = nested({"split": SPLIT, "left": LEAF, "right": {"split": SPLIT, "left":
         (_changed((*TREE, "splits"), [SPLIT] * 40), "a tree of 40 levels has 4 leaf values"),
         (_changed((*TREE, "splits", 0, "split_type"), "OneHotFeature"), "it has splits of type 'OneHotFeature'"),
         (_changed((*TREE, "splits", 0, "split_index"), -1), "a split_index is not among the features' 2 borders"),
-        (_changed((*TREE, "splits", 0, "float_feature_index"), 3), "are not those that its split_index stands for"),
-        (_changed((*TREE, "splits", 0, "border"), 0.75), "are not those that its split_index stands for"),
+        (
+            _changed((*TREE, "splits", 0, "float_feature_index"), 3),
+            "are not those that its split_index",
+        ),
+        (_changed((*TREE, "splits", 0, "border"), 0.75), "are not those that its split_index"),
         (_changed((*TREE, "splits", 0, "border"), float("nan")), "border must be numbers, not NaN"),
         (_changed((*TREE, "leaf_weights"), [1, 1, 1, -1]), "cover must not be negative"),
         (nested({"split": SPLIT, "left": LEAF}), "right is missing"),

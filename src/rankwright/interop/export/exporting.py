@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +65,7 @@ class Target:
     write: Callable[[Request], str | bytes]
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
+    within_query: bool = False  # takes one query per call
 
 
 def export(
@@ -109,7 +110,9 @@ def export(
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     target = _target(format)
     names, named = _names(scorer, feature_names)
-    flat, added = _raised(flattened(scorer)) if non_negative else (flattened(scorer), 0.0)
+    flat, added = flattened(scorer, target.title, within_query=target.within_query), 0.0
+    if non_negative:
+        flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     request = Request(flat, names, named, label, missing, _rule(target, format, version))
     content = target.write(request)
@@ -139,7 +142,7 @@ def _raised(flat: Flat) -> tuple[Flat, float]:
             "Only scores of trees have a lowest value; weighted features can make any negative score."
         )
     trees, added = never_negative(flat.trees)
-    return Flat(trees, None), added
+    return replace(flat, trees=trees), added
 
 
 def _rule(target: Target, name: str, version: str | None) -> Missing:
@@ -189,6 +192,8 @@ def _remarks(scorer: Scorer, target: Target, request: Request, added: float) -> 
         )
     if added:
         remarks.append(f"Scores are higher by {added!r}, so that none is negative.")
+    if request.flat.kinds:
+        remarks.append("The model compares the documents of a query: give it one whole query per call.")
     linear = request.flat.linear
     if linear is not None and linear.intercept and target.title in (ES.title, OPENSEARCH.title, SOLR.title):
         remarks.append(f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same.")
@@ -251,9 +256,9 @@ ELASTICSEARCH = Target("Elasticsearch", _write_elasticsearch, names_matter=True)
 ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
-ONNX = Target("ONNX", _write_onnx)
+ONNX = Target("ONNX", _write_onnx, within_query=True)
 VESPA = Target("Vespa", _write_vespa, names_matter=True)
-C = Target("C", _write_c)
+C = Target("C", _write_c, within_query=True)
 TARGETS = {
     "lightgbm": LIGHTGBM,
     "xgboost": XGBOOST,
