@@ -1,7 +1,7 @@
 """Time of scoring float32 rows with 500 trees on one thread: each library, and rankwright with the library's file.
 
-LightGBM's and XGBoost's trees have at most 31 leaves, CatBoost's are oblivious, of depth 5 and of its default depth,
-6; tl2cgen compiles LightGBM's model. Times are CPU times of the process, so that other processes count less.
+LightGBM's and XGBoost's trees have at most 31 leaves, CatBoost's are oblivious, of depth 5 and of its default, 6;
+tl2cgen compiles LightGBM's model. Times are CPU times of the process, so that other processes count less.
 """
 
 from __future__ import annotations

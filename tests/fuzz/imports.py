@@ -20,22 +20,7 @@ from rankwright.errors import InputError
 from rankwright.models import TreeEnsemble
 
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-NUMBERS = (
-    b"0",
-    b"1",
-    b"-1",
-    b"2",
-    b"3",
-    b"-2",
-    b"0.5",
-    b"-0.25",
-    b"7",
-    b"1e-40",
-    b"1e-6",
-    b"1e38",
-    b"1e300",
-    b"10",
-)
+NUMBERS = tuple(b"0 1 -1 2 3 -2 0.5 -0.25 7 1e-40 1e-6 1e38 1e300 10".split())
 TREES = [([0, 1], [0.5, -0.5], [1, -1], [-3, -2]), ([2, 0], [1e-35, 0.1], [-1, -2], [1, -3])]
 NEAR = 1e-5
 LARGE = 1e30  # sums of 32-bit floats lose everything near their limit

@@ -1,11 +1,13 @@
 """The library that a model file belongs to, in a process of its own: it may crash or hang on a damaged file.
 
 `python -m fuzz.makers LIBRARY` answers every line of standard input, a JSON object with the path of a model and
-documents as a base64 text of 32-bit floats, with a line: the scores, or null if the library refuses the file.
+documents as a base64 text of 32-bit floats, with a line: the scores, or null if the library refuses the file. Its
+first line says that the library is imported.
 """
 
 import base64
 import contextlib
+import importlib
 import json
 import os
 import queue
@@ -16,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-SECONDS = 20.0
+SECONDS, START_SECONDS = 20.0, 300.0
 
 
 def by_lightgbm(path, rows):
@@ -57,7 +59,7 @@ class Maker:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
-        self._answers = queue.Queue()
+        self._answers, self._ready = queue.Queue(), False
         threading.Thread(target=self._listen, args=(self._process, self._answers), daemon=True).start()
 
     @staticmethod
@@ -72,6 +74,8 @@ class Maker:
         question = {"path": str(path), "rows": packed, "width": rows.shape[1]}
         line = None
         with contextlib.suppress(BrokenPipeError, queue.Empty):
+            if not self._ready:  # to import a library takes longer than to score
+                self._ready = self._answers.get(timeout=START_SECONDS) is not None
             self._process.stdin.write(json.dumps(question) + "\n")
             self._process.stdin.flush()
             line = self._answers.get(timeout=SECONDS)
@@ -87,6 +91,8 @@ class Maker:
 def main(library):
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # libraries write to standard output
+    importlib.import_module(library)
+    print("ready", file=answers, flush=True)
     for line in sys.stdin:
         question = json.loads(line)
         rows = np.frombuffer(base64.b64decode(question["rows"]), dtype="<f4").reshape(-1, question["width"])
