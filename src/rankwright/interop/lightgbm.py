@@ -74,7 +74,7 @@ def _require_one_score(header: Mapping[str, str]) -> None:
     version = member("version", header)
     if version not in VERSIONS:
         raise InputError(f"its version is {shown(version)}, and only {', '.join(VERSIONS)} are known.")
-    if _value(header, "num_tree_per_iteration") != 1:
+    if any(_value(header, key) != 1 for key in ("num_class", "num_tree_per_iteration")):
         raise InputError("it has several scores per document, one per class.")
 
 
