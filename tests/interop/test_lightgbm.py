@@ -152,6 +152,7 @@ def test_the_scorer_is_saved_and_loaded(tmp_path):
         (text_of(STUMP).replace("version=v4\n", ""), "version is missing"),
         (text_of(STUMP).replace("num_tree_per_iteration=1", "num_tree_per_iteration=3"), "several scores"),
         (text_of(STUMP).replace("num_class=1", "num_class=3"), "several scores"),
+        (text_of(STUMP).replace("threshold=0.5", "threshold=0.5\n1"), "a tree has the line '1', without '='"),
         (text_of(STUMP).replace("is_linear=0", "is_linear=1"), "it has linear trees"),
         (text_of((*STUMP[:4], [1])), "it has categorical splits"),
         (text_of((*STUMP[:4], [12])), "decision_type holds numbers that are not known"),

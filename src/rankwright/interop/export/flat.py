@@ -106,9 +106,10 @@ class _Columns:
         return replace(self, blocks=(*blocks, *(1 + self.kinds.index(kind) for kind in scorer.columns)))
 
     @property
-    def place(self) -> NDArray[np.int64]:
+    def place(self) -> NDArray[np.int32]:
         """The place of each of the part's columns among all."""
-        return np.concatenate([block * self.n_features + np.arange(self.n_features) for block in self.blocks])
+        features = np.arange(self.n_features, dtype=np.int32)
+        return np.concatenate([block * self.n_features + features for block in self.blocks])
 
     def of_all(self, part: TreeEnsemble | LinearScorer) -> TreeEnsemble | LinearScorer:
         """Return a part that takes all columns instead of its own."""
