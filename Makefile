@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser quick fuzz soak check format docs bench sanitize clean
+.PHONY: demo test browser engines quick fuzz soak check format docs bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -29,6 +29,11 @@ quick: $(VENV)/.dev $(VENV)/.built
 browser: $(VENV)/.dev $(VENV)/.built
 	PYTHON=$(BIN)/python tests/browser/install.sh
 	$(PYTEST) tests/browser
+
+# Our models in the search engines themselves, and theirs in ours; needs a JDK (17) and Maven Central, or the mirror that
+# MAVEN_REPOSITORY names. What is missing is skipped and named. The table goes into docs/interop.md.
+engines: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python -m benchmarks.parity --write
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(path.stem for path in (ROOT / "benchmarks").glob("[!_]*.py"))
+FILES = [path.relative_to(ROOT) for path in (ROOT / "benchmarks").rglob("*.py") if path.stem != "__init__"]
+MODULES = sorted(".".join(path.with_suffix("").parts) for path in FILES if path != Path("benchmarks/__main__.py"))
 FIGURES = sorted((ROOT / "docs" / "figures").glob("*.py"))
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_benchmark_imports(name):
-    import_module(f"benchmarks.{name}")
+    import_module(name)
 
 
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)

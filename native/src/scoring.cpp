@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-// Number of splits that are used for several blocks of documents before the next ones are fetched: about as many
-// as fit the first-level cache.
-constexpr std::int64_t kSplitsPerTurn = 2048;
+// Number of leaves whose trees are used for several blocks of documents before the next ones are fetched: about as
+// many as fit the first-level cache.
+constexpr std::int64_t kLeavesPerTurn = 2048;
 constexpr std::size_t kMostBlocksPerChunk = 2;
 constexpr std::size_t kMostCodesPerChunk = 1 << 20;
 
@@ -103,6 +103,29 @@ void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int
         splits[split].offset = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
 }
 
+// Turns the splits of an oblivious tree into one per level, and fills its leaf values from left to right. Returns
+// the number of levels, or 0 and nothing changed if the tree is not oblivious or has fewer than two levels.
+std::int32_t lay_oblivious_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
+                                Doubles values, CodedSplit* splits, double* leaves) {
+    const auto n_levels = static_cast<std::int32_t>(std::bit_width(left.size()));
+    if (!std::has_single_bit(values.size()) || n_levels < 2 || n_levels > kMaxLevels) return 0;
+    std::vector<CodedSplit> levels;
+    std::vector<std::int32_t> nodes{0}, below;  // of one level, and of the next
+    for (std::int32_t level = 0; level < n_levels; ++level, nodes.swap(below)) {
+        below.clear();
+        const CodedSplit& first = levels.emplace_back(splits[std::max(nodes[0], 0)]);
+        for (std::int32_t node : nodes) {
+            if (node < 0 || splits[node].codes != first.codes || splits[node].rank != first.rank) return 0;
+            below.push_back(left[static_cast<std::size_t>(node)]);
+            below.push_back(right[static_cast<std::size_t>(node)]);
+        }
+    }
+    std::copy(levels.begin(), levels.end(), splits);
+    for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf)
+        leaves[leaf] = values[static_cast<std::size_t>(-1 - nodes[leaf])];
+    return n_levels;
+}
+
 template <class T>
 std::size_t row_count(const DenseRows<T>& matrix) {
     return matrix.n_rows;
@@ -183,19 +206,20 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
         first_leaf[tree] = leaves_.size();
         leaves_.resize(leaves_.size() + round_up(n_splits + 1, kLeaves) / kLeaves);
         double* leaves = leaves_[first_leaf[tree]].values;
-        if (n_splits < kSmallTree) {
-            lay_small_tree(trees.left.subspan(begin, n_splits), trees.right.subspan(begin, n_splits), values,
-                           splits_.data() + begin, leaves);
-        } else {
-            for (std::size_t split = begin; split < begin + n_splits; ++split)
-                splits_[split].child = {trees.left[split], trees.right[split]};
+        const auto left = trees.left.subspan(begin, n_splits), right = trees.right.subspan(begin, n_splits);
+        CodedSplit* const splits = splits_.data() + begin;
+        const std::int32_t n_levels = lay_oblivious_tree(left, right, values, splits, leaves);
+        if (n_levels == 0 && n_splits < kSmallTree) {
+            lay_small_tree(left, right, values, splits, leaves);
+        } else if (n_levels == 0) {
+            for (std::size_t split = 0; split < n_splits; ++split)
+                splits[split].child = {left[split], right[split]};
             std::copy(values.begin(), values.end(), leaves);
         }
+        const auto n_coded = n_levels == 0 ? static_cast<std::int32_t>(n_splits) : n_levels;
+        trees_.push_back({splits, nullptr, n_coded, static_cast<std::int32_t>(n_splits + 1), n_levels > 0});
     }
-    for (std::size_t tree = 0; tree < n_trees; ++tree) {
-        const auto n_splits = static_cast<std::int32_t>(trees.splits[tree + 1] - trees.splits[tree]);
-        trees_.push_back({splits_.data() + trees.splits[tree], leaves_.data() + first_leaf[tree], n_splits});
-    }
+    for (std::size_t tree = 0; tree < n_trees; ++tree) trees_[tree].leaves = leaves_.data() + first_leaf[tree];
 }
 
 // Few enough rows that their codes stay in the cache, but enough that trees are fetched for several blocks at a
@@ -234,8 +258,8 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, cons
                                BlockScores* scores) const {
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
-        for (std::int64_t n_splits = 0; tree < trees_.size() && n_splits < kSplitsPerTurn; ++tree)
-            n_splits += trees_[tree].n_splits + 1;
+        for (std::int64_t n_leaves = 0; tree < trees_.size() && n_leaves < kLeavesPerTurn; ++tree)
+            n_leaves += trees_[tree].n_leaves;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
             kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
                               std::min(kBlock, n_rows - block * kBlock), scores[block]);

@@ -87,10 +87,56 @@ inline unsigned count_below(const float* numbers, float x) {
 }
 #endif
 
+#if defined(__AVX2__)
+// Columns of few thresholds compare 32 documents with one threshold after the other, which is faster than a
+// search.
+constexpr int kFewLevels = 3;
+
+template <class T>
+inline __m256 eight_values(const T* values, std::ptrdiff_t stride, bool missing_right) {
+    const auto at = [&](std::ptrdiff_t place) { return static_cast<float>(values[place * stride]); };
+    const __m256 eight = _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
+    return missing_right ? _mm256_min_ps(eight, _mm256_set1_ps(kInfinity)) : eight;  // turns NaN into infinity
+}
+
+// Encodes as many documents as are a multiple of 32, and returns their number.
+template <class T>
+std::size_t encode_by_few(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
+                          BlockBytes& codes) {
+    const int n_thresholds = (1 << column.depth) - 1;
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // undoes that packing keeps halves apart
+    std::size_t document = 0;
+    for (; document + 32 <= n; document += 32, values += 32 * stride) {
+        __m256 value[4];
+        __m256i code[4];
+        for (int part = 0; part < 4; ++part) {
+            value[part] = eight_values(values + 8 * part * stride, stride, column.missing_right);
+            code[part] = _mm256_set1_epi32(-128);
+        }
+        for (int rank = 0; rank < n_thresholds; ++rank) {
+            const __m256 threshold = _mm256_broadcast_ss(column.sorted + rank);
+            for (int part = 0; part < 4; ++part) {
+                const __m256 below = _mm256_cmp_ps(threshold, value[part], _CMP_LT_OQ);
+                code[part] = _mm256_sub_epi32(code[part], _mm256_castps_si256(below));
+            }
+        }
+        const __m256i first = _mm256_packs_epi32(code[0], code[1]), last = _mm256_packs_epi32(code[2], code[3]);
+        const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, last), order);
+        _mm256_store_si256(reinterpret_cast<__m256i*>(codes.documents + document), bytes);
+    }
+    return document;
+}
+#endif
+
 // A search in two stages: the first four steps at once, then all others at once.
 template <bool long_search, bool missing_right, class T>
 void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    for (std::size_t document = 0; document < n; ++document, values += stride) {
+    std::size_t document = 0;
+#if defined(__AVX2__)
+    if (column.depth <= kFewLevels) document = encode_by_few(column, values, stride, n, codes);
+    values += static_cast<std::ptrdiff_t>(document) * stride;
+#endif
+    for (; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
         const float x = missing_right && !(value < kInfinity) ? kInfinity : value;
         unsigned code = count_below(column.search, x);
@@ -164,6 +210,32 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
         : "memory");  // otherwise the compiler extracts the leaves from registers, which is slower
 }
 
+// A bit that is 1 if the document goes right, appended to the bits of the levels above.
+#if defined(__AVX512BW__)
+inline Bytes append(Bytes place, SignedBytes goes_right) {
+    const Bytes twice = place + place;
+    return goes_right ? twice + 1 : twice;
+}
+#else
+inline Bytes append(Bytes place, SignedBytes goes_right) { return place + place - (Bytes)goes_right; }
+#endif
+
+// The number that at most eight levels of an oblivious tree give to every document.
+template <std::size_t n_documents>
+inline void find_by_levels(const CodedSplit* first, const CodedSplit* last, const std::int8_t* codes,
+                           std::uint8_t* leaf) {
+    constexpr std::size_t n_parts = n_documents / kWidth;
+    Bytes place[n_parts] = {};
+    for (const CodedSplit* level = first; level != last; ++level) {
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * level->codes);
+        const SignedBytes rank = (SignedBytes)(level->rank - Words{});
+#pragma GCC unroll 8
+        for (std::size_t part = 0; part < n_parts; ++part) place[part] = append(place[part], code[part] > rank);
+    }
+    __builtin_memcpy(leaf, place, n_documents);
+    asm("" : : "r"(leaf) : "memory");  // as in find_leaves
+}
+
 template <std::size_t n_documents>
 inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf, double* scores) {
     for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
@@ -173,7 +245,7 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
 // Up to 32 leaf values stay in four registers, lower and upper halves separately.
 template <std::size_t n_documents>
 inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
-    if (tree.n_splits >= 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
+    if (tree.n_leaves > 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -199,6 +271,17 @@ inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* 
 }
 #endif
 
+// Four trees in order for each document: a score is read and written once for all of them.
+template <std::size_t n_documents>
+inline void add_leaves_of_four(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                               double* scores) {
+    const double *const first = trees[0]->leaves->values, *const second = trees[1]->leaves->values,
+                        *const third = trees[2]->leaves->values, *const fourth = trees[3]->leaves->values;
+    for (std::size_t document = 0; document < n_documents; ++document)
+        scores[document] = scores[document] + first[leaf[0][document]] + second[leaf[1][document]] +
+                           third[leaf[2][document]] + fourth[leaf[3][document]];
+}
+
 // A tree that is too large for bytes: documents descend one by one.
 template <std::size_t n_documents>
 void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
@@ -214,15 +297,48 @@ void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     }
 }
 
+// An oblivious tree of more than eight levels: the upper ones give the high byte of the leaf's number.
+template <std::size_t n_documents>
+void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scores) {
+    alignas(64) std::uint8_t high[n_documents], low[n_documents];
+    const CodedSplit* const middle = tree.splits + tree.n_splits - 8;
+    find_by_levels<n_documents>(tree.splits, middle, codes, high);
+    find_by_levels<n_documents>(middle, tree.splits + tree.n_splits, codes, low);
+    const double* const values = tree.leaves->values;
+    for (std::size_t document = 0; document < n_documents; ++document)
+        scores[document] += values[high[document] * 256 + low[document]];
+}
+
+// Registers hold the leaf values of small trees one tree at a time if they are wide enough; otherwise several
+// trees share the reading and writing of scores.
+constexpr std::size_t kTreesTogether = kWidth == 64 ? 1 : 4;
+
+template <std::size_t n_documents>
+inline bool found_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
+    if (tree.n_leaves > kSmallTree) return false;
+    if (tree.oblivious)
+        find_by_levels<n_documents>(tree.splits, tree.splits + tree.n_splits, codes, leaf);
+    else
+        find_leaves<n_documents>(tree, codes, leaf);
+    return true;
+}
+
 template <std::size_t n_documents>
 void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
-    alignas(64) std::uint8_t leaf[n_documents];
-    for (const CodedTree* tree = trees; tree != trees + n_trees; ++tree) {
-        if (tree->n_splits < kSmallTree) {
-            find_leaves<n_documents>(*tree, codes, leaf);
-            add_leaves<n_documents>(*tree, leaf, scores);
+    alignas(64) std::uint8_t leaf[kTreesTogether][n_documents];
+    const CodedTree* found[kTreesTogether];
+    for (const CodedTree *tree = trees, *const end = trees + n_trees; tree != end;) {
+        std::size_t n_found = 0;
+        while (n_found < kTreesTogether && tree != end && found_leaves<n_documents>(*tree, codes, leaf[n_found]))
+            found[n_found++] = tree++;
+        if (n_found == 4) {
+            add_leaves_of_four<n_documents>(found, leaf, scores);
+        } else if (n_found > 0) {
+            for (std::size_t one = 0; one < n_found; ++one)
+                add_leaves<n_documents>(*found[one], leaf[one], scores);
         } else {
-            walk<n_documents>(*tree, codes, scores);
+            const auto add = tree->oblivious ? add_deep_tree<n_documents> : walk<n_documents>;
+            add(*tree++, codes, scores);
         }
     }
 }

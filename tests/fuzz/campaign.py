@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FUZZERS = ("models", "data", "bindings")
+FUZZERS = ("models", "data", "imports", "bindings")
 CASE_SECONDS = 30.0
 START_SECONDS = 120.0
 ENOUGH = 20

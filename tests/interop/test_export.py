@@ -31,6 +31,7 @@ from rankwright.models import (
     StandardisedScorer,
     TreeEnsemble,
 )
+from reference import trees as reference
 
 TINY = 1.1e-35  # values nearer to 0 are 0 to LightGBM
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
@@ -84,7 +85,7 @@ def test_lightgbm_scores_as_we_do(forest):
     rows = rows_around(forest)
     rows[np.abs(rows) < TINY] = 0.0
     booster = lightgbm.Booster(model_str=written(forest, format="lightgbm"))
-    np.testing.assert_array_equal(booster.predict(rows, raw_score=True), forest.predict(rows))
+    np.testing.assert_array_equal(booster.predict(rows, raw_score=True, num_threads=1), forest.predict(rows))
     np.testing.assert_array_equal(loaded(forest, format="lightgbm").predict(rows), forest.predict(rows))
 
 
@@ -108,15 +109,26 @@ def test_what_we_read_back_is_what_we_wrote(forest):
     np.testing.assert_allclose(exported.predict(filled), forest.predict(filled), rtol=1e-6)
 
 
+ROW_CODE = "double score(const float *x) { return model_score(x); }"
+QUERY_CODE = """
+void score(const float *x, float *work, double *scores, int n) { model_score_query(x, n, work, scores); }
+int work(int n) { return (int)model_WORK(n); }
+"""
+
+
+def built(text, code, folder):
+    """Return a library of a C header and some code that uses it."""
+    Path(folder, "model.h").write_text(text)
+    Path(folder, "model.c").write_text(f'#include "model.h"\n{code}\n')
+    strict = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    command = ["gcc", *strict, "-shared", "-fPIC", "-o", "model.so", "model.c", "-lm"]
+    subprocess.run(command, cwd=folder, check=True)
+    return ctypes.CDLL(str(Path(folder, "model.so")))
+
+
 def compiled(text, folder):
     """Return the function of a C header as one of Python."""
-    Path(folder, "model.h").write_text(text)
-    Path(folder, "model.c").write_text(
-        '#include "model.h"\ndouble score(const float *x) { return model_score(x); }\n'
-    )
-    strict = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    subprocess.run(["gcc", *strict, "-shared", "-fPIC", "-o", "model.so", "model.c"], cwd=folder, check=True)
-    function = ctypes.CDLL(str(Path(folder, "model.so"))).score
+    function = built(text, ROW_CODE, folder).score
     function.restype, function.argtypes = ctypes.c_double, [ctypes.POINTER(ctypes.c_float)]
     return lambda row: function(row.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
 
@@ -165,6 +177,63 @@ def test_onnx_runtime_adds_trees_and_weights():
     np.testing.assert_allclose(onnx_scores(linear, rows), linear.predict(rows), rtol=1e-14)
     mix = Combination((STUMP, linear), [2.0, 0.5])
     np.testing.assert_allclose(onnx_scores(mix, rows), mix.predict(rows), rtol=1e-6)
+
+
+def within_query(seed, kinds, raw, members):
+    """Return a model of columns within the query, alone or with others, with thresholds that its columns have."""
+    rng = np.random.default_rng(seed)
+    width = N_FEATURES * (raw + len(kinds))
+    values = np.array([0.0, 0.5, 1.0, 0.25, -0.5, 1.0 / 3.0], dtype=np.float32)
+    trees = reference.random_ensemble(rng, [4, 1, 7], values, n_features=width)
+    model = QueryFeatureScorer(trees, kinds, raw)
+    if members < 2:
+        return model
+    weights = LinearScorer(rng.normal(size=N_FEATURES * 2), rng.normal(size=N_FEATURES * 2), 0.25)
+    other = QueryFeatureScorer(weights, (QueryFeature.ZSCORE,))
+    return Combination((model, other, STUMP), [1.0, 0.5, 2.0])
+
+
+QUERIES = st.builds(
+    lambda seed, n, missing: odd_query(np.random.default_rng(seed), n, missing),
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 2, 3, 10, 300]),
+    st.sampled_from([0.0, 0.3, 1.0]),
+)
+QUERY_MODELS = st.builds(
+    within_query,
+    st.integers(0, 2**32 - 1),
+    st.permutations(list(QueryFeature)).flatmap(lambda all_: st.integers(1, 3).map(lambda n: tuple(all_[:n]))),
+    st.booleans(),
+    st.integers(1, 2),
+)
+
+
+def odd_query(rng, n, missing):
+    """Return documents of one query: ties, zeros of both signs, a constant, missing values."""
+    rows = rng.choice(np.array([0.0, -0.0, 1.0, 0.5, -3.0, 0.1, 7.25, 1e-3], dtype=np.float32), (n, N_FEATURES))
+    rows[:, 1] = rng.normal(size=n)
+    rows[:, 2] = rows[0, 2]
+    rows[rng.random(rows.shape) < missing] = np.nan
+    return rows
+
+
+@given(QUERY_MODELS, QUERIES)
+@examples(60)
+def test_onnx_runtime_computes_columns_within_the_query(model, rows):
+    expected = model.predict(rows, qid=np.zeros(len(rows)))
+    np.testing.assert_allclose(onnx_scores(model, rows), expected, rtol=1e-6, atol=1e-6)
+
+
+@needs_gcc
+@given(QUERY_MODELS, QUERIES)
+@examples(15)
+def test_c_computes_columns_within_the_query(model, rows):
+    with TemporaryDirectory() as folder:
+        library = built(written(model, format="c"), QUERY_CODE, folder)
+        scores, work = np.empty(len(rows)), np.empty(library.work(len(rows)), dtype=np.float32)
+        library.score(*(one.ctypes.data_as(ctypes.c_void_p) for one in (rows, work, scores)), len(rows))
+    expected = model.predict(rows, qid=np.zeros(len(rows)))
+    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_the_onnx_file_is_valid():
@@ -254,6 +323,8 @@ def test_vespas_expression_scores_as_we_do(forest):
 STUMP = forest_of([([0], [0.5], [-1], [-2])], [1])  # 0 goes left, and so does a missing value
 RIGHT = forest_of([([0], [0.5], [-1], [-2])], [0])
 LINEAR = LinearScorer([0.5, 0.0, -2.0], np.zeros(3), 0.25)
+RANKS = (QueryFeature.RANK,)
+NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, raw=False)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +352,13 @@ LINEAR = LinearScorer([0.5, 0.0, -2.0], np.zeros(3), 0.25)
         (LinearScorer([1.0], [2.0]), {"format": "solr", "missing": False}, None),
         (Combination((STUMP, LINEAR), [1.0, 1.0]), {"format": "solr"}, "adds trees and weighted features"),
         (StandardisedScorer(STUMP), {"format": "c"}, "The model standardises scores within the query"),
-        (QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False), {"format": "c"}, "computed within the query"),
+        (QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False), {"format": "c"}, None),
+        (
+            QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False),
+            {"format": "solr"},
+            "computed within the query, which Solr does not compute: export it to onnx or c",
+        ),
+        (NESTED, {"format": "onnx"}, "columns within the query from such columns"),
         (NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)), {"format": "c"}, "kind 'network' cannot be exported"),
         (STUMP, {"format": "vespa", "feature_names": ["a b", "c", "d"]}, "'a b' is no rank feature of Vespa"),
         (STUMP, {"format": "vespa", "feature_names": ["attribute(a)", "bm25(b)", "fieldMatch(c).x"]}, None),

@@ -63,7 +63,7 @@ def test_every_split_decides_as_lightgbm(trees, decisions):
     text = text_of(*((*tree, decisions[: len(tree[0])]) for tree in trees))
     scorer = scorer_from_lightgbm(text)
     rows = rows_around(scorer)
-    expected = lightgbm.Booster(model_str=text).predict(rows, raw_score=True)
+    expected = lightgbm.Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
     np.testing.assert_array_equal(scorer.predict(rows), expected)
 
 
@@ -87,7 +87,7 @@ def test_a_trained_model_gives_the_same_scores(settings, missing):
     model = lightgbm.train(options, lightgbm.Dataset(X, y, group=sizes), 20)
     scorer = scorer_from_lightgbm(model.model_to_string())
     rows = np.concatenate([X, rows_around(scorer, X=X)])
-    np.testing.assert_array_equal(scorer.predict(rows), model.predict(rows, raw_score=True))
+    np.testing.assert_array_equal(scorer.predict(rows), model.predict(rows, raw_score=True, num_threads=1))
     assert scorer.n_rounds == model.num_trees()
     np.testing.assert_array_equal(
         scorer.first(1).predict(rows), model.predict(rows, raw_score=True, num_iteration=1)
@@ -151,6 +151,8 @@ def test_the_scorer_is_saved_and_loaded(tmp_path):
         (text_of(STUMP).replace("version=v4", "version=v9"), "its version is 'v9'"),
         (text_of(STUMP).replace("version=v4\n", ""), "version is missing"),
         (text_of(STUMP).replace("num_tree_per_iteration=1", "num_tree_per_iteration=3"), "several scores"),
+        (text_of(STUMP).replace("num_class=1", "num_class=3"), "several scores"),
+        (text_of(STUMP).replace("threshold=0.5", "threshold=0.5\n1"), "a tree has the line '1', without '='"),
         (text_of(STUMP).replace("is_linear=0", "is_linear=1"), "it has linear trees"),
         (text_of((*STUMP[:4], [1])), "it has categorical splits"),
         (text_of((*STUMP[:4], [12])), "decision_type holds numbers that are not known"),
@@ -217,7 +219,7 @@ def test_a_stored_ranker_scores_as_in_lightgbm():
     path = SHARED / "models" / "lightgbm-rankflix" / "lgbm_ranker.txt"
     scorer = scorer_from_lightgbm(path.read_text())
     rows = rows_around(scorer, n=2000)
-    expected = lightgbm.Booster(model_file=path).predict(rows, raw_score=True)
+    expected = lightgbm.Booster(model_file=path).predict(rows, raw_score=True, num_threads=1)
     np.testing.assert_array_equal(scorer.predict(rows), expected)
 
 

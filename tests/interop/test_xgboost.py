@@ -200,6 +200,7 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (_changed(LEARNER, ...), "learner is missing"),
         (_changed((*SHAPE, "num_class"), "3"), "several scores"),
         (_changed((*SHAPE, "num_target"), "2"), "several scores"),
+        (_changed(("learner", "gradient_booster", "model", "tree_info"), [1]), "several scores"),
         (_changed((*SHAPE, "num_feature"), "1"), r"feature\[\d\] is 1; it must be from 0 to 0"),
         (_changed((*SHAPE, "base_score"), "[1,2]"), "base_score must be numbers"),
         (_changed((*SHAPE, "base_score"), "inf"), "it must be finite"),

@@ -101,6 +101,39 @@ def test_any_number_of_thresholds(n_thresholds, missing_left):
         assert native(ensemble).score(X, 1, path).tobytes() == expected
 
 
+@given(
+    seeds,
+    st.lists(st.integers(0, 10), min_size=1, max_size=3),
+    st.booleans(),
+    st.sampled_from(SIZES),
+    st.sampled_from([0.0, 0.1]),
+)
+@examples(100)
+def test_oblivious_trees_score_like_any_other(seed, depths, almost, n_rows, missing):
+    rng = np.random.default_rng(seed)
+    ensemble = reference.oblivious_ensemble(rng, depths, FEW_VALUES)
+    if almost and len(ensemble.threshold):  # one split of a level differs
+        threshold = ensemble.threshold.copy()
+        threshold[rng.integers(len(threshold))] = rng.choice(FEW_VALUES)
+        ensemble = replace(ensemble, threshold=threshold)
+    X = random_rows(rng, n_rows, 3, FEW_VALUES, missing)
+    expected = reference.scores(ensemble, X).tobytes()
+    for path in PATHS:
+        assert native(ensemble).score(X, 1, path).tobytes() == expected
+    assert ensemble.predict(X, n_jobs=2).tobytes() == expected
+
+
+@pytest.mark.parametrize("depth", [2, 5, 6, 8, 9, 16])
+def test_oblivious_trees_of_any_depth(depth):
+    rng = np.random.default_rng(depth)
+    values = rng.normal(size=50).astype(np.float32)
+    ensemble = reference.oblivious_ensemble(rng, [depth, 1, depth], values)
+    X = random_rows(rng, 300, 3, values, 0.1)
+    expected = reference.scores(ensemble, X).tobytes()
+    for path in PATHS:
+        assert native(ensemble).score(X, 1, path).tobytes() == expected
+
+
 @pytest.fixture(scope="module")
 def large():
     rng = np.random.default_rng(5)

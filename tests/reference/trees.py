@@ -68,3 +68,34 @@ def _random_children(rng: np.random.Generator, n_leaves: int, chain: bool) -> ND
     for leaf, end in enumerate(open_ends):
         children[end] = -1 - leaf
     return children
+
+
+def oblivious_ensemble(
+    rng: np.random.Generator, depths: list[int], thresholds: NDArray[np.float32], *, n_features: int = 3
+) -> TreeEnsemble:
+    """Complete trees with one split per level, whose leaves are numbered in any order."""
+    sizes = [2**depth - 1 for depth in depths]
+    levels = [np.repeat(np.arange(depth), 2 ** np.arange(depth)) for depth in depths]
+
+    def per_split(draw: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+        values = [own[level] for own, level in zip(draw, levels, strict=True)]
+        return np.concatenate([np.zeros(0), *values])
+
+    children = []
+    for size in sizes:
+        child, leaf = 2 * np.arange(size) + np.array([[1], [2]]), -1 - rng.permutation(size + 1)
+        children.append(np.where(child < size, child, leaf[np.maximum(child - size, 0)]))
+    left, right = np.concatenate([np.zeros((2, 0), int), *children], axis=1)
+    n_splits, n_leaves = sum(sizes), sum(sizes) + len(sizes)
+    return TreeEnsemble(
+        np.cumsum([0, *sizes]),
+        per_split([rng.integers(0, n_features, depth) for depth in depths]).astype(int),
+        per_split([rng.choice(thresholds, depth) for depth in depths]),
+        per_split([rng.integers(0, 2, depth) for depth in depths]).astype(int),
+        left,
+        right,
+        rng.normal(size=n_leaves),
+        rng.random(n_splits),
+        rng.integers(1, 100, n_leaves),
+        n_features=n_features,
+    )

@@ -73,10 +73,16 @@ struct alignas(64) LeafValues {
     double values[32];
 };
 
+// An oblivious tree has the same split in all nodes of a level, and all levels are full. It has one CodedSplit per
+// level, and the number of a leaf, counted from left to right, has one bit per level, the highest for the root.
+constexpr std::int32_t kMaxLevels = 16;
+
 struct CodedTree {
     const CodedSplit* splits;
     const LeafValues* leaves;
-    std::int32_t n_splits;
+    std::int32_t n_splits;  // of an oblivious tree, the number of levels
+    std::int32_t n_leaves;
+    bool oblivious;
 };
 
 // Whether any of n values is infinite after rounding to 32 bits.

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from rankwright.data import Documents
 
 # Written out, since help must not wait for numpy; a test compares them with the formats.
-TARGETS = ("lightgbm", "xgboost", "ranklib", "elasticsearch-ltr", "opensearch-ltr", "solr", "vespa", "onnx", "c")
-
+TARGETS = (
+    *("lightgbm", "xgboost", "ranklib", "elasticsearch", "elasticsearch-ltr", "opensearch-ltr", "solr", "vespa"),
+    *("onnx", "c"),
+)
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.")

@@ -67,21 +67,31 @@ class Columns:
             raise InputError("its features are not numbered from 0.")
         self.missing_left = np.array([_missing_left(one) for one in given], dtype=np.int64)
         self.names = [str(one.get("feature_id", "")) for one in given]
+        borders = [numbers("borders", checked_list("borders", one.get("borders") or [])) for one in given]
+        self._feature = np.repeat(expected, [len(own) for own in borders])
+        self._border = nearest_float32(np.concatenate([np.zeros(0), *borders]))
 
     def __len__(self) -> int:
         return len(self.names)
 
     def splits(self, given: list[Any]) -> Splits:
-        """Return the splits that a tree has."""
+        """Return the splits that a tree has.
+
+        CatBoost itself reads `split_index` alone, the place in all features' borders, one feature after the other.
+        """
         splits = [checked_object("a split", one) for one in given]
         for one in splits:
             if member("split_type", one) != "FloatFeature":
                 raise InputError(f"it has splits of type {shown(one['split_type'])}, not by a number alone.")
-        feature = integers("float_feature_index", [member("float_feature_index", one) for one in splits])
-        border = numbers("border", [member("border", one) for one in splits])
-        if ((feature < 0) | (feature >= len(self))).any():
-            raise InputError(f"a split uses a numeric feature that is not from 0 to {len(self) - 1}.")
-        return Splits(feature, nearest_float32(border).astype(np.float64), self.missing_left[feature])
+        feature, place = (
+            integers(key, [member(key, one) for one in splits]) for key in ("float_feature_index", "split_index")
+        )
+        border = nearest_float32(numbers("border", [member("border", one) for one in splits]))
+        if ((place < 0) | (place >= len(self._border))).any():
+            raise InputError(f"a split_index is not among the features' {len(self._border):,} borders.")
+        if (feature != self._feature[place]).any() or (border != self._border[place]).any():
+            raise InputError("the feature and border of a split are not those that its split_index stands for.")
+        return Splits(feature, border.astype(np.float64), self.missing_left[feature])
 
 
 def _missing_left(feature: Mapping[str, Any]) -> bool:

@@ -60,9 +60,11 @@ def _sections(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
         raise InputError(f"it has no line {END!r}.")
     sections: list[dict[str, str]] = [{}]
     for line in lines[: lines.index(END)]:
-        key, _, value = line.partition("=")
+        key, equals, value = line.partition("=")
         if key == "Tree":
             sections.append({})
+        if key and not equals and len(sections) > 1:  # LightGBM would skip what follows
+            raise InputError(f"a tree has the line {shown(line)}, without '='.")
         if key in sections[-1]:
             raise InputError(f"{shown(key)} is given twice.")
         if key:
@@ -74,7 +76,7 @@ def _require_one_score(header: Mapping[str, str]) -> None:
     version = member("version", header)
     if version not in VERSIONS:
         raise InputError(f"its version is {shown(version)}, and only {', '.join(VERSIONS)} are known.")
-    if _value(header, "num_tree_per_iteration") != 1:
+    if any(_value(header, key) != 1 for key in ("num_class", "num_tree_per_iteration")):
         raise InputError("it has several scores per document, one per class.")
 
 

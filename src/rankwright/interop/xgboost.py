@@ -57,7 +57,10 @@ def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
         shape = object_in(learner, "learner_model_param")
         _require_one_score(shape)
         booster, weights = _booster(object_in(learner, "gradient_booster"))
-        trees = [_tree(checked_object("a tree", one)) for one in list_in(object_in(booster, "model"), "trees")]
+        parts = object_in(booster, "model")
+        if integers("tree_info", checked_list("tree_info", parts.get("tree_info", []))).any():
+            raise InputError("its tree_info says that trees belong to several scores per document.")
+        trees = [_tree(checked_object("a tree", one)) for one in list_in(parts, "trees")]
         trees = trees if weights is None else _weighted(trees, weights)
         bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
         scorer = ensemble(trees, _number_of(shape, "num_feature"), bias=bias)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from rankwright.data.query_features import QueryFeature
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 VALUES_PER_LINE = 12
+HEADERS = "#include <math.h>\n#include <stddef.h>\n"
 TREES = """\
   {
     int tree, split;
@@ -43,28 +45,135 @@ LINEAR = """\
 """
 
 
+COLUMNS = """\
+/* Sorts in ascending order. */
+static inline void NAME_sort(float *values, int n) {
+  int end, start = n / 2;
+  for (end = n; end > 1;) {
+    int parent, child;
+    float value;
+    if (start > 0) {
+      value = values[--start];
+    } else {
+      value = values[--end];
+      values[end] = values[0];
+    }
+    parent = start;
+    while ((child = 2 * parent + 1) < end) {
+      if (child + 1 < end && values[child + 1] > values[child]) ++child;
+      if (values[child] <= value) break;
+      values[parent] = values[child];
+      parent = child;
+    }
+    values[parent] = value;
+  }
+}
+
+/* The mean and the standard deviation (1 instead of 0) of n sorted values. */
+static inline void NAME_moments(const float *known, int n, double *mean, double *deviation) {
+  double sum = 0.0, squares = 0.0;
+  int place;
+  for (place = 0; place < n; ++place) sum += known[place];
+  *mean = sum / (n > 0 ? n : 1);
+  for (place = 0; place < n; ++place) squares += (known[place] - *mean) * (known[place] - *mean);
+  *deviation = sqrt(squares / (n > 0 ? n : 1));
+  if (!(*deviation > 0.0)) *deviation = 1.0;
+}
+
+/* The number of n sorted values that are below a value, or at most the value. */
+static inline int NAME_below(const float *known, int n, float value, int or_equal) {
+  int low = 0, high = n;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (or_equal ? known[middle] <= value : known[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The fraction of the other values that are lower; equal ones count half. */
+static inline float NAME_rank(float value, const float *known, int n) {
+  const double lower = NAME_below(known, n, value, 0), highest = NAME_below(known, n, value, 1) - 1;
+  return n > 1 ? (float)((lower + highest) / 2.0 / (n - 1)) : 0.5f;
+}
+
+/* Scores one query. work has room for NAME_WORK(n_documents) floats. */
+static inline void NAME_score_query(const float *features, int n_documents, float *work, double *scores) {
+  float *const columns = work, *const known = work + (size_t)n_documents * NAME_N_COLUMNS;
+  int feature, document;
+  for (feature = 0; feature < NAME_N_FEATURES; ++feature) {
+    int n = 0;
+    double low, range, mean, deviation;
+    for (document = 0; document < n_documents; ++document) {
+      const float value = features[(size_t)document * NAME_N_FEATURES + feature];
+      if (value == value) known[n++] = value;
+    }
+    NAME_sort(known, n);
+    NAME_moments(known, n, &mean, &deviation);
+    low = n > 0 ? known[0] : 0.0;
+    range = n > 0 && known[n - 1] > known[0] ? (double)known[n - 1] - low : 1.0;
+    (void)range; /* not every model uses all of them */
+    for (document = 0; document < n_documents; ++document) {
+      const float value = features[(size_t)document * NAME_N_FEATURES + feature];
+      float *const column = columns + (size_t)document * NAME_N_COLUMNS + feature;
+      column[0] = value;
+KINDS    }
+  }
+  for (document = 0; document < n_documents; ++document)
+    scores[document] = NAME_score_columns(columns + (size_t)document * NAME_N_COLUMNS);
+}
+"""
+
+
+# Adding 0.0 turns -0.0 into 0.0, as our core does; a missing value stays missing.
+VALUES = {
+    QueryFeature.ZSCORE: "(float)((value - mean) / deviation)",
+    QueryFeature.RANK: "value == value ? NAME_rank(value, known, n) : value",
+    QueryFeature.MINMAX: "(float)((value - low) / range + 0.0)",
+}
+
+
 def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
-    """Return a header that defines `double NAME_score(const float *features)`; NaN is a missing value."""
+    """Return a header that defines `double NAME_score(const float *features)`; NaN is a missing value.
+
+    For a model with columns computed within the query it defines `void NAME_score_query(const float *features, int
+    n_documents, float *work, double *scores)` instead.
+    """
     if IDENTIFIER.fullmatch(name) is None:
         raise InputError(f"{name[:60]!r} is no name of a C function; give name letters, digits and underscores.")
-    tables, body, n_features = [], "", 0
+    tables, body = [], ""
     if flat.trees is not None:
-        n_features = flat.trees.n_features
         tables += [_tables_of_trees(flat.trees)]
         body += TREES
     if flat.linear is not None:
-        n_features = flat.linear.n_features
         tables += [_tables_of_weights(flat.linear)]
         body += LINEAR
     listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
+    called, whole = ("score_columns", _within_query(flat)) if flat.kinds else ("score", "")
+    usage = "score_query takes a query's documents, each of" if flat.kinds else "score takes"
     text = (
-        f"/* Written by rankwright. NAME_score takes {n_features} features, NaN for a missing one.\n{listed} */\n"
-        "#ifndef NAME_H\n#define NAME_H\n\n#include <stdint.h>\n\n"
-        f"#define NAME_N_FEATURES {n_features}\n{''.join(tables)}\n"
-        "static inline double NAME_score(const float *features) {\n  double score = 0.0;\n"
-        f"{body}  return score;\n}}\n\n#endif\n"
+        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n{listed} */\n"
+        f"#ifndef NAME_H\n#define NAME_H\n\n{HEADERS if flat.kinds else ''}#include <stdint.h>\n\n"
+        f"#define NAME_N_FEATURES {flat.n_features}\n{''.join(tables)}\n"
+        f"static inline double NAME_{called}(const float *features) {{\n  double score = 0.0;\n"
+        f"{body}  return score;\n}}\n{whole}\n#endif\n"
     )
     return text.replace("NAME_", f"{name}_")
+
+
+def _within_query(flat: Flat) -> str:
+    """Return the functions that compute the columns of a query and score them."""
+    made = [
+        f"      column[{1 + number} * NAME_N_FEATURES] = {VALUES[kind]};\n"
+        for number, kind in enumerate(flat.kinds)
+    ]
+    sizes = (
+        f"\n#define NAME_N_COLUMNS {flat.n_columns}\n"
+        "#define NAME_WORK(n_documents) ((size_t)(n_documents) * (NAME_N_COLUMNS + 1))\n\n"
+    )
+    return sizes + COLUMNS.replace("KINDS", "".join(made))
 
 
 def _comment(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Models for the learning-to-rank plugins of Elasticsearch and OpenSearch, and for Solr, as they are uploaded."""
+"""Models for Elasticsearch, OpenSearch and Solr, as they are uploaded."""
 
 from __future__ import annotations
 
@@ -30,6 +30,22 @@ def ltr_plugin_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], na
         used = model.used_features.tolist()
         kind, definition = "model/linear", json.dumps({names[one]: model.weights[one].item() for one in used})
     return json.dumps({"model": {"name": name, "model": {"type": kind, "definition": definition}}}, indent=1)
+
+
+def elasticsearch_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
+    """Return the body of `PUT _ml/trained_models/NAME`, for Elasticsearch's own learning to rank."""
+    models = [{"tree": _elastic_tree(trees, names, number, place)} for number, place in enumerate(numbered(trees))]
+    ensemble = {
+        "feature_names": list(names),
+        "trained_models": models,
+        "aggregate_output": {"weighted_sum": {}},
+        "target_type": "regression",
+    }
+    whole = {
+        "inference_config": {"learning_to_rank": {"feature_extractors": []}},
+        "definition": {"trained_model": {"ensemble": ensemble}},
+    }
+    return json.dumps(whole, allow_nan=False)
 
 
 def solr_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: str, *, with_missing: bool) -> str:
@@ -95,6 +111,35 @@ def _dumped(trees: TreeEnsemble, names: Sequence[str]) -> list[Node]:
         }
 
     return nested(trees, below.left, below.right, split, lambda value, number: {"nodeid": number, "leaf": value})
+
+
+def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], number: int, place: slice) -> Node:
+    """Return one tree: first its splits, then its leaves, with the names of the features that it uses."""
+    n_splits, used = place.stop - place.start, np.unique(trees.feature[place])
+    column = np.searchsorted(used, trees.feature[place]).tolist()
+    left, right = (
+        np.where(one[place] < 0, n_splits - 1 - one[place], one[place]).tolist()
+        for one in (trees.left, trees.right)
+    )
+    splits = [
+        {
+            "node_index": one,
+            "split_feature": column[one],
+            "decision_type": "lte",
+            "threshold": float(trees.threshold[place.start + one]),
+            "left_child": left[one],
+            "right_child": right[one],
+            "default_left": bool(trees.missing_left[place.start + one]),
+        }
+        for one in range(n_splits)
+    ]
+    values = trees.leaf_value[place.start + number : place.stop + number + 1].tolist()
+    leaves = [{"node_index": n_splits + one, "leaf_value": value} for one, value in enumerate(values)]
+    return {
+        "feature_names": [names[one] for one in used],
+        "tree_structure": [*splits, *leaves],
+        "target_type": "regression",
+    }
 
 
 def _solr_trees(trees: TreeEnsemble, names: Sequence[str], *, with_missing: bool) -> list[Node]:

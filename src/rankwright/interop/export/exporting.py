@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from rankwright.data.features import checked_feature_names
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.interop.export.c_header import c_header
-from rankwright.interop.export.engines import ltr_plugin_json, solr_json
+from rankwright.interop.export.engines import elasticsearch_json, ltr_plugin_json, solr_json
 from rankwright.interop.export.flat import Flat, flattened
 from rankwright.interop.export.lightgbm import lightgbm_text
 from rankwright.interop.export.onnx import onnx_model
@@ -65,6 +65,7 @@ class Target:
     write: Callable[[Request], str | bytes]
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
+    within_query: bool = False  # takes one query per call
 
 
 def export(
@@ -90,8 +91,8 @@ def export(
     path
         The file to write, completely or not at all.
     format
-        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch-ltr`, `opensearch-ltr`, `solr`, `vespa`, `onnx` or
-        `c`.
+        `lightgbm`, `xgboost`, `ranklib`, `elasticsearch` (its own learning to rank), `elasticsearch-ltr` and
+        `opensearch-ltr` (the plugins), `solr`, `vespa`, `onnx` or `c`.
     version
         The engine's version, such as `"3.8"`, on which its treatment of missing values depends: needed for
         `opensearch-ltr`; for `solr`, by default 9.2 or later.
@@ -109,7 +110,9 @@ def export(
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     target = _target(format)
     names, named = _names(scorer, feature_names)
-    flat, added = _raised(flattened(scorer)) if non_negative else (flattened(scorer), 0.0)
+    flat, added = flattened(scorer, target.title, within_query=target.within_query), 0.0
+    if non_negative:
+        flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     request = Request(flat, names, named, label, missing, _rule(target, format, version))
     content = target.write(request)
@@ -139,7 +142,7 @@ def _raised(flat: Flat) -> tuple[Flat, float]:
             "Only scores of trees have a lowest value; weighted features can make any negative score."
         )
     trees, added = never_negative(flat.trees)
-    return Flat(trees, None), added
+    return replace(flat, trees=trees), added
 
 
 def _rule(target: Target, name: str, version: str | None) -> Missing:
@@ -189,9 +192,16 @@ def _remarks(scorer: Scorer, target: Target, request: Request, added: float) -> 
         )
     if added:
         remarks.append(f"Scores are higher by {added!r}, so that none is negative.")
+    if request.flat.kinds:
+        remarks.append("The model compares the documents of a query: give it one whole query per call.")
     linear = request.flat.linear
     if linear is not None and linear.intercept and target.title in (ES.title, OPENSEARCH.title, SOLR.title):
         remarks.append(f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same.")
+    if target is ELASTICSEARCH:
+        remarks.append(
+            "Features that are no fields of the documents need a query_extractor in "
+            "inference_config.learning_to_rank.feature_extractors."
+        )
     if target is SOLR and request.missing and request.flat.trees is not None and request.rule is Missing.SIDES:
         remarks.append('Features that may be missing need "defaultValue": "NaN" in the feature store.')
     return remarks
@@ -208,6 +218,10 @@ def _write_xgboost(request: Request) -> str:
 
 def _write_lightgbm(request: Request) -> str:
     return lightgbm_text(request.flat.trees_only(LIGHTGBM.title), request.own_names)
+
+
+def _write_elasticsearch(request: Request) -> str:
+    return elasticsearch_json(request.flat.trees_only(ELASTICSEARCH.title), request.names)
 
 
 def _write_plugin(title: str) -> Callable[[Request], str]:
@@ -238,16 +252,18 @@ def _write_c(request: Request) -> str:
 LIGHTGBM = Target("LightGBM", _write_lightgbm)
 XGBOOST = Target("XGBoost", _write_xgboost)
 RANKLIB = Target("RankLib", _write_ranklib)
+ELASTICSEARCH = Target("Elasticsearch", _write_elasticsearch, names_matter=True)
 ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
-ONNX = Target("ONNX", _write_onnx)
+ONNX = Target("ONNX", _write_onnx, within_query=True)
 VESPA = Target("Vespa", _write_vespa, names_matter=True)
-C = Target("C", _write_c)
+C = Target("C", _write_c, within_query=True)
 TARGETS = {
     "lightgbm": LIGHTGBM,
     "xgboost": XGBOOST,
     "ranklib": RANKLIB,
+    "elasticsearch": ELASTICSEARCH,
     "elasticsearch-ltr": ES,
     "opensearch-ltr": OPENSEARCH,
     "solr": SOLR,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.data.query_features import QueryFeature
 from rankwright.errors import InputError
 from rankwright.interop.foreign_trees import ensemble
 from rankwright.models.combination import Combination
@@ -17,15 +18,31 @@ from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from rankwright.models.scorer import Scorer
 
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """The sum of an ensemble of trees and of a linear scorer, each of which may be None."""
+    """The sum of an ensemble of trees and of a linear scorer, each of which may be None.
+
+    Both score columns: the features and, for each of `kinds`, one column per feature computed within the query.
+    """
 
     trees: TreeEnsemble | None
     linear: LinearScorer | None
+    kinds: tuple[QueryFeature, ...] = ()
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns that are scored."""
+        return next(one.n_features for one in (self.trees, self.linear) if one is not None)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that the columns are made of."""
+        return self.n_columns // (1 + len(self.kinds))
 
     def single(self, target: str) -> TreeEnsemble | LinearScorer:
         """Return trees or weights for a target that cannot add the two."""
@@ -43,40 +60,93 @@ class Flat:
         return self.trees
 
 
-def flattened(scorer: Scorer) -> Flat:
-    """Return a scorer as one sum: all trees in one ensemble, all weighted features in one linear scorer."""
-    parts = _parts(scorer, 1.0)
+def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -> Flat:
+    """Return a scorer as one sum: all trees in one ensemble, all weighted features in one linear scorer.
+
+    Columns computed within the query are refused unless the target computes them (`within_query`).
+    """
+    kinds = tuple(sorted(_kinds(scorer), key=list(QueryFeature).index))
+    if kinds and not within_query:
+        raise InputError(
+            f"The model uses columns computed within the query, which {target} does not compute: export it to "
+            "onnx or c, which take one query per call, train without query_features, or rank with rankwright."
+        )
+    parts = _parts(scorer, 1.0, _Columns(scorer.n_features, kinds))
     forests = [one for one in parts if isinstance(one, TreeEnsemble)]
     linear = [one for one in parts if isinstance(one, LinearScorer)]
     trees = TreeEnsemble.concatenate(forests) if forests else None
     if trees is not None and not trees.n_trees:
         trees = ensemble([], trees.n_features)  # a single leaf of 0: no format has a model without trees
-    return Flat(trees, _sum(linear) if linear else None)
+    return Flat(trees, _sum(linear) if linear else None, kinds)
 
 
-def _parts(scorer: Scorer, weight: float) -> list[TreeEnsemble | LinearScorer]:
+def _kinds(scorer: Scorer) -> set[QueryFeature]:
+    """Return the kinds of columns that any part of a scorer has."""
+    match scorer:
+        case QueryFeatureScorer():
+            if _kinds(scorer.inner):
+                raise InputError("The model computes columns within the query from such columns; train it anew.")
+            return set(scorer.columns)
+        case Combination():
+            return {kind for member in scorer.members for kind in _kinds(member)}
+    return set()
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of all parts: the features, then each kind; `blocks` are those of one part, in its order."""
+
+    n_features: int
+    kinds: tuple[QueryFeature, ...]
+    blocks: tuple[int, ...] = (0,)
+
+    def within(self, scorer: QueryFeatureScorer) -> _Columns:
+        """Return the columns as they are given to the inner scorer."""
+        blocks = [0] if scorer.raw else []
+        return replace(self, blocks=(*blocks, *(1 + self.kinds.index(kind) for kind in scorer.columns)))
+
+    @property
+    def place(self) -> NDArray[np.int32]:
+        """The place of each of the part's columns among all."""
+        features = np.arange(self.n_features, dtype=np.int32)
+        return np.concatenate([block * self.n_features + features for block in self.blocks])
+
+    def of_all(self, part: TreeEnsemble | LinearScorer) -> TreeEnsemble | LinearScorer:
+        """Return a part that takes all columns instead of its own."""
+        if not self.kinds:
+            return part
+        n_columns = self.n_features * (1 + len(self.kinds))
+        if isinstance(part, TreeEnsemble):
+            return replace(part, feature=self.place[part.feature], n_features=n_columns)
+        weights, missing = np.zeros(n_columns), np.zeros(n_columns)
+        weights[self.place], missing[self.place] = part.weights, part.missing
+        return LinearScorer(weights, missing, part.intercept)
+
+
+def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[TreeEnsemble | LinearScorer]:
+    match scorer:
+        case Combination():
+            members = zip(scorer.members, scorer.weights, strict=True)
+            return [part for member, own in members for part in _parts(member, weight * float(own), columns)]
+        case QueryFeatureScorer():
+            return _parts(scorer.inner, weight, columns.within(scorer))
+    return [columns.of_all(_part(scorer, weight))]
+
+
+def _part(scorer: Scorer, weight: float) -> TreeEnsemble | LinearScorer:
     match scorer:
         case TreeEnsemble():
-            return [scorer.bare() if weight == 1.0 else scorer.bare().scaled(weight)]
+            return scorer.bare() if weight == 1.0 else scorer.bare().scaled(weight)
         case LinearScorer():
-            own = replace(scorer.bare(), weights=weight * scorer.weights, intercept=weight * scorer.intercept)
-            return [own]
+            return replace(scorer.bare(), weights=weight * scorer.weights, intercept=weight * scorer.intercept)
         case FeatureScorer():
             weights, missing = np.zeros(scorer.n_features), np.zeros(scorer.n_features)
             weights[scorer.feature], missing[scorer.feature] = weight * scorer.direction, scorer.missing
-            return [LinearScorer(weights, missing)]
-        case Combination():
-            members = zip(scorer.members, scorer.weights, strict=True)
-            return [part for member, own in members for part in _parts(member, weight * float(own))]
+            return LinearScorer(weights, missing)
     raise InputError(_refusal(scorer))
 
 
 def _refusal(scorer: Scorer) -> str:
-    if isinstance(scorer, QueryFeatureScorer):
-        return (
-            "The model uses columns computed within the query, which the target does not compute; train without "
-            "them (query_features), or compute and rank with rankwright."
-        )
     if isinstance(scorer, StandardisedScorer):
         return "The model standardises scores within the query; export the models that it mixes instead."
     return (

@@ -1,0 +1,111 @@
+"""Damaged model files of other tools: one sentence, or the scores that the tool itself gives to the same file."""
+
+import importlib.util
+import json
+import re
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+import rankwright as rw
+from fuzz.campaign import ACCEPTED, REFUSED
+from fuzz.damage import damaged
+from fuzz.makers import MAKERS, Maker
+from interop import test_catboost, test_lightgbm, test_ranklib, test_xgboost
+from interop.foreign import rows_around
+from interop.test_ubjson import written
+from rankwright.errors import InputError
+from rankwright.models import TreeEnsemble
+
+NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+NUMBERS = tuple(b"0 1 -1 2 3 -2 0.5 -0.25 7 1e-40 1e-6 1e38 1e300 10".split())
+TREES = [([0, 1], [0.5, -0.5], [1, -1], [-3, -2]), ([2, 0], [1e-35, 0.1], [-1, -2], [1, -3])]
+NEAR = 1e-5
+LARGE = 1e30  # sums of 32-bit floats lose everything near their limit
+
+
+def _files():
+    sides = [(*tree, [1, 0]) for tree in TREES]
+    boosted = test_xgboost.model_of(*sides)
+    dropped = test_xgboost.model_of(*sides, weights=[0.5, 0.25], base_score="2.5E-1")
+    splits = test_lightgbm.text_of((*TREES[0], [2, 8]), (*TREES[1], [4, 10])).encode()
+    return [
+        ("lightgbm", splits),
+        ("lightgbm", splits.replace(b"objective=lambdarank\n", b"objective=lambdarank\naverage_output\n")),
+        ("xgboost", json.dumps(boosted).encode()),
+        ("xgboost", json.dumps(dropped).encode()),
+        ("xgboost-binary", boosted),
+        ("catboost", json.dumps(test_catboost.MODEL).encode()),
+        ("ranklib", test_ranklib.text_of([(tree, "0.1") for tree in TREES]).encode()),
+        ("ranklib", b"## RankBoost\n## Iteration = 2\n1:0.5:2.0 2:-1.0:0.25\n"),
+        ("ranklib", b"## AdaRank\n1:2 2:-0.5\n"),
+    ]
+
+
+def prepared(only=None):
+    makers = {name: Maker(name) for name in MAKERS if importlib.util.find_spec(name)}
+    files = [one for one in _files() if only in (None, one[0])]
+    folder = Path(tempfile.mkdtemp(prefix="imports-"))
+    return partial(_case, files, makers, folder)
+
+
+def _case(files, makers, folder, rng):
+    kind, content = files[rng.integers(len(files))]
+    path = folder / "model"
+    path.write_bytes(_changed(kind, content, rng))
+    try:
+        scorer = rw.load(path)
+        rows = _rows(scorer, int(rng.integers(2**32)))
+        scores = scorer.predict(rows)
+    except InputError as error:
+        sentence = str(error)
+        bad = len(sentence) > 600 or "\n" in sentence
+        return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
+    maker = makers.get(kind.removesuffix("-binary"))
+    theirs = None if maker is None else maker.scores(path, rows)
+    return ACCEPTED if theirs is None or _alike(scores, theirs) else f"{kind}: {_difference(scores, theirs)}"
+
+
+def _changed(kind, content, rng):
+    """Return a damaged file; half of them only with other numbers."""
+    if kind == "xgboost-binary":
+        if rng.random() < 0.5:
+            return damaged(written(content), rng)
+        text = _renumbered(json.dumps(content).encode(), rng)
+        try:
+            return written(json.loads(text))
+        except ValueError:
+            return text
+    return damaged(content, rng) if rng.random() < 0.5 else _renumbered(content, rng)
+
+
+def _renumbered(content, rng):
+    for _ in range(int(rng.integers(1, 4))):
+        found = list(NUMBER.finditer(content))
+        if found:
+            one = found[rng.integers(len(found))]
+            content = content[: one.start()] + NUMBERS[rng.integers(len(NUMBERS))] + content[one.end() :]
+    return content
+
+
+def _rows(scorer, seed):
+    if isinstance(scorer, TreeEnsemble) and scorer.n_features < 1000:
+        return rows_around(scorer, n=40, seed=seed)
+    return np.random.default_rng(seed).normal(size=(4, min(scorer.n_features, 10_000))).astype(np.float32)
+
+
+def _alike(ours, theirs):
+    if len(ours) != len(theirs):
+        return False
+    usable = np.isfinite(theirs) & (np.abs(ours) < LARGE)
+    scale = max(1.0, float(np.abs(ours[usable]).max(initial=0.0)))
+    return bool((np.abs(ours - theirs)[usable] <= NEAR * scale).all())
+
+
+def _difference(ours, theirs):
+    if len(ours) != len(theirs):
+        return f"{len(ours)} scores, and the library gives {len(theirs)}"
+    worst = int(np.nanargmax(np.abs(ours - theirs)))
+    return f"scores {ours[worst]!r}, and the library says {theirs[worst]!r}"
