@@ -210,8 +210,8 @@ def _introduction(lists: Sequence[_SystemLists], *, some_unjudged: bool) -> str:
     )
     unjudged = " or a dash if the document was not judged" if some_unjudged else ""
     return (
-        f"Two systems' lists of the same query. The number in a box is the label{unjudged}; an arrow says how many ranks "
-        "higher or lower a document is than in the other list."
+        f"Two systems' lists of the same query. The number in a box is the label{unjudged}; an arrow says how "
+        "many ranks higher or lower a document is than in the other list."
         + (explained if any(one.causes for one in lists) else "")
     )
 

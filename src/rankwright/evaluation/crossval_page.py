@@ -68,7 +68,7 @@ def _details(result: CrossValidation, data: RankingData) -> list[Section]:
     systems = {name: models, BEST_FEATURE: held_out_best_features(models, data, metric, n_jobs=n_jobs)}
     first = "The folds are those of the first repeat." if result.repeats > 1 else ""
     how: dict[str, Any] = {"metric": metric, "n_jobs": n_jobs}
-    facts = {"chosen": _how_chosen(result), "expected": _expected(result, metric)}
+    facts: dict[str, Any] = {"chosen": _how_chosen(result), "expected": _expected(result, metric)}
     final = scorer_of(result.best)
     return [
         *query_sections(systems, data, convention=result.convention, warning=first, **how),

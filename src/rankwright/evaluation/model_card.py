@@ -89,7 +89,7 @@ def held_out_model_section(
 ) -> Section:
     """Return the model card of a ranker that was fitted once per fold."""
     models = held_out.models
-    queries = [one.about["queries"] for one in models if isinstance(one.about.get("queries"), int)]
+    queries = [number for one in models if isinstance(number := one.about.get("queries"), int)]
     used = [len(one.used_features) for one in models]
     facts = {
         "what": f"{_what(models[0])}; {counted(len(models), 'model')}, one per fold",

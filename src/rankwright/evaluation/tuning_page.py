@@ -114,7 +114,7 @@ def _details(tuning: Tuning, on_fit: Callable[[], None]) -> list[Section]:
     low, high = found.interval
     interval = "" if np.isnan(low) else f", {in_percent(LEVEL)} interval {low:.4f} to {high:.4f}"
     compared = {OUT_OF_FOLD: "out of fold", VALIDATION: "on the validation part"}[tuning.protocol]
-    facts = {
+    facts: dict[str, Any] = {
         "chosen": f"the best of {counted(found.settings, 'complete trial')}, compared {compared}",
         "expected": f"{shown(found.value)} {found.metric}{interval}",
     }
