@@ -34,7 +34,7 @@ def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reprodu
         *auto_sections(ranker),
         _browser(ranker),
         features_section(MIXTURE, model, data, metric=ranker.metric, n_jobs=ranker.n_jobs),
-        model_section("AutoRanker", model, data, chosen=f"rounds and weights out of fold; {run.plan}"),
+        model_section("AutoRanker", model, chosen=f"rounds and weights out of fold; {run.plan}"),
         data_section(DataSheet.of(data, metric=ranker.metric)),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]

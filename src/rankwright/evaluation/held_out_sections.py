@@ -68,7 +68,7 @@ def model_sections(
 ) -> list[Section]:
     """Return features and model card of the model of all queries; without any, of the models of the folds."""
     if final is not None:
-        card = model_section(name, final, data, chosen=chosen, expected=expected)
+        card = model_section(name, final, chosen=chosen, expected=expected)
         return [features_section(name, final, data, metric=metric, n_jobs=n_jobs), card]
     limits = ("No model of all queries was fitted; --model writes one.",)
     card = held_out_model_section(name, held_out, chosen=chosen, expected=expected, limits=limits)

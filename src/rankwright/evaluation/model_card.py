@@ -15,6 +15,7 @@ from rankwright.evaluation.data_sheet import feature_names_of
 from rankwright.evaluation.dependence import partial_dependence
 from rankwright.evaluation.out_of_fold import HeldOutModels
 from rankwright.metrics import as_metric
+from rankwright.models.combination import Combination
 from rankwright.models.wrapping import WrappingScorer
 from rankwright.pages import Code, Facts, Figure, Figures, Note, Section, Text
 from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
@@ -44,7 +45,6 @@ KINDS = {
     "linear": "a weighted sum of features",
     "network": "a neural network",
     "feature": "a single feature",
-    "combination": "a weighted sum of several models",
     "correction": "a model that is added to other scores",
     "retrieval": "a formula of text retrieval",
 }
@@ -58,7 +58,6 @@ LIMITS = (
 def model_section(
     name: str,
     model: Scorer,
-    data: RankingData,
     *,
     chosen: str = "",
     expected: str = "",
@@ -76,7 +75,7 @@ def model_section(
     about = model.about
     facts = {
         "what": _what(model),
-        "learned from": _learned_from(about, data),
+        **_given({"learned from": _learned_from(about)}),
         "features": f"{model.n_features:,}, of which it uses {len(model.used_features):,}",
         **({"rounds": f"{model.n_rounds:,}"} if model.n_rounds else {}),
         **_given({"how chosen": chosen, "expected on new queries": expected or _estimate(about)}),
@@ -117,6 +116,8 @@ def _what(model: Scorer) -> str:
     while isinstance(inner, WrappingScorer):
         inner = inner.inner
     kind = KINDS.get(inner.kind, inner.kind.replace("_", " "))
+    if isinstance(inner, Combination):
+        kind = f"a weighted sum of {counted(len(inner.members), 'model')}"
     return f"{model.about['ranker']}: {kind}" if "ranker" in model.about else kind
 
 
@@ -140,10 +141,10 @@ def _parameters_of(models: Sequence[Scorer]) -> str:
     return f"Parameters: {listed}.{differing}"
 
 
-def _learned_from(about: Mapping[str, Any], data: RankingData) -> str:
+def _learned_from(about: Mapping[str, Any]) -> str:
     documents, queries = about.get("documents"), about.get("queries")
     if not isinstance(documents, int) or not isinstance(queries, int):
-        return f"data with {counted(data.n_features, 'feature')}"
+        return ""
     return f"{counted(documents, 'document')} of {counted(queries, 'query')}"
 
 

@@ -85,5 +85,5 @@ def _detailed_sections(
     models = {name: model for name in ranked if (model := scorer_of(systems[name])) is not None}
     for name, model in list(models.items())[:1]:
         sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))
-        sections.append(model_section(name, model, data))
+        sections.append(model_section(name, model))
     return [*sections, data_section(DataSheet.of(data, metric=report.metrics[0]), "The test data")]

@@ -73,9 +73,11 @@ def learning_sections(histories: Mapping[str, History]) -> Iterator[Section]:
 
 
 def _bound(name: str, history: History) -> Figure | Note:
-    if history.has_useful_bound:
-        return Figure(history.bound_chart(), f"{name}, with its bound (dashed) where that says anything.")
-    return Note(f"{name}: the bound of its theorem says nothing in any of {counted(len(history), 'round')}.")
+    useful, rounds = history.useful_bounds, counted(len(history), "round")
+    if useful < 2:
+        return Note(f"{name}: the bound of its theorem says anything in {useful} of {rounds}, so it is not drawn.")
+    some = "" if useful == len(history) else f"; it says anything in {useful:,} of {rounds}"
+    return Figure(history.bound_chart(), f"{name}, with its bound (dashed){some}.")
 
 
 def _was_measured(history: History) -> bool:

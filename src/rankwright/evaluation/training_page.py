@@ -58,7 +58,7 @@ def write_training_page(
         *others,
         browser_section(systems, report, data, n_jobs=n_jobs),
         features_section(name, ranker.model_, data, metric=metric, n_jobs=n_jobs),
-        model_section(name, ranker.model_, train, chosen=how),
+        model_section(name, ranker.model_, chosen=how),
         data_section(DataSheet.of(train, metric=metric), "The training data"),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]

@@ -103,10 +103,10 @@ class History:
         return bool(len(self) and np.isfinite([self.curve("bound"), self._bounded[1]]).all())
 
     @property
-    def has_useful_bound(self) -> bool:
-        """Whether the bound says anything in some round: an upper one below 1, or a lower one above 0."""
+    def useful_bounds(self) -> int:
+        """The number of rounds in which the bound says anything: an upper one below 1, or a lower one above 0."""
         name, values = self._bounded
-        return self.has_bound and bool(useful_bounds(values, self.curve("bound"), upper=name == MISORDERED).any())
+        return int(useful_bounds(values, self.curve("bound"), upper=name == MISORDERED).sum())
 
     def bound_chart(self) -> Chart:
         """Return the bound that the ranker's paper proves, and the bounded quantity, by round.

@@ -34,13 +34,21 @@
     return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
   }
 
-  /** Return a function that wraps the titles of a compiled chart of this width, which would be cut off. */
-  function titlesWithin(width) {
+  /** Return a function that wraps the titles and legends of a compiled chart of this width, which would be cut off. */
+  function wrappedWithin(width, spec) {
+    const series = spec.layer.flatMap(({ encoding }) => encoding?.color?.scale?.domain ?? []);
+    const widest = Math.max(1, ...series.map((name) => String(name).length)) * LETTER + 45; // with symbol and gap
+    const columns = Math.max(1, Math.floor(width / widest));
+    const names = spec.layer.flatMap(({ encoding }) => encoding?.y?.sort ?? []); // down the left side
+    const labelLimit = Math.min(220, 0.4 * width);
+    const labels = Math.min(labelLimit, Math.max(40, ...names.map((name) => name.length * LETTER)));
     return (vega) => {
-      const beside = width - 60; // the labels of the other axis
+      const beside = width - labels - 30;
       for (const axis of vega.axes ?? []) {
+        if (axis.orient === "left") axis.labelLimit = labelLimit;
         if (typeof axis.title === "string") Object.assign(axis, { title: wrapped(axis.title, beside), titleLimit: beside });
       }
+      if (columns < new Set(series).size) for (const legend of vega.legends ?? []) legend.columns = columns;
       const { title } = vega;
       if (typeof title?.text === "string") Object.assign(title, { text: wrapped(title.text, width - 16), limit: width - 16 });
       return vega;
@@ -50,7 +58,7 @@
   async function draw(number, theme) {
     const { spec, compares } = data.charts[number];
     const place = byId(`chart-${number}`).firstElementChild; // hidden from screen readers, its parent has the text
-    const patch = titlesWithin(place.clientWidth);
+    const patch = wrappedWithin(place.clientWidth, spec);
     const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme }, patch };
     drawn[number]?.finalize();
     drawn[number] = await vegaEmbed(place, fitted(spec), options);
