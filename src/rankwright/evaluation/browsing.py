@@ -118,7 +118,7 @@ class _SystemLists:
 def _causes(
     system: Any, part: RankingData, ranks: NDArray[np.int64], threads: int
 ) -> Mapping[int, Sequence[Moved]]:
-    """Return, for the documents of the lists, the features that move them most; empty if the system has none."""
+    """Return, for the documents of the lists, the features that move them most; none for plain scores."""
     if not len(part):
         return {}
     n_queries = max(1, int(np.searchsorted(np.cumsum(part.groups.sizes), EXPLAINED_DOCUMENTS, side="right")))

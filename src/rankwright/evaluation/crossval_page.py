@@ -53,7 +53,7 @@ def write_crossval_page(
     require_packages()
     sections = [_folds(result), *_chosen(result)]
     if data is not None:
-        sections += _details(result, with_document_names(data) if len(result.folds) > 1 else data)
+        sections += _details(result, with_document_names(data))
     elif without_data:
         sections.append(Section("Queries and model", [Text(without_data)]))
     if reproduce:
@@ -155,7 +155,10 @@ def _how(result: CrossValidation) -> str:
 
 def _how_chosen(result: CrossValidation) -> str:
     tuned = {"validation": "tuned on the validation part of each fold", "out-of-fold": "tuned out of fold"}
-    return f"parameters are {tuned.get(result.protocol, 'not tuned')}"
+    if result.protocol in tuned:
+        return f"parameters and rounds are {tuned[result.protocol]}"
+    by_validation = "; the validation part of each fold chooses the number of rounds" if result.chosen else ""
+    return f"parameters are not tuned{by_validation}"
 
 
 def _chosen(result: CrossValidation) -> list[Section]:
