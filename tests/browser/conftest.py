@@ -7,9 +7,11 @@ import pytest
 
 import rankwright as rw
 from auto.small_run import small_data, small_ranker
+from rankwright.data import Judgements, Run
 from rankwright.evaluation.crossval_page import write_crossval_page
 from rankwright.evaluation.page import write_page
 from rankwright.evaluation.training_page import write_training_page
+from rankwright.evaluation.tuning_page import write_tuning_page
 
 HINT = "tests/browser/install.sh installs it"
 FLAGS = (
@@ -77,6 +79,26 @@ def crossval_page(folder):
     result = rw.cross_validate(rw.RankSVM(), small_data(), folds=3)
     write_crossval_page(result, folder / "crossval.html", data=small_data(), reproduce="rankwright crossval")
     return folder / "crossval.html"
+
+
+@pytest.fixture(scope="session")
+def tuning_page(folder):
+    grid = {"max_leaves": [2, 4, 8, 16, 32, 64], "query_features": [(), ("zscore",)]}
+    tuning = rw.tune(rw.LambdaMART(rounds=2, min_documents=2), small_data(), grid=grid)
+    write_tuning_page(tuning, folder / "tuning.html", reproduce="rankwright tune")
+    return folder / "tuning.html"
+
+
+@pytest.fixture(scope="session")
+def runs_page(folder):
+    """The page of two runs, whose names are long, one of which retrieves documents that were not judged."""
+    judged = Judgements.of(["1", "1", "2"], ["a", "b", "a"], [1, 0, 2])
+    old = Run.of(["1", "1", "2"], ["a", "unjudged", "a"], [3.0, 2.0, 1.0])
+    new = Run.of(["1", "1", "2"], ["b", "a", "other"], [2.0, 1.0, 1.0])
+    systems = {f"{'folder/' * 9}old.run": old, f"{'a long name of ' * 9}new.run": new}
+    report = rw.evaluate(systems, judged, metrics="map")
+    write_page(report, folder / "runs.html", systems=systems, data=judged)
+    return folder / "runs.html"
 
 
 @pytest.fixture(scope="session")

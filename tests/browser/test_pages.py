@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
-PAGES = ["report_page", "auto_page", "training_page", "crossval_page", "hostile_page"]
+PAGES = [
+    "report_page",
+    "auto_page",
+    "training_page",
+    "crossval_page",
+    "tuning_page",
+    "runs_page",
+    "hostile_page",
+]
 SERIOUS = {"serious", "critical"}
 
 
@@ -189,6 +197,49 @@ def test_a_click_on_a_bar_opens_its_query(opened, report_page):
     assert float(chosen.replace("\N{MINUS SIGN}", "-")) == lowest
     assert page.evaluate("document.activeElement.id") == "query-name"
     assert query == f"Query {page.locator('#queries [aria-selected=true] .name').inner_text()}"
+
+
+def test_a_document_that_was_not_judged_has_no_label(opened, runs_page):
+    page = opened(runs_page)
+    page.locator("#find").fill("1")
+    page.locator("#queries li").first.click()
+    titles = [one.get_attribute("title") for one in page.locator("#left-list .grade").all()]
+    assert titles == ["label 1", "not judged"]
+
+
+def test_folded_tables_open_and_sort(opened, tuning_page):
+    page = opened(tuning_page)
+    table = page.locator("details table")
+    assert not table.is_visible()
+    page.locator("summary").click()
+    table.locator("thead th").nth(1).locator("button").click()
+    values = list(map(float, column(page, table, 2)))
+    assert len(values) == 12
+    assert values == sorted(values, reverse=True)
+
+
+def test_wide_tables_say_that_they_scroll(opened, report_page):
+    def hints(page):
+        script = "(one) => getComputedStyle(one, '::before').content"
+        return [one.evaluate(script) for one in page.locator("section .wide").all() if one.is_visible()]
+
+    assert any("Scroll sideways" in one for one in hints(opened(report_page, width=375)))
+    assert not any("Scroll sideways" in one for one in hints(opened(report_page, width=1280)))
+
+
+@pytest.mark.parametrize("name", ["report_page", "runs_page", "tuning_page"])
+def test_titles_of_charts_are_not_cut_off(name, opened, request):
+    page = opened(request.getfixturevalue(name), width=375)
+    beyond = page.evaluate(
+        """() => [...document.querySelectorAll(".chart svg")].flatMap((chart) => {
+            const { left, right } = chart.getBoundingClientRect();
+            return [...chart.querySelectorAll(".role-axis-title, .role-title, .role-legend")].filter((one) => {
+                const place = one.getBoundingClientRect();
+                return place.width && (place.left < left - 1 || place.right > right + 1);
+            }).map((one) => one.textContent);
+        })"""
+    )
+    assert beyond == []
 
 
 def test_follows_the_colour_scheme(opened, report_page):

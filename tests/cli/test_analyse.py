@@ -8,6 +8,7 @@ from typer.main import get_command
 import rankwright as rw
 from rankwright.cli.analyse import analyse
 from rankwright.data import read_letor
+from rankwright.data.ranking import Ranking
 
 KINDS = ["errors", "pairs", "rounds", "speed", "steps", "bound", "metrics", "queries", "features"]
 
@@ -53,6 +54,59 @@ def test_pairs_of_any_system(run, fold, model, tmp_path):
     assert len(run(*words, "--groups", "2", "--json").json["groups"]) == 2
     assert run(*words, "--groups", "1,20", "--json").json["groups"][-1]["pairs"][0] >= 20
     assert f"{scores} - {model}" in run(*words).out
+
+
+def as_run(run, model, fold, path):
+    run("rank", model, "--data", fold / "test.txt", "--out", path)
+    return path
+
+
+def test_runs_and_judgements(run, fold, model, tmp_path):
+    """Runs of models, beside judgements without features, give what the models give."""
+    judged, qrels = read_letor(fold / "test.txt"), tmp_path / "qrels.txt"
+    named = zip(judged.qid, judged.document_names, judged.y, strict=True)
+    qrels.write_text("".join(f"{query} 0 {name} {label:g}\n" for query, name, label in named))
+    whole = as_run(run, model, fold, tmp_path / "whole.run")
+    expected = run("analyse", "errors", model, "--data", fold / "test.txt", "--json").json
+    found = run("analyse", "errors", whole, "--data", qrels, "--json").json
+    assert found["pairs"] == expected["pairs"]
+    assert found["systems"][str(whole)] == expected["systems"][str(model)]
+    assert found["not_retrieved"] == {str(whole): 0}
+    words = ("--metric", "map", "--convention", "standard", "--groups", "2", "--json")
+    by_model = run("analyse", "pairs", model, "--data", fold / "test.txt", *words).json["groups"]
+    by_run = run("analyse", "pairs", whole, "--data", qrels, *words).json["groups"]
+    assert [one["pairs"] for one in by_run] == [one["pairs"] for one in by_model]
+    for one, other in zip(by_run, by_model, strict=True):
+        assert one["systems"][str(whole)]["value"] == pytest.approx(other["systems"][str(model)]["value"])
+
+
+def test_documents_that_a_run_did_not_retrieve_are_below_all_others(run, fold, model, tmp_path):
+    whole = as_run(run, model, fold, tmp_path / "whole.run")
+    lines = whole.read_text().splitlines()
+    part = tmp_path / "part.run"
+    unknown = f"{lines[0].split()[0]} Q0 nobody-judged-this 1 1e9 x"
+    part.write_text("\n".join([unknown, *(line for line in lines if int(line.split()[3]) <= 2)]) + "\n")
+    code, _, err = run("analyse", "errors", part, "--data", fold / "test.txt")
+    assert code == 0
+    judged = read_letor(fold / "test.txt")
+    missing = len(judged) - 2 * len(judged.groups)
+    assert f"{missing} judged documents not retrieved by {part}, below all others" in err
+    scores = rw.load(model).predict(judged)
+    scores[Ranking.of(scores, judged.groups).ranks() > 2] = -1e9
+    expected = rw.analyses.pair_errors({"part": scores}, judged).rate("part")
+    found = run("analyse", "errors", part, "--data", fold / "test.txt", "--json").json
+    assert found["systems"][str(part)]["all"]["value"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["errors", "pairs"])
+def test_runs_of_other_queries(run, refuse, fold, model, tmp_path, kind):
+    whole = as_run(run, model, fold, tmp_path / "whole.run")
+    lines = whole.read_text().splitlines()
+    some = tmp_path / "some.run"
+    some.write_text("\n".join(line for line in lines if line.split()[0] == lines[0].split()[0]) + "\n")
+    words = ("analyse", kind, whole, some, "--data", fold / "test.txt")
+    assert "1 are shared by all systems" in refuse(*words)
+    assert "of 1 query" in run(*words, "--queries", "shared").err
 
 
 def test_rounds(run, fold, trees):
@@ -121,7 +175,7 @@ def test_features(run, fold):
         ),
         ("errors MODEL MODEL --data TEST", "is given twice."),
         ("pairs MODEL --data TEST --groups many", "--groups takes integers separated by commas"),
-        ("rounds MODEL --train TRAIN --test TEST", "which has no rounds to truncate."),
+        ("rounds MODEL --train TRAIN --test TEST", "is no boosted model, so it cannot be cut to fewer rounds."),
         ("rounds TREES --train TRAIN --test TEST --rounds x", "--rounds takes integers separated by commas"),
         ("speed MODEL --data TEST --cost trees", "has no trees to count"),
         ("speed SCORES --data TEST", "holds scores; this analysis needs model files."),

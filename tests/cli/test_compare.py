@@ -74,7 +74,12 @@ def test_the_page(run, refuse, fold, systems, tmp_path):
     words = ("compare", *systems, "--data", fold / "test.txt", "--slices", "relevant", "--report")
     assert run(*words, page).code == 0
     text = read_page(page).text
-    for title in ("Which differences are real?", "By number of relevant documents", "Query browser", "The data"):
+    for title in (
+        "Which differences are real?",
+        "By number of relevant documents",
+        "Query browser",
+        "The test data",
+    ):
         assert title in text
     assert "is an input of this command" in refuse(*words, systems[0])
 

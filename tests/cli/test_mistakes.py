@@ -394,3 +394,20 @@ def test_training_on_a_letor_file_without_labels(refuse, tmp_path):
 )
 def test_only_scores_and_rankings_go_to_standard_output(refuse, words):
     assert refuse(*words) == "- is standard output, where only scores and rankings can go; name a file."
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("crossval lambdamart --data x --folds 1", "--folds must be at least 2"),
+        ("crossval lambdamart --data x --folds many", "--folds must be an integer"),
+        ("demo --seed -1", "--seed must be at least 0"),
+        ("crossval lambdamart", "The option --data is missing."),
+        ("train lambdamart --trian x", "There is no option --trian"),
+        ("info a b c", "These words are too many: b c."),
+        ("trian x", "No such command 'trian'."),
+        ("analyse nothing", "No such command 'nothing'."),
+    ],
+)
+def test_words_that_make_no_command(refuse, words, sentence):
+    assert refuse(*words.split()).startswith(sentence)

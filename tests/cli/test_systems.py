@@ -332,5 +332,6 @@ def test_a_library_that_is_not_installed_is_named(
 def test_rounds_are_those_of_models_of_rankwright(refuse, judged_file, tmp_path):
     (tmp_path / "scores.txt").write_text("1\n" * 96)
     assert refuse("evaluate", tmp_path / "scores.txt", "--data", judged_file, "--rounds", 2) == (
-        f"{tmp_path / 'scores.txt'} is neither a model of rankwright nor a fitted ranker."
+        f"{tmp_path / 'scores.txt'} is neither a model of rankwright nor a fitted ranker, so it cannot be cut to "
+        "fewer rounds."
     )

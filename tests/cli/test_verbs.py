@@ -255,7 +255,7 @@ def test_train_from_a_start_and_cut_to_rounds(run, refuse, fold, model, tmp_path
         "evaluate", large, *tests, "--rounds", "1;2"
     )
     assert "has 4 rounds; it cannot be truncated to 5" in refuse("evaluate", large, *tests, "--rounds", 5)
-    assert "has no rounds to truncate" in refuse("evaluate", model, *tests, "--rounds", 5)
+    assert "is no boosted model" in refuse("evaluate", model, *tests, "--rounds", 5)
     assert "--per-query cannot be used with --rounds" in refuse(
         "evaluate", large, *tests, "--rounds", 1, "--per-query", "--json"
     )

@@ -11,6 +11,7 @@ import rankwright as rw
 from auto.small_run import small_data
 from evaluation.examples import small_report
 from html_page import read_page
+from rankwright.data import Judgements, Run
 from rankwright.errors import InputError
 from rankwright.evaluation.page import write_page
 from rankwright.evaluation.sections import compared, summary_of
@@ -121,7 +122,7 @@ def test_misordered_pairs_are_drawn_below_their_bound(page):
 
 
 def test_the_metric_is_drawn_above_its_bound(page):
-    read = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.3}, {"bound": -7.0})})
+    read = page(REPORT, histories={"AdaRank": with_facts({"bound": -7.0}, {"bound": 0.3})})
     assert "AdaRank, with its bound" in read.text
     assert "lower bound" in read.charts[-1]
 
@@ -144,11 +145,43 @@ def test_systems_and_data_give_browser_features_card_and_sheet(page):
     systems = {"trees": rw.LambdaMART(rounds=5, max_leaves=4).fit(data), "scores": np.arange(len(data))}
     read = page(rw.evaluate(systems, data, metrics="ndcg@10"), systems=systems, data=data)
     titles = [given["id"] for tag, given in read.tags if tag == "section"]
-    assert titles[-4:] == ["query-browser", "features-of-trees", "the-model-trees", "the-data"]
+    assert titles[-4:] == ["query-browser", "features-of-trees", "the-model-trees", "the-test-data"]
     found = read.data["browser"]
     assert (found["systems"], found["features"]) == (["trees", "scores"], ["first", "second", "third", "fourth"])
     assert len(found["queries"]) == 24
-    assert "LambdaMART, a scorer of kind trees" in read.text
+    assert "LambdaMART: regression trees, whose outputs are added" in read.text
+
+
+def test_unjudged_documents_are_shown_as_such(page):
+    judged = Judgements.of(["1", "1", "2"], ["a", "b", "a"], [1, 0, 2])
+    runs = {
+        "old": Run.of(["1", "1", "2"], ["a", "x", "a"], [2.0, 1.0, 1.0]),
+        "new": Run.of(["1", "1", "2"], ["b", "a", "y"], [2.0, 1.0, 1.0]),
+    }
+    read = page(rw.evaluate(runs, judged, metrics="map"), systems=runs, data=judged)
+    shown = {
+        (query["id"], name): label
+        for query in read.data["browser"]["queries"]
+        for name, label in zip(query["documents"], query["labels"], strict=True)
+    }
+    assert shown == {("1", "a"): 1, ("1", "b"): 0, ("1", "x"): None, ("2", "a"): 2, ("2", "y"): None}
+    assert "a dash if the document was not judged" in read.text
+
+
+def test_a_single_slice_has_no_chart(page):
+    data = small_data()
+    systems = {"first": data.X[:, 0], "second": data.X[:, 1]}
+    kinds = dict.fromkeys(data.groups.ids, "one kind")
+    found = rw.compare(systems, data, metrics="ndcg@10", slices={"kind": kinds})
+    read = page(found)
+    assert "All queries are in one slice, one kind, so there is nothing to compare." in read.text
+    assert not any("slice" in one for one in read.charts)
+
+
+def test_further_tests_are_folded(page):
+    read = page(REPORT)
+    assert read.count("details") == read.count("summary") == 1
+    assert "Other tests: t, Wilcoxon, sign" in read.text
 
 
 @pytest.mark.slow

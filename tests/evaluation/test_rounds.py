@@ -51,7 +51,7 @@ def test_the_curves_are_drawn():
         ({"a": LAMBDA}, [0, 3], r"rounds must be one or more positive integers, not \[0, 3\]"),
         ({"a": LAMBDA}, [], "rounds must be one or more positive integers"),
         ({"a": LAMBDA}, [2.5], "rounds must be one or more positive integers"),
-        ({"linear": LINEAR}, [1], "linear is of kind 'linear', which has no rounds to truncate"),
+        ({"linear": LINEAR}, [1], "linear is no boosted model, so it cannot be cut to fewer rounds"),
         ({"scores": np.zeros(360)}, [1], "scores is neither a model of rankwright nor a fitted ranker"),
         ({"a": rw.LambdaMART()}, [1], "a is neither a model of rankwright nor a fitted ranker"),
     ],

@@ -18,6 +18,7 @@ from rankwright.evaluation.crossval_page import summary_of, write_crossval_page
 from rankwright.evaluation.data_sheet import DataSheet, warnings_of
 from rankwright.evaluation.dependence import partial_dependence
 from rankwright.evaluation.training_page import write_training_page
+from rankwright.evaluation.tuning_page import count_page_fits, write_tuning_page
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer, LinearScorer
 
@@ -53,7 +54,7 @@ def test_file_order_that_leaks():
     random = np.random.default_rng(0)
     shuffled = [NDCG(k=10)(data.y, random.normal(size=len(data)), data.qid) for _ in range(300)]
     assert found.order.expected == pytest.approx(np.mean(shuffled), abs=0.01)
-    assert any("The order of the file tells the labels" in one for one in warnings_of(found))
+    assert any("Relevant documents come first in the file" in one for one in warnings_of(found))
 
 
 def test_queries_without_relevant_documents_are_counted():
@@ -152,8 +153,90 @@ def test_crossval_page(tmp_path, repeats):
     )
     write_crossval_page(result, tmp_path / "page.html", data=small_data(), reproduce="rankwright crossval ranksvm")
     read = read_page(tmp_path / "page.html")
-    assert summary_of(result).startswith(f"ranksvm has {result.mean('ndcg@10'):.4f} ndcg@10 (standard error ")
+    assert summary_of(result).startswith(f"RankSVM has {result.mean('ndcg@10'):.4f} ndcg@10 (standard error ")
     assert summary_of(result).endswith("3 folds, 2 times." if repeats == 2 else "24 test queries of 3 folds.")
     for expected in ("tuned out of fold", "rankwright crossval ranksvm", "For a model of all queries: C ="):
         assert expected in read.text
     assert read.text.count("0.1") >= 3
+    assert read.data["browser"]["systems"] == ["RankSVM", "best feature"]
+    assert len(read.data["browser"]["queries"]) == 24
+    assert ("those of the first repeat" in read.text) == (repeats == 2)
+    assert "RankSVM: a weighted sum of features; 3 models, one per fold" in read.text
+    assert "16 queries each" in read.text
+
+
+def test_a_crossval_page_shows_the_scores_of_the_model_that_has_not_seen_the_query(tmp_path):
+    data = small_data()
+    result = rw.cross_validate(rw.LambdaMART(rounds=3, max_leaves=4), data, folds=3, metrics="ndcg@10")
+    write_crossval_page(result, tmp_path / "page.html", data=data)
+    browser = read_page(tmp_path / "page.html").data["browser"]
+    values = dict(
+        zip(
+            [str(query) for fold in result.folds for query in fold.report.queries],
+            result.per_query("ndcg@10"),
+            strict=True,
+        )
+    )
+    for query in browser["queries"]:
+        assert query["values"][0] == pytest.approx(values[query["id"]], rel=1e-3)
+        assert query["lists"][0][0][2], "no feature moved the first document"
+    models = {str(query): fold.model for fold in result.folds for query in fold.report.queries}
+    query = browser["queries"][0]
+    rows = np.flatnonzero(data.qid.astype(str) == query["id"])
+    scores = np.sort(models[query["id"]].predict(data.take(rows)))[::-1]
+    shown = [score for _, score, _ in query["lists"][0]]
+    np.testing.assert_allclose(shown, scores[: len(shown)], rtol=1e-3, atol=1e-6)
+
+
+def test_a_crossval_page_of_a_fitted_model_has_its_card(tmp_path):
+    result = rw.cross_validate(rw.RankSVM(), small_data(), folds=3, metrics="ndcg@10")
+    result.best.fit(small_data())
+    write_crossval_page(result, tmp_path / "page.html", data=small_data())
+    text = read_page(tmp_path / "page.html").text
+    assert "of 24 queries" in text
+    assert "one per fold" not in text
+
+
+def test_a_crossval_page_without_data_says_why(tmp_path):
+    result = rw.cross_validate(rw.RankSVM(), small_data(), folds=3, metrics="ndcg@10")
+    write_crossval_page(result, tmp_path / "page.html", without_data="There are no data.")
+    read = read_page(tmp_path / "page.html")
+    assert "There are no data." in read.text
+    assert read.data["browser"] is None
+
+
+def test_a_query_in_two_test_parts_is_refused(tmp_path):
+    parts = [(small_data(), small_data(12))] * 2
+    result = rw.cross_validate(rw.RankSVM(), parts, metrics="ndcg@10")
+    with pytest.raises(rw.InputError, match="in the test parts of several folds"):
+        write_crossval_page(result, tmp_path / "page.html", data=small_data(12))
+
+
+def tuned(**options):
+    pytest.importorskip("optuna")
+    ranker = rw.LambdaMART(rounds=3, min_documents=2, n_jobs=1)
+    return rw.tune(ranker, small_data(), trials=3, **options)
+
+
+def test_tuning_page(tmp_path):
+    tuning, fits = tuned(), []
+    write_tuning_page(tuning, tmp_path / "page.html", on_fit=lambda: fits.append(1))
+    read = read_page(tmp_path / "page.html")
+    assert len(fits) == count_page_fits(tuning)
+    own = tuning.best.number == tuning.baseline.number
+    assert read.data["browser"]["systems"] == ["best setting", *([] if own else ["own setting"]), "best feature"]
+    assert "Every query is ranked by the model of the fold that did not learn from it" in read.text
+    assert "The setting itself was chosen by all of these queries" in read.text
+    assert "3 trials: " in read.text
+    assert "4 models, one per fold" in read.text
+    assert read.text.count("on new queries") <= 3
+
+
+def test_tuning_page_after_a_grid(tmp_path):
+    grid = {"max_leaves": [None, 4], "query_features": [(), ("zscore",)]}
+    tuning = rw.tune(rw.LambdaMART(rounds=2, min_documents=2, n_jobs=1), small_data(), grid=grid)
+    write_tuning_page(tuning, tmp_path / "page.html")
+    read = read_page(tmp_path / "page.html")
+    assert any("by query_features" in one for one in read.charts)
+    assert any("by max_leaves" in one for one in read.charts)
+    assert "Importance of parameters" not in read.text

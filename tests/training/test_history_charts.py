@@ -39,9 +39,33 @@ def test_misordered_pairs_lie_below_their_bound():
 
 
 def test_the_metric_lies_above_its_bound():
-    told = history([0.5, 0.6], [None, None], diagnostics=[{"bound": 0.3}, {"bound": -7.0}])
-    bound = [one["y"] for one in told.bound_chart().spec["datasets"]["curves"] if one["look"] == "dashed"]
-    assert bound == [0.3, -1.0]
+    told = history([0.5, 0.6, 0.6], [None] * 3, diagnostics=[{"bound": -7.0}, {"bound": 0.0}, {"bound": 0.3}])
+    assert dashed(told) == [(3, 0.3)]
+    assert told.bound_chart().description.endswith("and its lower bound, 0.3000 in round 3.")
+    below = history([-0.5, 0.6], [None, None], diagnostics=[{"bound": -0.9}, {"bound": -7.0}])
+    assert dashed(below) == [(1, -0.9)]
+
+
+def dashed(told):
+    curves = told.bound_chart().spec["datasets"]["curves"]
+    return [(one["x"], one["y"]) for one in curves if one["look"] == "dashed"]
+
+
+def test_bounds_that_say_nothing_are_not_drawn():
+    above = history([0.5, 0.5], [None, None], diagnostics=[{"bound": 1.2, "misordered": 0.5}] * 2)
+    below = history([0.5, 0.6], [None, None], diagnostics=[{"bound": -0.3}, {"bound": -7.0}])
+    for told in (above, below):
+        assert told.has_bound
+        assert told.useful_bounds == 0
+        assert dashed(told) == []
+        assert "says nothing in any round" in told.bound_chart().description
+
+
+def test_the_metric_is_named():
+    named = History((Round(1, 1.0, 0.5, 0.4, {"bound": 0.3}),), 1, metric="ndcg@10")
+    assert named.chart().description.startswith("ndcg@10 in 1 round")
+    assert named.chart("gain").description.startswith("gain in 1 round")
+    assert "ndcg@10 on training queries" in texts(named.bound_chart())
 
 
 def test_without_a_bound():

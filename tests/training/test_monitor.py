@@ -57,7 +57,10 @@ def test_the_middle_of_equal_rounds_is_kept():
         assert not monitor.observe(WeightedModel(1.0, UP), np.zeros(2))
     assert monitor.best_round == 2
     reason = monitor.history.reason
-    assert reason == "the middle of 3 rounds within one standard error of the best on validation, round 1"
+    assert reason == (
+        "in the middle of 3 rounds whose value on validation is at most one standard error below the best, that "
+        "of round 1"
+    )
 
 
 def test_patience_counts_from_the_last_round_that_is_as_good_as_the_best():

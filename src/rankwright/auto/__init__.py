@@ -1,1 +1,1 @@
-"""AutoRanker: the best mixture of rankers that the judged queries allow, and what it will be worth."""
+"""AutoRanker: the best mixture of rankers that the judged queries allow, and its value on new queries."""

@@ -1,4 +1,4 @@
-"""What a mixture will be worth on new queries: its out-of-fold value, corrected for everything that was chosen.
+"""The value of a mixture on new queries: its out-of-fold value, corrected for everything that was chosen.
 
 Rounds and weights for the queries of a part are chosen by the other queries alone, so no query judges a choice
 that it took part in. What the model gains by learning from all queries is added. The same holds for the best

@@ -62,7 +62,8 @@ class Judging:
         """The value of the mixture after each member; the last one is kept."""
         reason = f"all {counted(len(self.pool), 'member')}"
         n_rounds = len(self._rounds)
-        return History(tuple(self._rounds), n_rounds, self.pool.interrupted, converging=True, reason=reason)
+        metric = str(self._metric)
+        return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
     def run(self, entries: Sequence[Entry], work: Work, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""

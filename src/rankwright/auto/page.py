@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rankwright.auto.sections import auto_sections, summary_of
-from rankwright.data.dataset import RankingData
 from rankwright.data.splitting import concat
 from rankwright.evaluation.browsing import browser_section
 from rankwright.evaluation.data_sheet import DataSheet, data_section
+from rankwright.evaluation.held_out_sections import with_document_names
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
 from rankwright.pages import Note, Page, Section, require_packages
@@ -36,7 +34,7 @@ def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reprodu
         *auto_sections(ranker),
         _browser(ranker),
         features_section(MIXTURE, model, data, metric=ranker.metric, n_jobs=ranker.n_jobs),
-        model_section("AutoRanker", model, data, chosen=f"rounds and weights out of fold; {run.plan}"),
+        model_section("AutoRanker", model, chosen=f"rounds and weights out of fold; {run.plan}"),
         data_section(DataSheet.of(data, metric=ranker.metric)),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]
@@ -46,7 +44,9 @@ def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reprodu
 def _browser(ranker: AutoRanker) -> Section:
     """Return the lists of the mixture and of its members, each query ranked by fits that have not seen it."""
     run, kept = ranker.run_, ranker.run_.kept.mix
-    data = _named(concat(*(part.judges.data for part in run.plan.parts[: run.plan.folds])))  # every query once
+    data = with_document_names(
+        concat(*(part.judges.data for part in run.plan.parts[: run.plan.folds]))
+    )  # every query once
     members = {kept.entries[one].name: kept.entries[one].scores[kept.places[one]] for one in kept.kept}
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
     systems = {name: one[: len(data)] for name, one in scores.items()}
@@ -54,13 +54,3 @@ def _browser(ranker: AutoRanker) -> Section:
     found = browser_section(systems, report, data, n_jobs=ranker.n_jobs)
     how = "Every query is ranked by fits that have not seen it; scores are standardised within the query."
     return Section(found.title, [*found.blocks, Note(how)])
-
-
-def _named(data: RankingData) -> RankingData:
-    """Return documents with names; numbers of rows would be those of the parts, not of the file."""
-    if data.document_ids is not None:
-        return data
-    names = np.empty(len(data), dtype=object)
-    for rows in data.groups:
-        names[rows] = [f"document {number}" for number in range(1, len(rows) + 1)]
-    return RankingData(data.X, data.y, data.qid, document_ids=names, feature_names=data.feature_names)

@@ -61,7 +61,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
         "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
         "range": _ranges(colours),
         "axis": _axis(colours),
-        "axisX": {"labelFlush": False},
+        "axisX": {"labelFlush": False, "labelSeparation": 8},
         "legend": _legend(colours),
         "title": _title(colours),
         "mark": {"color": colours.series[0]},

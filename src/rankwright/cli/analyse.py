@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,26 +18,30 @@ from rankwright.cli.analysis import (
     show_analysis,
 )
 from rankwright.cli.groups import Group
-from rankwright.cli.inputs import ConventionOption, JobsOption, JsonFlag, numbers, require_distinct
+from rankwright.cli.inputs import (
+    ConventionOption,
+    JobsOption,
+    JsonFlag,
+    JudgedOption,
+    QueriesOption,
+    RunConventionOption,
+    SystemFiles,
+    numbers,
+    require_distinct,
+)
 from rankwright.cli.reading import FORMATS, ReadOptions, read_data, reads_data
 from rankwright.errors import InputError
 
-if TYPE_CHECKING:
-    from rankwright.data import RankingData
-
-FilesArgument = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="One or more systems: model files, score files, TREC runs."),
-]
 ModelsArgument = Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")]
 DataOption = Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")]
 
 
 @reads_data
 def errors(
-    files: FilesArgument,
-    data: DataOption,
+    files: SystemFiles,
+    data: JudgedOption,
     reading: ReadOptions,
+    queries: QueriesOption = None,
     plot: PlotOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
@@ -48,18 +52,22 @@ def errors(
 
         rankwright analyse errors old.rw new.rw --data test.txt
     """
+    from rankwright.cli.systems import opened
+
     checked_plot(plot, inputs=(data, *files))
-    systems, judged = _scored(files, data, reading, jobs)
-    show_analysis(rw.analyses.pair_errors(systems, judged, n_jobs=jobs), plot, json)
+    with opened(files, data, reading, jobs) as (systems, judged):
+        found = rw.analyses.pair_errors(systems, judged, queries=queries, n_jobs=jobs)
+    show_analysis(found, plot, json)
 
 
 @reads_data
 def pairs(
-    files: FilesArgument,
-    data: DataOption,
+    files: SystemFiles,
+    data: JudgedOption,
     reading: ReadOptions,
     metric: MetricOption = "ndcg@10",
-    convention: ConventionOption = "standard",
+    convention: RunConventionOption = None,
+    queries: QueriesOption = None,
     groups: Annotated[
         str,
         typer.Option(
@@ -79,11 +87,14 @@ def pairs(
         rankwright analyse pairs old.rw new.rw --data test.txt --metric map
     """
     starts = numbers("--groups", groups)
+    from rankwright.cli.systems import opened
+
     checked_plot(plot, inputs=(data, *files))
-    systems, judged = _scored(files, data, reading, jobs)
-    how: dict[str, Any] = {"metric": metric, "convention": convention, "n_jobs": jobs}
+    how: dict[str, Any] = {"metric": metric, "convention": convention, "queries": queries, "n_jobs": jobs}
     into = starts if "," in groups else starts[0]
-    show_analysis(rw.analyses.by_pairs(systems, judged, groups=into, **how), plot, json)
+    with opened(files, data, reading, jobs) as (systems, judged):
+        found = rw.analyses.by_pairs(systems, judged, groups=into, **how)
+    show_analysis(found, plot, json)
 
 
 @reads_data
@@ -146,16 +157,6 @@ def speed(
     judged = read_data(data, reading, scorers, n_jobs=jobs)
     how: dict[str, Any] = {"metric": metric, "convention": convention, "n_jobs": jobs}
     show_analysis(rw.analyses.speed_accuracy(systems, judged, rounds=cut, cost=cost, **how), plot, json)
-
-
-def _scored(
-    files: list[Path], data: Path, reading: ReadOptions, jobs: int | None
-) -> tuple[dict[str, Any], RankingData]:
-    """Return the systems as `rw.evaluate` takes them, and the judged documents."""
-    from rankwright.cli.systems import opened
-
-    with opened(files, data, reading, jobs) as (systems, judged):
-        return systems, judged
 
 
 def _models(files: Iterable[Path]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from rankwright.cli.groups import Group
 from rankwright.cli.importing import import_model
 from rankwright.cli.index import index
 from rankwright.cli.info import info
+from rankwright.cli.mistakes import CommandMistake, sentence_of
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
@@ -124,13 +125,21 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
-            get_command(app)(prog_name="rankwright")
+            code = get_command(app)(prog_name="rankwright", standalone_mode=False)
+    except CommandMistake as mistake:
+        if type(mistake).__name__ == "NoArgsIsHelpError":  # which has printed the help
+            sys.exit(2)
+        _fail(sentence_of(mistake))
+    except typer.Abort:  # standard input ended where something was asked for
+        sys.exit(1)
     except (InputError, MissingPackageError) as error:
         _fail(str(error))
     except MemoryError:
         _fail("There is not enough memory for this command.")
     except OSError as error:  # such as a full disk
         _fail(f"{error.filename or 'Writing'} failed: {error.strerror or error}.")
+    else:
+        sys.exit(code if isinstance(code, int) else 0)
 
 
 def _fail(sentence: str) -> None:

@@ -163,8 +163,12 @@ def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
 def _write_page(result: CrossValidation, collection: RankingData | Path, report: Path) -> None:
     from rankwright.evaluation.crossval_page import write_crossval_page
 
-    data = None if isinstance(collection, Path) else collection
-    write_crossval_page(result, report, data=data, reproduce=this_command())
+    data, reason = None, ""
+    try:
+        data = read_test_parts(collection) if isinstance(collection, Path) else collection
+    except InputError as error:
+        reason = f"The test parts of all folds cannot be shown together: {error}"
+    write_crossval_page(result, report, data=data, without_data=reason, reproduce=this_command())
     note(f"wrote {report}")
 
 

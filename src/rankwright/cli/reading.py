@@ -83,7 +83,7 @@ class ReadOptions:
     ] = False
     format: Annotated[
         str | None,
-        _option("--format", "NAME", "letor, csv, tsv or parquet, if the name of the file does not tell."),
+        _option("--format", "NAME", "letor, csv, tsv or parquet, if the name of the file does not say it."),
     ] = None
 
     def format_of(self, path: Path) -> str:

@@ -128,7 +128,7 @@ def tune(
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Search for a ranker's best setting, out of fold, and tell how much of its value is luck.
+    """Search for a ranker's best setting, out of fold, and estimate how much of its value is luck.
 
     Ctrl-C ends the search with the best setting so far, which is also fitted, and exits with code 130.
 
@@ -154,12 +154,13 @@ def tune(
     judged = read_all_queries(data, reading, jobs)
     with _option_names():
         tuning = _tuned(chosen, judged, tried, workers, search)
+    if not json:
+        _show(tuning)
     _write(tuning, model, report)
     written = {"model": model, "report": report}
     if json:
         show_json(tuning.to_dict() | {name: None if one is None else str(one) for name, one in written.items()})
     else:
-        _show(tuning)
         files = " and ".join(str(one) for one in written.values() if one is not None)
         note(f"{describe(judged)}, {tuning.seconds:.2f} s{f'; wrote {files}' if files else ''}")
     if tuning.ended == "interrupted":
@@ -171,9 +172,12 @@ def _write(tuning: Tuning, model: Path | None, report: Path | None) -> None:
         fit_with_progress(tuning.ranker, tuning.data, None)
         rw.save(tuning.ranker, model)
     if report is not None:
-        from rankwright.evaluation.tuning_page import write_tuning_page
+        from rankwright.evaluation.tuning_page import count_page_fits, write_tuning_page
 
-        write_tuning_page(tuning, report, reproduce=this_command())
+        with several_fits(
+            "fitting for the page", count_page_fits(tuning), lost=f"{report} was not written"
+        ) as on_fit:
+            write_tuning_page(tuning, report, reproduce=this_command(), on_fit=on_fit)
 
 
 def _settings(texts: Sequence[str], metric: str | None) -> list[str]:

@@ -84,10 +84,11 @@ def setting_text(chosen: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def several_fits(task: str, total: int) -> Iterator[Callable[[], None]]:
+def several_fits(task: str, total: int, *, lost: str = "nothing was written") -> Iterator[Callable[[], None]]:
     """Show progress over several fits; yields the function to call after each.
 
-    Ctrl-C ends the command: unlike the rounds of one fit, some of several fits are no result.
+    Ctrl-C ends the command, which says what was lost: unlike the rounds of one fit, some of several fits are no
+    result.
     """
     done = 0
 
@@ -100,5 +101,5 @@ def several_fits(task: str, total: int) -> Iterator[Callable[[], None]]:
         with progress(task, total) as step:
             yield on_fit
     except KeyboardInterrupt:
-        problem(f"Interrupted after {done:,} of {counted(total, 'fit')}; nothing was written.")
+        problem(f"Interrupted after {done:,} of {counted(total, 'fit')}; {lost}.")
         raise typer.Exit(INTERRUPTED) from None

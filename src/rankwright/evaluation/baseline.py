@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.evaluation.out_of_fold import HeldOutModels
 from rankwright.metrics import as_metric
 from rankwright.models import FeatureScorer
 
 if TYPE_CHECKING:
     from rankwright.data import RankingData
     from rankwright.metrics import MetricLike
+
+BEST_FEATURE = "best feature"  # its name in pages
+MOST_DOCUMENTS = 100_000  # of the queries that choose the feature of a fold
 
 
 def best_feature(data: RankingData, metric: MetricLike = "ndcg@10", *, n_jobs: int | None = None) -> FeatureScorer:
@@ -31,3 +35,20 @@ def best_feature(data: RankingData, metric: MetricLike = "ndcg@10", *, n_jobs: i
         for direction in (1, -1)
     ]
     return max(candidates, key=lambda one: asked.mean(data.y, one.predict(data, n_jobs=n_jobs), data.groups))
+
+
+def held_out_best_features(
+    beside: HeldOutModels, data: RankingData, metric: MetricLike = "ndcg@10", *, n_jobs: int | None = None
+) -> HeldOutModels:
+    """Return for each fold of other models the feature that ranks the queries of the other folds best.
+
+    Of many queries, some drawn at random choose the feature.
+    """
+    fold_of_query = np.array([beside.fold_of_query[str(query)] for query in data.groups.ids])
+    order = np.random.default_rng(0).permutation(len(data.groups))
+    models = []
+    for fold in range(len(beside.models)):
+        others = order[fold_of_query[order] != fold]
+        fitting = np.cumsum(data.groups.sizes[others]) <= MOST_DOCUMENTS
+        models.append(best_feature(data.take_queries(others[: max(1, fitting.sum())]), metric, n_jobs=n_jobs))
+    return HeldOutModels(tuple(models), beside.fold_of_query)

@@ -11,12 +11,13 @@ from rankwright.data.counted import counted
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.evaluation.data_sheet import feature_names_of
+from rankwright.evaluation.out_of_fold import HeldOutModels
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.pages import BrowsedQuery, Listed, Moved, Note, QueryBrowser, Section, Text
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +35,12 @@ EXPLAINED_DOCUMENTS = 6_000  # of whole queries; contributions of many trees tak
 
 
 def browser_section(
-    systems: Mapping[str, Any], report: Report, data: RankingData, *, n_jobs: int | None = None
+    systems: Mapping[str, Any],
+    report: Report,
+    data: RankingData,
+    *,
+    judged: NDArray[np.bool_] | None = None,
+    n_jobs: int | None = None,
 ) -> Section:
     """Return the lists of several systems for the queries in which they differ most, and for some others.
 
@@ -47,6 +53,8 @@ def browser_section(
         Their evaluation on these queries, and perhaps on others.
     data
         The judged documents.
+    judged
+        Whether each of them was judged, if some were not; their labels are not shown.
     """
     kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
     places = {str(query): place for place, query in enumerate(report.queries)}
@@ -57,13 +65,15 @@ def browser_section(
     part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
     lists = [_SystemLists.of(_of_rows(systems[name], rows), part, threads) for name in kept]
     names = [f"row{row + 1}" for row in rows] if data.document_ids is None else data.document_ids[rows].tolist()
+    labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
     queries = [
-        _browsed(str(data.groups.ids[query]), values[:, query], own, names, part.y, lists)
+        _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
         for query, own in zip(chosen, part.groups, strict=True)
     ]
     highest = max(0.0, float(data.y.max()))
     browser = QueryBrowser(report.metrics[0], kept, feature_names_of(data), queries, highest)
-    return Section("Query browser", [Text(_introduction(lists)), browser, Note(_left_out(browser, report))])
+    introduction = _introduction(lists, some_unjudged=bool(np.isnan(labels).any()))
+    return Section("Query browser", [Text(introduction), browser, Note(_left_out(browser, report))])
 
 
 def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -108,23 +118,40 @@ class _SystemLists:
 def _causes(
     system: Any, part: RankingData, ranks: NDArray[np.int64], threads: int
 ) -> Mapping[int, Sequence[Moved]]:
-    """Return, for the documents of the lists, the features that move them most; empty if the system cannot tell.
-
-    A contribution is relative to the mean of the query's documents: what all of them share moves none of them.
-    """
-    model = scorer_of(system)
-    if model is None or not len(part):
+    """Return, for the documents of the lists, the features that move them most; none for plain scores."""
+    if not len(part):
         return {}
     n_queries = max(1, int(np.searchsorted(np.cumsum(part.groups.sizes), EXPLAINED_DOCUMENTS, side="right")))
     explained = np.flatnonzero(part.groups.query_of_row < n_queries)
-    some = part.take(explained)
+    found: dict[int, Sequence[Moved]] = {}
+    for model, rows in models_of(system, part.take(explained)):
+        found |= _moved_by(model, part, explained[rows], ranks, threads)
+    return found
+
+
+def models_of(system: Any, data: RankingData) -> Iterator[tuple[Scorer, NDArray[np.int64]]]:
+    """Yield the models of a system, each with the rows that it scores; none for plain scores."""
+    if isinstance(system, HeldOutModels):
+        yield from system.parts(data)
+    elif (model := scorer_of(system)) is not None:
+        yield model, np.arange(len(data))
+
+
+def _moved_by(
+    model: Scorer, part: RankingData, rows: NDArray[np.int64], ranks: NDArray[np.int64], threads: int
+) -> dict[int, Sequence[Moved]]:
+    """Return what moves these documents, by row; empty if the model has no contributions.
+
+    A contribution is relative to the mean of the query's documents: what all of them share moves none of them.
+    """
+    some = part.take(rows)
     try:
         contributions = model.contributions(some, n_jobs=threads)[:, :-1]
     except InputError:
         return {}
     features, number_of = aligned(some, model).X, _feature_numbers(model, some)
-    for rows in some.groups:
-        contributions[rows] -= contributions[rows].mean(axis=0)
+    for own in some.groups:
+        contributions[own] -= contributions[own].mean(axis=0)
     strongest = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :CAUSES]
     return {
         int(row): [
@@ -132,7 +159,7 @@ def _causes(
             for feature in strongest[place]
             if contributions[place, feature] != 0.0
         ]
-        for place, row in enumerate(explained)
+        for place, row in enumerate(rows)
         if ranks[row] <= LONGEST_LIST
     }
 
@@ -176,14 +203,15 @@ def _browsed(
     )
 
 
-def _introduction(lists: Sequence[_SystemLists]) -> str:
+def _introduction(lists: Sequence[_SystemLists], *, some_unjudged: bool) -> str:
     explained = (
         " Below a document are the features that moved it most: their contribution to its score, relative to the "
         "mean of the query's documents."
     )
+    unjudged = " or a dash if the document was not judged" if some_unjudged else ""
     return (
-        "Two systems' lists of the same query. The number in a box is the label; an arrow says how many ranks "
-        "higher or lower a document is than in the other list."
+        f"Two systems' lists of the same query. The number in a box is the label{unjudged}; an arrow says how "
+        "many ranks higher or lower a document is than in the other list."
         + (explained if any(one.causes for one in lists) else "")
     )
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Judged = RankingData | TrainingSet
 
+VALIDATION, OUT_OF_FOLD = "validation", "out-of-fold"  # names of protocols
 FOLDS = 4  # number of folds of the protocol "out-of-fold"
 SEED = 0  # seed of these folds
 
@@ -63,12 +64,12 @@ def out_of_fold(train: Judged, valid: Judged | None) -> Plan:
     return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
 
 
-PROTOCOLS = {"validation": Protocol(by_validation, 1), "out-of-fold": Protocol(out_of_fold, FOLDS)}
+PROTOCOLS = {VALIDATION: Protocol(by_validation, 1), OUT_OF_FOLD: Protocol(out_of_fold, FOLDS)}
 
 
 def default_protocol(*, has_validation: bool) -> str:
     """Return the name of the protocol that is used if none is named."""
-    return "validation" if has_validation else "out-of-fold"
+    return VALIDATION if has_validation else OUT_OF_FOLD
 
 
 def find_protocol(name: str) -> Protocol:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from rankwright.charts import grouped_bar_chart, interval_chart
 from rankwright.data.counted import counted
 from rankwright.evaluation.comparison_text import in_percent
+from rankwright.evaluation.expected import spelled_means
 
 if TYPE_CHECKING:
     from rankwright.charts import Chart
     from rankwright.evaluation.system_comparison import Division, SystemComparison
 
-MOST_TOLD = 10  # systems whose values are in the description of a chart
 MOST_BARS = 6  # systems per slice
 
 
@@ -22,7 +21,7 @@ def means_chart(found: SystemComparison, metric: str) -> Chart:
     compared = found.by(metric)
     rows = [(one, compared.mean(one), *compared.interval(one)) for one in compared.ranked()]
     over = f"{in_percent(found.level)} interval over {counted(compared.n_queries, 'query')}"
-    return interval_chart(rows, metric, description=f"Mean {metric} with its {over}: {_told(rows)}.")
+    return interval_chart(rows, metric, description=f"Mean {metric} with its {over}: {spelled_means(rows)}.")
 
 
 def differences_chart(found: SystemComparison, metric: str) -> Chart:
@@ -32,7 +31,7 @@ def differences_chart(found: SystemComparison, metric: str) -> Chart:
     pairs = [compared.pairs.pair(one, reference) for one in compared.ranked() if one != reference]
     rows = [(pair.one, pair.difference, *pair.interval) for pair in pairs]
     label = f"difference in {metric} from {reference}"
-    description = f"{label.capitalize()}, with its {in_percent(found.level)} interval: {_told(rows)}."
+    description = f"{label.capitalize()}, with its {in_percent(found.level)} interval: {spelled_means(rows)}."
     return interval_chart(rows, label, description=description, mark=0.0)
 
 
@@ -49,12 +48,3 @@ def slices_chart(found: SystemComparison, metric: str, division: Division) -> Ch
         x_label=division.meaning,
         intervals=intervals,
     )
-
-
-def _told(rows: list[tuple[str, float, float, float]]) -> str:
-    told = [
-        f"{name} {value:.4f}" + (f" ({low:.4f} to {high:.4f})" if isfinite(low) else "")
-        for name, value, low, high in rows[:MOST_TOLD]
-    ]
-    more = f", and {len(rows) - MOST_TOLD:,} more" if len(rows) > MOST_TOLD else ""
-    return ", ".join(told) + more

@@ -16,7 +16,7 @@ from rankwright.evaluation.comparison_text import (
 from rankwright.evaluation.significance import RANDOMISATION, TESTS
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
 from rankwright.pages import Cell, Column, Figure, Note, Section, Table, Text
-from rankwright.pages.cells import number, p_value, shown, shown_p_value, words
+from rankwright.pages.cells import mean_cell, number, p_value, shown, shown_p_value, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,18 +49,13 @@ def _means(found: SystemComparison) -> Section:
     rows: list[Row] = [
         (
             words(system, "baseline" if system == found.baseline else ""),
-            *(_mean(found.by(one), system) for one in found.metrics),
+            *(mean_cell(found.by(one).mean(system), *found.by(one).interval(system)) for one in found.metrics),
         )
         for system in found.by(metric).ranked()
     ]
     table = Table(columns, rows, f"Means over queries; small: {percent} bootstrap interval.")
     notes = [f"{found.report.footnote()}.", *remarks_on(found)]
     return Section("Means over queries", [figure, table, *map(Note, notes)])
-
-
-def _mean(compared: Compared, system: str) -> Cell:
-    low, high = compared.interval(system)
-    return number(compared.mean(system), small=f"{shown(low, '.3f')} to {shown(high, '.3f')}")
 
 
 def _differences(found: SystemComparison, metric: str) -> Section:
@@ -148,11 +143,15 @@ def _tests(pairs: Sequence[PairComparison]) -> Table:
         (words(pair.one, f"against {pair.other}"), *(p_value(pair.corrected[test]) for test in TESTS))
         for pair in pairs
     ]
-    return Table(columns, rows, "p-values of four paired tests, each corrected by Holm's method.")
+    caption = "p-values of four paired tests, each corrected by Holm's method."
+    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign")
 
 
 def _division(found: SystemComparison, metric: str, division: Division) -> Section:
     """Return the means on slices of the queries, and the difference between the two leading systems."""
+    if len(division.slices) == 1:
+        only = f"All queries are in one slice, {division.slices[0].name}, so there is nothing to compare."
+        return Section(f"By {division.meaning}", [Text(only)])
     caption = f"Mean {metric} on slices of the queries, with {in_percent(found.level)} intervals."
     blocks: list[Block] = [Figure(slices_chart(found, metric, division), caption)]
     leading = leading_pair(found, found.by(metric))

@@ -1,15 +1,20 @@
-"""The page of a cross-validation: every fold, what was chosen, and the data."""
+"""The page of a cross-validation: every fold, what was chosen, queries, model card, and the data."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.charts import interval_chart
 from rankwright.data.counted import counted
+from rankwright.errors import InputError
+from rankwright.evaluation.baseline import BEST_FEATURE, held_out_best_features
 from rankwright.evaluation.data_sheet import DataSheet, data_section
+from rankwright.evaluation.held_out_sections import model_sections, query_sections, with_document_names
 from rankwright.evaluation.model_card import reproduction_section
+from rankwright.evaluation.out_of_fold import HeldOutModels
+from rankwright.models.fitted import scorer_of
 from rankwright.pages import Column, Facts, Figure, Note, Page, Section, Table, Text, require_packages
 from rankwright.pages.cells import number, shown, words
 
@@ -28,26 +33,74 @@ def write_crossval_page(
     path: str | os.PathLike[str],
     *,
     data: RankingData | None = None,
+    without_data: str = "",
     reproduce: str = "",
 ) -> None:
-    """Write the page of a cross-validation; with `data`, all queries together, it has a data sheet."""
+    """Write the page of a cross-validation.
+
+    Parameters
+    ----------
+    data
+        The test queries of all folds together. The page then shows them in a query browser, each ranked by the
+        model that has not seen it, beside the best single feature of the other queries; and it has features, a
+        model card and a data sheet. The card is that of `result.best` if it has been fitted, otherwise of the
+        folds' models.
+    without_data
+        Why there are no such data, in a sentence.
+    reproduce
+        The command or code that makes the same again.
+    """
     require_packages()
     sections = [_folds(result), *_chosen(result)]
     if data is not None:
-        sections.append(data_section(DataSheet.of(data, metric=result.metrics[0])))
+        sections += _details(result, with_document_names(data))
+    elif without_data:
+        sections.append(Section("Queries and model", [Text(without_data)]))
     if reproduce:
         sections.append(reproduction_section(reproduce))
-    Page(f"Cross-validation of {result.ranker}", summary_of(result), sections).write(path)
+    Page(f"Cross-validation of {_ranker(result)}", summary_of(result), sections).write(path)
+
+
+def _details(result: CrossValidation, data: RankingData) -> list[Section]:
+    """Return the queries, the features, the model card and the data sheet."""
+    metric, n_jobs = result.metrics[0], result.best.n_jobs
+    name, models = _ranker(result), _held_out(result)
+    systems = {name: models, BEST_FEATURE: held_out_best_features(models, data, metric, n_jobs=n_jobs)}
+    first = "The folds are those of the first repeat." if result.repeats > 1 else ""
+    how: dict[str, Any] = {"metric": metric, "n_jobs": n_jobs}
+    facts: dict[str, Any] = {"chosen": _how_chosen(result), "expected": _expected(result, metric)}
+    final = scorer_of(result.best)
+    return [
+        *query_sections(systems, data, convention=result.convention, warning=first, **how),
+        *model_sections(name, models, final, data, **how, **facts),
+        data_section(DataSheet.of(data, metric=metric)),
+    ]
+
+
+def _held_out(result: CrossValidation) -> HeldOutModels:
+    """Return the models of the first repeat, each for the test queries of its fold."""
+    folds = [fold for fold in result.folds if fold.repeat == 1]
+    fold_of_query = {str(query): number for number, fold in enumerate(folds) for query in fold.report.queries}
+    if len(fold_of_query) < sum(len(fold.report.queries) for fold in folds):
+        raise InputError("Some query is in the test parts of several folds, so no single model has not seen it.")
+    return HeldOutModels(tuple(fold.model for fold in folds), fold_of_query)
+
+
+def _ranker(result: CrossValidation) -> str:
+    return type(result.best).__name__
 
 
 def summary_of(result: CrossValidation) -> str:
     """Return the mean over folds, with its standard error, in one sentence."""
     metric = result.metrics[0]
+    queries = counted(len(result.per_query(metric)), "test query")
+    return f"{_ranker(result)} has {_expected(result, metric)} on {queries} of {_number_of_folds(result)}."
+
+
+def _expected(result: CrossValidation, metric: str) -> str:
     error = result.standard_error(metric)
     doubt = "" if np.isnan(error) else f" (standard error {error:.4f})"
-    queries = counted(len(result.per_query(metric)), "test query")
-    mean = f"{shown(result.mean(metric))} {metric}{doubt}"
-    return f"{result.ranker} has {mean} on {queries} of {_number_of_folds(result)}."
+    return f"{shown(result.mean(metric))} {metric}{doubt}"
 
 
 def _number_of_folds(result: CrossValidation) -> str:
@@ -94,12 +147,18 @@ def _means(result: CrossValidation) -> dict[str, str]:
 
 
 def _how(result: CrossValidation) -> str:
-    tuned = {"validation": "tuned on the validation part", "out-of-fold": "tuned out of fold"}
-    how = tuned.get(result.protocol, "not tuned")
     return (
-        f"Convention {result.convention}; parameters are {how}. ±: standard error over test queries. "
+        f"Convention {result.convention}; {_how_chosen(result)}. ±: standard error over test queries. "
         f"It took {result.seconds:.1f} s."
     )
+
+
+def _how_chosen(result: CrossValidation) -> str:
+    tuned = {"validation": "tuned on the validation part of each fold", "out-of-fold": "tuned out of fold"}
+    if result.protocol in tuned:
+        return f"parameters and rounds are {tuned[result.protocol]}"
+    by_validation = "; the validation part of each fold chooses the number of rounds" if result.chosen else ""
+    return f"parameters are not tuned{by_validation}"
 
 
 def _chosen(result: CrossValidation) -> list[Section]:

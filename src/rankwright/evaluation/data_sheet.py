@@ -65,7 +65,7 @@ class DataSheet:
     duplicates
         Groups of features that are equal in every document.
     order
-        Whether the order of the file tells the labels; None if the metric does not take these labels.
+        Whether relevant documents come first in the file; None if the metric does not take these labels.
     """
 
     documents: int
@@ -147,13 +147,16 @@ def warnings_of(sheet: DataSheet) -> list[str]:
 
 
 def _order_sentence(order: FileOrder) -> str:
-    values = f"{shown(order.value)} {order.metric}, random order {shown(order.expected)}"
+    values = f"{shown(order.value)} {order.metric}, in random order {shown(order.expected)}"
     if order.leaks:
         return (
-            f"The order of the file tells the labels: documents as they stand have {values}. A system that gives "
-            "equal scores may seem better than it is; average ties, or shuffle the documents of each query."
+            f"Relevant documents come first in the file: ranked by their place in it, documents have {values}. A "
+            "system that gives equal scores may seem better than it is; average ties, or shuffle the documents of "
+            "each query."
         )
-    return f"The order of the file does not tell the labels: documents as they stand have {values}."
+    return (
+        f"The order of the file does not reveal the labels: ranked by their place in it, documents have {values}."
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

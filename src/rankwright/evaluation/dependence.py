@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
+    from rankwright.evaluation.out_of_fold import HeldOutModels
     from rankwright.models import Scorer
 
     Rows = NDArray[np.int64]
@@ -36,7 +37,7 @@ class Dependence:
 
 
 def partial_dependence(
-    scorer: Scorer,
+    scorer: Scorer | HeldOutModels,
     data: RankingData,
     features: Sequence[int],
     *,

@@ -1,4 +1,4 @@
-"""What is to be expected on new queries: intervals of held-out means, and simpler choices to compare with."""
+"""What to expect on new queries: intervals of held-out means, and simpler choices to compare with."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rankwright.arrays import Doubles
 
 LEVEL = 0.95  # of the interval
+MOST_NAMED = 10  # systems whose values are in the description of a chart
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
 # (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
 WIDENING = 1.2
@@ -27,6 +30,16 @@ class Rival:
     value: float
     ahead: float
     p_value: float
+
+
+def spelled_means(rows: Sequence[tuple[str, float, float, float]]) -> str:
+    """Return names with their means and intervals, for the description of a chart; of many, the first ones."""
+    named = [
+        f"{name} {value:.4f}" + (f" ({low:.4f} to {high:.4f})" if np.isfinite(low) else "")
+        for name, value, low, high in rows[:MOST_NAMED]
+    ]
+    more = f", and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else ""
+    return ", ".join(named) + more
 
 
 def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:

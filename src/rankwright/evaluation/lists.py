@@ -121,6 +121,13 @@ def judged_by(name: str, run: Run, judgements: Judgements) -> JudgedRun:
     return judged
 
 
+def scores_of_judged(judged: JudgedRun) -> Doubles:
+    """Return a run's score of every judged document; minus infinity for those that it did not retrieve."""
+    scores = np.full(len(judged.judgements), -np.inf)
+    scores[judged.rows[judged.judged]] = judged.scores[judged.judged]
+    return scores
+
+
 def _first_id(named: Run | Judgements) -> str:
     return f"{named.document_ids[0]!r} in query {str(named.qid[0])!r}" if len(named) else "none"
 

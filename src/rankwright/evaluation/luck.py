@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.trials import Trial
 
 RESAMPLES = 2000
+SIGNIFICANT = 0.05  # p-value below which the search clearly beats the ranker's own setting
 BLOCK = 100  # resamples drawn together; limits memory
 
 
@@ -42,7 +43,7 @@ class Correction:
     luck
         The difference: `chosen - value`.
     settings, queries
-        The number of settings that were compared, and of the queries that judged.
+        The number of complete trials, each of which has its own setting, and of the queries that judged.
     default
         The ranker's own setting on the same queries, which nothing has chosen, and how far a chosen setting is
         ahead of it; None if it was not tried.
@@ -62,11 +63,11 @@ class Correction:
         return (
             f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}; "
             f"{self.luck:.4f} of the winner's {self.chosen:.4f} is luck of choosing from "
-            f"{counted(self.settings, 'setting')} on {counted(self.queries, 'query')}"
+            f"{counted(self.settings, 'complete trial')} on {counted(self.queries, 'query')}"
         )
 
     def sentences(self) -> Iterator[str]:
-        """Yield what the winner is worth without luck, and beside the ranker's own setting."""
+        """Yield the winner's value without luck, and how it compares with the ranker's own setting."""
         yield f"Expected: {self}."
         if self.default is None:
             return
@@ -74,7 +75,7 @@ class Correction:
         if self.chosen == value:
             yield f"No setting is better than the ranker's own, {value:.4f}."
             return
-        verdict = "beats" if ahead > 0 and p < 0.05 else "does not clearly beat"
+        verdict = "beats" if ahead > 0 and p < SIGNIFICANT else "does not clearly beat"
         yield (
             f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} "
             f"without luck, {said_p_value(p)}."

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import checked_scores
 from rankwright.data.trec import Judgements, Run
 from rankwright.errors import InputError
-from rankwright.evaluation.lists import CompleteLists, RetrievedLists, judged_by, judgements_of, measured_queries
+from rankwright.evaluation.lists import (
+    CompleteLists,
+    RetrievedLists,
+    judged_by,
+    judgements_of,
+    measured_queries,
+    scores_of_judged,
+)
 from rankwright.evaluation.report import Report
 from rankwright.metrics import Convention, Metric, as_metrics, find_convention
 from rankwright.models.fitted import name_of, scores_by
@@ -88,7 +96,7 @@ def _has_several_labels(judged: RankingData | Judgements, runs: Mapping[str, Jud
     """Return whether the documents of each query differ in label."""
     if runs:
         raise InputError("drop_one_label is not for runs: their lists hold documents that were not judged too.")
-    several = np.array([np.ptp(_labels(judged)[rows]) > 0 for rows in judged.groups], dtype=bool)
+    several = np.array([np.ptp(labels_of(judged)[rows]) > 0 for rows in judged.groups], dtype=bool)
     if not several.any():
         raise InputError("There is nothing to evaluate: in every query, all documents have the same label.")
     return several
@@ -98,7 +106,7 @@ def _ranked(
     named: dict[str, Any], judged: RankingData | Judgements, counting: Convention, n_jobs: int | None
 ) -> Iterator[tuple[str, RankedLists]]:
     """Yield the ranked lists of each system."""
-    labels = counting.labels(_labels(judged))
+    labels = counting.labels(labels_of(judged))
     judgements = judgements_of(judged) if any(isinstance(one, Run) for one in named.values()) else None
     for name, system in named.items():
         if judgements is not None and isinstance(system, Run):
@@ -118,7 +126,7 @@ def _report(
     runs: dict[str, JudgedRun],
 ) -> Report:
     """Make the report of values in which an empty query is NaN."""
-    labels, groups = _labels(judged), judged.groups
+    labels, groups = labels_of(judged), judged.groups
     relevant = groups.reduce(np.add, (labels >= 1).astype(np.int64)) if len(groups) else np.zeros(0, np.int64)
     by_name = {str(metric): counting.apply(metric) for metric in asked}
     return Report(
@@ -131,6 +139,38 @@ def _report(
         query_facts={"documents": groups.sizes[kept], "relevant": relevant[kept]},
         coverage={name: one.coverage for name, one in runs.items()},
     )
+
+
+class JudgedScores(NamedTuple):
+    """Labels and scores of judged documents of some queries, and how many of them each run did not retrieve."""
+
+    labels: Doubles
+    groups: QueryGroups
+    scores: dict[str, Doubles]
+    not_retrieved: dict[str, int]
+
+
+def judged_scores(systems: Any, data: Any, *, queries: str | None, n_jobs: int | None) -> JudgedScores:
+    """Return the scores that systems, as `evaluate` takes them, give the judged documents.
+
+    A document that a run did not retrieve has the score minus infinity, so that it is below all others. Retrieved
+    documents without a judgement have no label, and are left out.
+    """
+    judged = judged_documents(data)
+    judgements, runs = None, {}
+    scores: dict[str, ArrayLike] = {}
+    for name, system in named_systems(systems).items():
+        if isinstance(system, Run):
+            judgements = judgements or judgements_of(judged)
+            runs[name] = judged_by(name, system, judgements)
+            scores[name] = scores_of_judged(runs[name])
+        else:
+            scores[name] = scores_of(name, system, judged, n_jobs)
+    kept = measured_queries(runs, len(judged.groups), queries)
+    rows = np.flatnonzero(kept[judged.groups.query_of_row])
+    chosen = {name: np.asarray(one, dtype=np.float64)[rows] for name, one in scores.items()}
+    missing = {name: int(np.isneginf(chosen[name]).sum()) for name in runs}
+    return JudgedScores(labels_of(judged)[rows], QueryGroups.of(judged.qid[rows]), chosen, missing)
 
 
 def checked_metrics(metrics: Any, counting: Convention) -> list[Metric]:
@@ -180,7 +220,8 @@ def judged_documents(data: Any) -> RankingData | Judgements:
     return data if isinstance(data, Judgements) else checked_judged(data)
 
 
-def _labels(judged: RankingData | Judgements) -> Doubles:
+def labels_of(judged: RankingData | Judgements) -> Doubles:
+    """Return the labels of judged documents."""
     return judged.labels if isinstance(judged, Judgements) else judged.y
 
 

@@ -10,9 +10,13 @@ import numpy as np
 from rankwright.charts import bar_chart, line_chart
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
+from rankwright.evaluation.browsing import models_of
 from rankwright.evaluation.data_sheet import feature_names_of
 from rankwright.evaluation.dependence import partial_dependence
+from rankwright.evaluation.out_of_fold import HeldOutModels
 from rankwright.metrics import as_metric
+from rankwright.models.combination import Combination
+from rankwright.models.wrapping import WrappingScorer
 from rankwright.pages import Code, Facts, Figure, Figures, Note, Section, Text
 from rankwright.rankers.importances import by_name, feature_importances, sample_for_importances
 from rankwright.threads import resolve_threads
@@ -21,6 +25,9 @@ from rankwright.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from rankwright.arrays import Doubles
     from rankwright.data import RankingData
     from rankwright.evaluation.dependence import Dependence
     from rankwright.metrics import MetricLike
@@ -30,6 +37,17 @@ if TYPE_CHECKING:
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6
 SMALL = 170  # height of one of several charts side by side
+# What a scorer is, by its kind; one that wraps another is what the other is.
+KINDS = {
+    "trees": "regression trees, whose outputs are added",
+    "expected_relevance": "trees that give each label a probability",
+    "calibrated": "trees that score each label, calibrated",
+    "linear": "a weighted sum of features",
+    "network": "a neural network",
+    "feature": "a single feature",
+    "correction": "a model that is added to other scores",
+    "retrieval": "a formula of text retrieval",
+}
 LIMITS = (
     "It ranks documents by the features above and knows nothing else of them.",
     "Its scores order the documents of one query; scores of different queries cannot be compared.",
@@ -38,39 +56,103 @@ LIMITS = (
 
 
 def model_section(
-    name: str, model: Scorer, data: RankingData, *, chosen: str = "", limits: Sequence[str] = ()
+    name: str,
+    model: Scorer,
+    *,
+    chosen: str = "",
+    expected: str = "",
+    limits: Sequence[str] = (),
 ) -> Section:
-    """Return what a model is, what it has learned from, how it was chosen, and its limits."""
+    """Return what a model is, what it has learned from, how it was chosen, and its limits.
+
+    Parameters
+    ----------
+    chosen, expected
+        How setting and rounds were chosen, and what to expect on new queries, in words.
+    limits
+        Sentences that are added to those that hold for every model.
+    """
     about = model.about
     facts = {
-        "what": f"{about.get('ranker', model.kind)}, a scorer of kind {model.kind}",
-        "learned from": _learned_from(about, data),
+        "what": _what(model),
+        **_given({"learned from": _learned_from(about)}),
         "features": f"{model.n_features:,}, of which it uses {len(model.used_features):,}",
         **({"rounds": f"{model.n_rounds:,}"} if model.n_rounds else {}),
-        **({"how chosen": chosen} if chosen else {}),
-        **_estimate(about),
+        **_given({"how chosen": chosen, "expected on new queries": expected or _estimate(about)}),
     }
-    blocks: list[Block] = [Facts(facts)]
-    parameters = about.get("parameters")
-    if isinstance(parameters, dict) and parameters:
-        spelled = ", ".join(f"{name} = {value}" for name, value in parameters.items())
-        blocks.append(Note(f"Parameters: {spelled}."))
+    return _card(name, facts, _parameters_of([model]), limits)
+
+
+def held_out_model_section(
+    name: str, held_out: HeldOutModels, *, chosen: str = "", expected: str = "", limits: Sequence[str] = ()
+) -> Section:
+    """Return the model card of a ranker that was fitted once per fold."""
+    models = held_out.models
+    queries = [number for one in models if isinstance(number := one.about.get("queries"), int)]
+    used = [len(one.used_features) for one in models]
+    facts = {
+        "what": f"{_what(models[0])}; {counted(len(models), 'model')}, one per fold",
+        **_given({"learned from": f"{_span(queries)} queries each" if queries else ""}),
+        "features": f"{models[0].n_features:,}, of which models use {_span(used)}",
+        **({"rounds": _span([one.n_rounds for one in models])} if any(one.n_rounds for one in models) else {}),
+        **_given({"how chosen": chosen, "expected on new queries": expected}),
+    }
+    return _card(name, facts, _parameters_of(models), limits)
+
+
+def _card(name: str, facts: Mapping[str, str], parameters: str, limits: Sequence[str]) -> Section:
+    blocks: list[Block] = [Facts(facts, below=True), *([Note(parameters)] if parameters else [])]
     blocks.append(Text(f"Limits: {' '.join((*LIMITS, *limits))}"))
     return Section(f"The model {name}", blocks)
 
 
-def _learned_from(about: Mapping[str, Any], data: RankingData) -> str:
+def _given(facts: Mapping[str, str]) -> dict[str, str]:
+    return {name: fact for name, fact in facts.items() if fact}
+
+
+def _what(model: Scorer) -> str:
+    """Return the ranker that made a model, and what it is."""
+    inner = model
+    while isinstance(inner, WrappingScorer):
+        inner = inner.inner
+    kind = KINDS.get(inner.kind, inner.kind.replace("_", " "))
+    if isinstance(inner, Combination):
+        kind = f"a weighted sum of {counted(len(inner.members), 'model')}"
+    return f"{model.about['ranker']}: {kind}" if "ranker" in model.about else kind
+
+
+def _span(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def _parameters_of(models: Sequence[Scorer]) -> str:
+    """Return the parameters that all models share, and which of them differ, in a sentence; empty without any."""
+    known = [one.about.get("parameters") for one in models]
+    settings = [one for one in known if isinstance(one, dict)]
+    if len(settings) < len(models) or not settings[0]:
+        return ""
+    shared = {
+        name: value for name, value in settings[0].items() if all(one.get(name) == value for one in settings)
+    }
+    listed = ", ".join(f"{name} = {value}" for name, value in shared.items())
+    others = [name for name in settings[0] if name not in shared]
+    differing = f" Different from fold to fold: {', '.join(others)}." if others else ""
+    return f"Parameters: {listed}.{differing}"
+
+
+def _learned_from(about: Mapping[str, Any]) -> str:
     documents, queries = about.get("documents"), about.get("queries")
     if not isinstance(documents, int) or not isinstance(queries, int):
-        return f"data with {counted(data.n_features, 'feature')}"
+        return ""
     return f"{counted(documents, 'document')} of {counted(queries, 'query')}"
 
 
-def _estimate(about: Mapping[str, Any]) -> dict[str, str]:
+def _estimate(about: Mapping[str, Any]) -> str:
     found = about.get("estimate")
     if not isinstance(found, dict) or found.get("value") is None:
-        return {}
-    return {"expected on new queries": f"{found['value']:.4f} {found.get('metric', '')}".strip()}
+        return ""
+    return f"{found['value']:.4f} {found.get('metric', '')}".strip()
 
 
 def reproduction_section(code: str) -> Section:
@@ -85,21 +167,38 @@ def reproduction_section(code: str) -> Section:
 
 
 def features_section(
-    name: str, model: Scorer, data: RankingData, *, metric: MetricLike = "ndcg@10", n_jobs: int | None = None
+    name: str,
+    model: Scorer | HeldOutModels,
+    data: RankingData,
+    *,
+    metric: MetricLike = "ndcg@10",
+    n_jobs: int | None = None,
 ) -> Section:
-    """Return how much a model uses each feature, and how its score depends on the most important ones."""
-    sample, threads = sample_for_importances(model, data), resolve_threads(n_jobs)
-    values = feature_importances(model, sample, as_metric(metric), threads)
+    """Return how much a model uses each feature, and how its score depends on the most important ones.
+
+    Of held-out models, importances are means over folds, and each document is scored by the model that has not
+    seen its query.
+    """
+    threads = resolve_threads(n_jobs)
+    values = np.mean([_importances(*one, data, metric, threads) for one in models_of(model, data)], axis=0)
     names = list(model.feature_names or feature_names_of(data))
     important = {one: value for one, value in by_name(values, names).items() if value > 0}
     title = f"Features of {name}"
     if not important:
         return Section(title, [Text("The model uses no feature.")])
     leading = dict(list(important.items())[:MOST_IMPORTANT])
-    caption = "Importance of features; all together have 1. " + _more(len(important) - len(leading))
+    over = ", mean over the models of all folds" if isinstance(model, HeldOutModels) else ""
+    caption = f"Importance of features{over}; their sum is 1. " + _more(len(important) - len(leading))
     chart = bar_chart(leading, "importance", description=f"{caption} The highest is {next(iter(leading))}.")
     order = np.argsort(-values, kind="stable")[: min(MOST_CURVES, len(important))]
     return Section(title, [Figure(chart, caption.strip()), *_curves(model, data, order.tolist(), names, n_jobs)])
+
+
+def _importances(
+    model: Scorer, rows: NDArray[np.int64], data: RankingData, metric: MetricLike, threads: int
+) -> Doubles:
+    own = data if len(rows) == len(data) else data.take(rows)
+    return feature_importances(model, sample_for_importances(model, own), as_metric(metric), threads)
 
 
 def _more(number: int) -> str:
@@ -111,7 +210,11 @@ def _more(number: int) -> str:
 
 
 def _curves(
-    model: Scorer, data: RankingData, features: Sequence[int], names: Sequence[str], n_jobs: int | None
+    model: Scorer | HeldOutModels,
+    data: RankingData,
+    features: Sequence[int],
+    names: Sequence[str],
+    n_jobs: int | None,
 ) -> list[Block]:
     try:
         found = partial_dependence(model, data, features, n_jobs=n_jobs)
@@ -119,8 +222,8 @@ def _curves(
         return []
     figures = [_curve(one, names[one.feature]) for one in found]
     meaning = (
-        "Mean score as one feature of one document of each query moves from its 2 % to its 98 % quantile, all "
-        "else as it is."
+        "Partial dependence: the mean score of some documents if this feature had another value and all their "
+        "other features stayed as they are. The curve goes from the 2 % to the 98 % quantile of the feature."
     )
     return [Figures(figures), Note(meaning)] if figures else []
 

@@ -78,11 +78,12 @@ def _detailed_sections(
         pair = leading_pair(found, found.by())
         report, ranked = found.report, list(dict.fromkeys([pair.one, pair.other, *found.by().ranked()]))
     ordered = {name: systems[name] for name in ranked}
-    sections = [browser_section(*browsable(ordered, report, data), n_jobs=n_jobs)]
+    shown = browsable(ordered, report, data)
+    sections = [browser_section(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)]
     if isinstance(data, Judgements):
         return sections
     models = {name: model for name in ranked if (model := scorer_of(systems[name])) is not None}
     for name, model in list(models.items())[:1]:
         sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))
-        sections.append(model_section(name, model, data))
-    return [*sections, data_section(DataSheet.of(data, metric=report.metrics[0]))]
+        sections.append(model_section(name, model))
+    return [*sections, data_section(DataSheet.of(data, metric=report.metrics[0]), "The test data")]

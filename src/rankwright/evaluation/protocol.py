@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.grid import Grid
     from rankwright.evaluation.report import Report
     from rankwright.metrics import Metric, MetricLike
+    from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
 
@@ -40,7 +41,10 @@ DEFAULTS = "defaults"  # name of the protocol without tuning
 
 @dataclass(frozen=True)
 class FoldResult:
-    """Results of one fold: its test report, the same with ties averaged, the chosen setting and all trials."""
+    """Results of one fold.
+
+    They are its test report, the same with ties averaged, the chosen setting, all trials, and the fitted model.
+    """
 
     fold: str
     repeat: int
@@ -49,6 +53,7 @@ class FoldResult:
     best_round: int
     chosen: Mapping[str, Any]
     trials: tuple[Trial, ...]
+    model: Scorer
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,7 +252,8 @@ def _measure(fold: FoldParts, fitted: Fitted, metrics: Sequence[Metric], countin
     threads = ranker.n_jobs
     report = evaluate(scores, fold.test, metrics=metrics, convention=counting, n_jobs=threads)
     averaged = evaluate(scores, fold.test, metrics=metrics, convention=_averaging_ties(counting), n_jobs=threads)
-    return FoldResult(fold.name, fold.repeat, report, averaged, ranker.history_.best_round, chosen, trials)
+    rounds = ranker.history_.best_round
+    return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
 
 
 def _averaging_ties(name: str) -> Convention:

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.charts import bundle, difference_chart, interval_chart, table_html
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation.expected import without_nan
+from rankwright.evaluation.expected import spelled_means, without_nan
 from rankwright.evaluation.pairs import Comparison, compare_values
 from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import as_metric, mean_over_queries
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from rankwright.charts import Chart
     from rankwright.data.judging import Coverage
     from rankwright.metrics import MetricLike
-
-MOST_TOLD = 10  # systems whose values are in the description of a chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,10 +107,8 @@ class Report:
         name = self._metric_name(metric)
         rows = [(one, self.mean(one, name), *self.interval(one, name)) for one in self.systems]
         rows.sort(key=lambda row: -np.inf if np.isnan(row[1]) else row[1], reverse=True)
-        told = [f"{one} {mean:.4f} ({low:.4f} to {high:.4f})" for one, mean, low, high in rows[:MOST_TOLD]]
-        more = f", and {len(rows) - MOST_TOLD} more" if len(rows) > MOST_TOLD else ""
         over = counted(len(self.queries), "query")
-        description = f"Mean {name} with its 95 % interval over {over}: {', '.join(told)}{more}."
+        description = f"Mean {name} with its 95 % interval over {over}: {spelled_means(rows)}."
         return interval_chart(rows, name, description=description)
 
     def difference_chart(self, one: str, other: str, metric: MetricLike | None = None) -> Chart:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,13 +20,22 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
 
 
-def browsable(
-    systems: Mapping[str, Any], report: Report, data: RankingData | Judgements
-) -> tuple[dict[str, Any], Report, RankingData]:
-    """Return the first systems with scores instead of runs, their report, and the documents of measured queries.
+class Browsable(NamedTuple):
+    """What the query browser needs: systems with scores instead of runs, and documents of measured queries.
+
+    `judged` says which documents were judged; None if all of them were.
+    """
+
+    systems: dict[str, Any]
+    data: RankingData
+    judged: NDArray[np.bool_] | None = None
+
+
+def browsable(systems: Mapping[str, Any], report: Report, data: RankingData | Judgements) -> Browsable:
+    """Return the first systems for the query browser.
 
     A document that a run did not retrieve has the score minus infinity. If all systems are runs, documents without
-    a judgement are there too, as irrelevant ones.
+    a judgement are there too.
     """
     kept = dict(list(systems.items())[:MOST_SYSTEMS])
     runs = {name: one for name, one in kept.items() if isinstance(one, Run)}
@@ -40,12 +49,10 @@ def browsable(
     if len(rows) < len(data):
         data = data.take(rows)
         scored = {name: one if hasattr(one, "predict") else np.asarray(one)[rows] for name, one in scored.items()}
-    return scored, report, data
+    return Browsable(scored, data)
 
 
-def _of_runs(
-    runs: Mapping[str, Run], report: Report, judgements: Judgements
-) -> tuple[dict[str, Any], Report, RankingData]:
+def _of_runs(runs: Mapping[str, Run], report: Report, judgements: Judgements) -> Browsable:
     """Return the documents of some queries that were judged or retrieved, and their scores by each run."""
     values = np.array([report.per_query(name, report.metrics[0]) for name in runs])
     chosen = chosen_queries(values, report.query_facts["documents"])
@@ -55,12 +62,14 @@ def _of_runs(
         for pair, label in zip(pairs(judgements), judgements.labels.tolist(), strict=True)
         if pair[0] in queries
     }
+    n_judged = len(labels)
     for run in runs.values():
         labels |= {pair: 0.0 for pair in pairs(run) if pair[0] in queries and pair not in labels}
     named = {pair: row for row, pair in enumerate(labels)}
     ids, documents = zip(*labels, strict=True)
     data = _without_features(np.array(ids), np.array(documents, dtype=object), np.array([*labels.values()]))
-    return {name: _scores(run, named) for name, run in runs.items()}, report, data
+    scores = {name: _scores(run, named) for name, run in runs.items()}
+    return Browsable(scores, data, np.arange(len(labels)) < n_judged)
 
 
 def _scores(run: Run, named: Mapping[tuple[str, str], int]) -> Doubles:

@@ -115,9 +115,11 @@ def scorer_with_rounds(name: str, system: Any) -> Scorer:
     """Return the scorer of a system, or refuse it if it has no rounds."""
     scorer = scorer_of(system)
     if scorer is None:
-        raise InputError(f"{name} is neither a model of rankwright nor a fitted ranker.")
+        raise InputError(
+            f"{name} is neither a model of rankwright nor a fitted ranker, so it cannot be cut to fewer rounds."
+        )
     if not scorer.n_rounds:
-        raise InputError(f"{name} is of kind {scorer.kind!r}, which has no rounds to truncate.")
+        raise InputError(f"{name} is no boosted model, so it cannot be cut to fewer rounds.")
     return scorer
 
 

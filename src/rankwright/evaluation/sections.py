@@ -12,13 +12,12 @@ from rankwright.evaluation.comparison import compare_report
 from rankwright.evaluation.comparison_sections import comparison_sections
 from rankwright.evaluation.report import Report
 from rankwright.pages import Column, Figure, Note, Section, Table
-from rankwright.pages.cells import number, shown, words
+from rankwright.pages.cells import mean_cell, shown, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankwright.evaluation.system_comparison import SystemComparison
-    from rankwright.pages import Cell
     from rankwright.training import History
 
 MOST_CHARTS = 6  # of learning curves
@@ -58,26 +57,27 @@ def _means(report: Report) -> Section:
     if len(report.systems) > 1 and np.isfinite([report.mean(one, metric) for one in report.systems]).any():
         figures.append(Figure(report.chart(), f"Mean {metric} over queries, with its 95 % interval."))
     columns = [Column("system", is_text=True), *map(Column, report.metrics)]
-    cells = [(words(system), *(_mean(report, system, one) for one in report.metrics)) for system in report.systems]
+    cells = [
+        (words(one), *(mean_cell(report.mean(one, name), *report.interval(one, name)) for name in report.metrics))
+        for one in report.systems
+    ]
     caption = "Means over queries; small: 95 % bootstrap interval."
     return Section("Means over queries", [*figures, Table(columns, cells, caption), Note(f"{report.footnote()}.")])
-
-
-def _mean(report: Report, system: str, metric: str) -> Cell:
-    low, high = report.interval(system, metric)
-    return number(report.mean(system, metric), small=f"{shown(low, '.3f')} to {shown(high, '.3f')}")
 
 
 def learning_sections(histories: Mapping[str, History]) -> Iterator[Section]:
     """Yield the learning curves of several fits, and the bounds that their papers prove."""
     drawn = [(name, history) for name, history in histories.items() if len(history)][:MOST_CHARTS]
     yield Section("Learning curves", [_learning_curve(*one) for one in drawn if _was_measured(one[1])])
-    bounds = [
-        Figure(history.bound_chart(), f"{name}, with its bound (dashed).")
-        for name, history in drawn
-        if history.has_bound
-    ]
-    yield Section("Bounds", bounds)
+    yield Section("Bounds", [_bound(*one) for one in drawn if one[1].has_bound])
+
+
+def _bound(name: str, history: History) -> Figure | Note:
+    useful, rounds = history.useful_bounds, counted(len(history), "round")
+    if useful < 2:
+        return Note(f"{name}: the bound of its theorem says anything in {useful} of {rounds}, so it is not drawn.")
+    some = "" if useful == len(history) else f"; it says anything in {useful:,} of {rounds}"
+    return Figure(history.bound_chart(), f"{name}, with its bound (dashed){some}.")
 
 
 def _was_measured(history: History) -> bool:
@@ -86,4 +86,4 @@ def _was_measured(history: History) -> bool:
 
 def _learning_curve(name: str, history: History) -> Figure:
     kept = f"round {history.best_round} of {len(history)} was kept"
-    return Figure(history.chart(), f"{name}: the metric by round; {kept}.")
+    return Figure(history.chart(), f"{name}: {history.metric} by round; {kept}.")

@@ -186,3 +186,11 @@ def _fingerprint(plan: Plan) -> str:
             digest.update(np.ascontiguousarray(array).data)
         digest.update(repr((data.feature_names, data.categories)).encode())
     return digest.hexdigest()
+
+
+def parameter_importances(study: Study) -> dict[str, float]:
+    """Return the fraction of the differences between trials that each parameter explains, the highest first."""
+    from optuna.importance import FanovaImportanceEvaluator, get_param_importances
+
+    with quiet():
+        return dict(get_param_importances(study, evaluator=FanovaImportanceEvaluator(seed=0)))

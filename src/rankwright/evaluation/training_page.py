@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankwright.evaluation.baseline import best_feature
+from rankwright.evaluation.baseline import BEST_FEATURE, best_feature
 from rankwright.evaluation.browsing import browser_section
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.measurement import evaluate
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
     from rankwright.rankers.ranker import Ranker
 
-BASELINE = "best feature"
 WARNINGS = {
     "training": "Measured on the training queries, from which both have learned: expect less on new queries.",
     "validation": "Measured on the validation queries, which chose the number of rounds: expect a little less on "
@@ -49,7 +48,7 @@ def write_training_page(
     require_packages()
     part, data = ("training", train) if validation is None else ("validation", validation)
     name, metric, n_jobs = type(ranker).__name__, ranker.metric, ranker.n_jobs
-    systems = {name: ranker.model_, BASELINE: best_feature(train, metric, n_jobs=n_jobs)}
+    systems = {name: ranker.model_, BEST_FEATURE: best_feature(train, metric, n_jobs=n_jobs)}
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
     # No test of significance: these queries have taken part in the choice of the model.
     history, (means, *others) = ranker.history_, report_sections(report, {name: ranker.history_})
@@ -59,7 +58,7 @@ def write_training_page(
         *others,
         browser_section(systems, report, data, n_jobs=n_jobs),
         features_section(name, ranker.model_, data, metric=metric, n_jobs=n_jobs),
-        model_section(name, ranker.model_, train, chosen=how),
+        model_section(name, ranker.model_, chosen=how),
         data_section(DataSheet.of(train, metric=metric), "The training data"),
         reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
     ]

@@ -1,4 +1,4 @@
-"""What a setting of a ranker is worth: its curve over rounds on the queries that judge."""
+"""The value of a setting of a ranker: its curve over rounds on the queries that judge."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class Tuning:
     seconds: float = 0.0
 
     def __repr__(self) -> str:
-        settings = counted(len(self.trials), "setting")
-        return f"Tuning({self.ranker!r} by {self.protocol} from {settings}, {self.best.value:.4f})"
+        trials = counted(len(self.trials), "trial")
+        return f"Tuning({self.ranker!r} by {self.protocol} from {trials}, {self.best.value:.4f})"
 
     @cached_property
     def correction(self) -> Correction:
@@ -200,7 +200,7 @@ class _Task:
         options: Mapping[str, Any],
         on_progress: Callable[[Progress], None],
     ) -> Tuning:
-        """Let Optuna search; what is missing or mistaken is told before the data are divided."""
+        """Let Optuna search; what is missing or mistaken is reported before the data are divided."""
         started = monotonic()
         import_optuna()
         plan = self.plan()

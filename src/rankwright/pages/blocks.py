@@ -46,10 +46,11 @@ class Code:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names and values, side by side."""
+    """Names and values, side by side; or one below the other, for long values."""
 
     kind: ClassVar[str] = "facts"
     facts: Mapping[str, str]
+    below: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,17 @@ Row: TypeAlias = Sequence[Cell]
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be sorted by any column; the first cell of each row is its heading."""
+    """A table that can be sorted by any column; the first cell of each row is its heading.
+
+    A table with a text `folded` is shown as this text, until it is opened.
+    """
 
     kind: ClassVar[str] = "table"
     columns: Sequence[Column]
     rows: Sequence[Row]
     caption: str
     tiles: bool = False  # narrow cells without rules between rows, for shaded tables
+    folded: str = ""
 
 
 @dataclass(frozen=True)

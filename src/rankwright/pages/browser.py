@@ -44,7 +44,7 @@ class BrowsedQuery:
     n_documents, n_relevant
         How many documents it has, and how many of them are relevant.
     documents, labels
-        The ids and labels of the documents that are in any list.
+        The ids and labels of the documents that are in any list; NaN for one that was not judged.
     ranks
         For each system the ranks of these documents, from 1.
     lists

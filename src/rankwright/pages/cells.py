@@ -32,6 +32,11 @@ def number(value: float, form: str = ".4f", **options: Any) -> Cell:
     return Cell(shown(value, form), value=float(value) if math.isfinite(value) else None, **options)
 
 
+def mean_cell(mean: float, low: float, high: float) -> Cell:
+    """Return a cell with a mean, and its interval in small type."""
+    return number(mean, small=f"{shown(low, '.3f')} to {shown(high, '.3f')}")
+
+
 def p_value(value: float) -> Cell:
     """Return a cell with a p-value."""
     return Cell(shown_p_value(value), value=float(value) if math.isfinite(value) else None)

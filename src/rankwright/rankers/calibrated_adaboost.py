@@ -237,7 +237,8 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
                 "from and in those to calibrate on."
             )
         why = "all base learners"
-        return pool, History(tuple(rounds), len(rounds), pool.interrupted, converging=True, reason=why)
+        metric = str(self.metric)
+        return pool, History(tuple(rounds), len(rounds), pool.interrupted, True, why, metric)
 
     def _learners(self, train: TrainingSet) -> list[BaseLearner]:
         """Return every size of tree and product on every split."""

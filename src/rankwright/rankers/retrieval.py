@@ -63,7 +63,7 @@ class RetrievalRanker(Ranker):
         scorer = RetrievalScorer(name, parameters, weights, n_features=task.train.n_features)
         part = "training" if task.validation is None else "validation"
         reason = f"the best of {len(trials.rounds)} settings on the {part} queries"
-        return scorer, History(tuple(trials.rounds), best + 1, reason=reason)
+        return scorer, History(tuple(trials.rounds), best + 1, reason=reason, metric=str(self.metric))
 
 
 class _Trials:

@@ -53,7 +53,10 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     if len(good) == 1:
         return Choice(kept + 1, "the best on validation: all others are more than one standard error below it")
     rounds = counted(len(good), "round")
-    reason = f"the middle of {rounds} within one standard error of the best on validation, round {best + 1}"
+    reason = (
+        f"in the middle of {rounds} whose value on validation is at most one standard error below the best, that "
+        f"of round {best + 1}"
+    )
     return Choice(kept + 1, reason)
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
     from rankwright.arrays import Doubles
     from rankwright.charts import Chart
 
@@ -51,6 +53,7 @@ class History:
     interrupted: bool = False
     converging: bool = False
     reason: str = ""
+    metric: str = field(default="metric", compare=False)  # the name of what is measured
 
     def __repr__(self) -> str:
         return f"History({counted(len(self), 'round')}, kept {self.best_round})"
@@ -79,8 +82,12 @@ class History:
         """Return one of the diagnostics for every round; NaN for rounds without it."""
         return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
 
-    def chart(self, metric: str = "metric") -> Chart:
-        """Return the metric by round on validation and training queries, with the kept round marked."""
+    def chart(self, metric: str | None = None) -> Chart:
+        """Return the metric by round on validation and training queries, with the kept round marked.
+
+        `metric` is what to call it, by default its name.
+        """
+        metric = self.metric if metric is None else metric
         measured = {"validation": self.validation, "training": self._training}
         curves = {name: _by_round(curve) for name, curve in measured.items() if np.isfinite(curve).any()}
         if not curves:
@@ -95,23 +102,32 @@ class History:
         """Whether every round has the bound that the ranker's paper proves, and the bounded quantity."""
         return bool(len(self) and np.isfinite([self.curve("bound"), self._bounded[1]]).all())
 
+    @property
+    def useful_bounds(self) -> int:
+        """The number of rounds in which the bound says anything: an upper one below 1, or a lower one above 0."""
+        name, values = self._bounded
+        return int(useful_bounds(values, self.curve("bound"), upper=name == MISORDERED).sum())
+
     def bound_chart(self) -> Chart:
         """Return the bound that the ranker's paper proves, and the bounded quantity, by round.
 
-        That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below.
+        That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below. The bound
+        is drawn where it says anything.
         """
         if not self.has_bound:
             raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
         name, values = self._bounded
-        above = name == MISORDERED
-        # -1 is the lowest value of a metric that has such a bound.
-        bound = self.curve("bound") if above else np.maximum(self.curve("bound"), -1.0)
+        above, bound = name == MISORDERED, self.curve("bound")
         kind = "upper bound" if above else "lower bound"
-        description = (
-            f"The {name} by round, {values[-1]:.4f} in the end, and its {kind}, {bound[-1]:.4f} in the end."
-        )
-        curves = {name: _by_round(values), kind: _by_round(bound)}
-        return line_chart(curves, "round", name, description=description, dashed=[kind])
+        drawn = np.flatnonzero(useful_bounds(values, bound, upper=above))
+        curves = {name: _by_round(values)}
+        if len(drawn):
+            curves[kind] = [(int(place) + 1, float(bound[place])) for place in drawn]
+            of_bound = f"its {kind}, {bound[drawn[-1]]:.4f} in round {drawn[-1] + 1:,}"
+        else:
+            of_bound = f"a {kind} that says nothing in any round and is not drawn"
+        description = f"The {name} by round, {values[-1]:.4f} in the end, and {of_bound}."
+        return line_chart(curves, "round", name, description=description, dashed=[kind] if len(drawn) else [])
 
     @property
     def _training(self) -> Doubles:
@@ -121,11 +137,21 @@ class History:
     def _bounded(self) -> tuple[str, Doubles]:
         misordered = self.curve("misordered")
         above = bool(np.isfinite(misordered).all())
-        return (MISORDERED, misordered) if above else ("metric on training queries", self._training)
+        return (MISORDERED, misordered) if above else (f"{self.metric} on training queries", self._training)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the learning curve for a notebook."""
         return bundle(repr(self), chart=self.chart)
+
+
+def useful_bounds(values: Doubles, bounds: Doubles, *, upper: bool) -> NDArray[np.bool_]:
+    """Return in which rounds a bound says anything: an upper one below 1; a lower one above the lowest value.
+
+    That is 0, or -1 for a metric that has negative values.
+    """
+    if upper:
+        return np.asarray(bounds < 1.0)
+    return np.asarray(bounds > (-1.0 if (values < 0).any() else 0.0))
 
 
 def _by_round(curve: Doubles) -> Sequence[tuple[float, float]]:

@@ -98,7 +98,7 @@ class Monitor:
     def history(self) -> History:
         """The rounds so far."""
         kept, reason = self._choice
-        return History(tuple(self._rounds), kept, self._interrupted, self._converging, reason)
+        return History(tuple(self._rounds), kept, self._interrupted, self._converging, reason, str(self._metric))
 
     def observe(
         self, member: WeightedModel, scores: Doubles, diagnostics: Mapping[str, float] | None = None

@@ -60,7 +60,7 @@ def test_pairs_per_query_equal_those_counted_one_by_one(rows):
     for (query, _, _), count in count_label_pairs(y, scores, qid)[0].items():
         counts[query] += count
     data = data_of(y, qid)
-    assert count_pairs(data).tolist() == [counts[query] for query in data.groups.ids.tolist()]
+    assert count_pairs(data.y, data.groups).tolist() == [counts[query] for query in data.groups.ids.tolist()]
 
 
 # Query a: 2 below 0 (wrong), 2 above 1, 1 tied with 0. Query b: 1 above 0.
@@ -145,7 +145,7 @@ def test_groups_by_hand():
 def test_every_query_with_pairs_is_in_one_group(rows, groups):
     y, scores, qid = map(np.array, zip(*rows, strict=True))
     data = data_of(y, qid)
-    pairs = count_pairs(data)
+    pairs = count_pairs(data.y, data.groups)
     if not pairs.any():
         with pytest.raises(InputError, match="No query has documents of different labels"):
             rw.analyses.by_pairs(scores, data, groups=groups, metric="pair_accuracy")

@@ -11,6 +11,7 @@ from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Table
 from rankwright.models.fitted import best_of, name_of
+from rankwright.training.history import useful_bounds
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -67,19 +68,17 @@ class BoundCurve(Analysis):
         }
 
     def chart(self) -> Chart:
-        """Return the learning curve, and the bound as a dashed line."""
+        """Return the learning curve, and the bound as a dashed line in the rounds in which it says anything."""
         from rankwright.charts import line_chart
 
-        # -1 is the lowest value of a metric that has such a bound.
-        bounds = np.maximum(self.bounds, -1.0) if self.side == "lower" else self.bounds
-        curves = {self.measure: self.values, f"{self.side} bound": bounds}
-        return line_chart(
-            {name: list(enumerate(curve.tolist(), start=1)) for name, curve in curves.items()},
-            "round",
-            self.measure,
-            description=f"{self.measure} of {self.ranker} in training by round, with its {self.side} bound.",
-            dashed=[f"{self.side} bound"],
-        )
+        bound = f"{self.side} bound"
+        drawn = np.flatnonzero(useful_bounds(self.values, self.bounds, upper=self.side == "upper")).tolist()
+        curves = {self.measure: [(place, float(one)) for place, one in enumerate(self.values, start=1)]}
+        if drawn:
+            curves[bound] = [(place + 1, float(self.bounds[place])) for place in drawn]
+        of_bound = f"with its {bound}" if drawn else f"without its {bound}, which says nothing in any round"
+        description = f"{self.measure} of {self.ranker} in training by round, {of_bound}."
+        return line_chart(curves, "round", self.measure, description=description, dashed=[bound] if drawn else [])
 
 
 def bound_curve(ranker: Any) -> BoundCurve:

@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
-from rankwright.evaluation.measurement import checked_judged, evaluate
+from rankwright.evaluation.measurement import evaluate, judged_documents, labels_of
 from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import as_metric
 from rankwright.metrics.base import mean_over_queries
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.charts import Chart
-    from rankwright.data import RankingData
+    from rankwright.data import Judgements, QueryGroups, RankingData, Run
     from rankwright.evaluation.measurement import Predicts
     from rankwright.metrics import Convention, MetricLike
 
@@ -118,12 +118,13 @@ class MetricByPairs(Analysis):
 
 
 def by_pairs(
-    systems: Mapping[str, Predicts | ArrayLike] | Predicts | ArrayLike,
-    data: RankingData | tuple[Any, Any, Any],
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metric: MetricLike = "ndcg@10",
     groups: int | Sequence[int] = GROUPS,
-    convention: str | Convention = "standard",
+    convention: str | Convention | None = None,
+    queries: str | None = None,
     n_jobs: int | None = None,
 ) -> MetricByPairs:
     """Measure systems on queries with few and with many pairs of documents.
@@ -133,7 +134,7 @@ def by_pairs(
 
     Parameters
     ----------
-    systems, data, convention, n_jobs
+    systems, data, convention, queries, n_jobs
         As for `rankwright.evaluate`.
     metric
         The metric.
@@ -141,22 +142,23 @@ def by_pairs(
         The number of groups, with about the same number of queries each; or where groups begin, such as
         `[1, 1000, 2000]` for 1 to 999, 1,000 to 1,999, and 2,000 or more pairs.
     """
-    data, asked = checked_judged(data), as_metric(metric)
-    report = evaluate(systems, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
-    pairs = count_pairs(data)
+    judged, asked = judged_documents(data), as_metric(metric)
+    report = evaluate(systems, judged, metrics=[asked], convention=convention, queries=queries, n_jobs=n_jobs)
+    measured = set(report.queries)
+    kept = np.array([query in measured for query in judged.groups.ids.tolist()], dtype=bool)
+    pairs = count_pairs(labels_of(judged), judged.groups)[kept]
     if not pairs.any():
         raise InputError(
             "No query has documents of different labels, so queries cannot be grouped by their pairs."
         )
     values = {system: report.per_query(system, asked) for system in report.systems}
-    found = [_group(pairs, queries, values) for queries in _grouped(pairs, _starts(pairs, groups))]
+    found = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
     return MetricByPairs(str(asked), report.systems, tuple(found), int((pairs == 0).sum()))
 
 
-def count_pairs(data: RankingData) -> NDArray[np.int64]:
+def count_pairs(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
     """Return the number of pairs of documents with different labels, one per query."""
-    groups = data.groups
-    level = np.unique(data.y, return_inverse=True)[1]
+    level = np.unique(labels, return_inverse=True)[1]
     n_levels = int(level.max(initial=0)) + 1
     _, same = np.unique(groups.query_of_row * n_levels + level, return_inverse=True)
     equal = np.bincount(same)[same]  # documents of the row's query and label, itself included

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,17 @@ from rankwright.data.counted import counted
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
-from rankwright.evaluation.measurement import checked_judged, named_systems, scores_of
+from rankwright.evaluation.measurement import judged_scores
 from rankwright.metrics.base import spell_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.arrays import Doubles
     from rankwright.charts import Chart
-    from rankwright.data import QueryGroups, RankingData
+    from rankwright.data import Judgements, QueryGroups, RankingData, Run
     from rankwright.evaluation.measurement import Predicts
 
 ALL = "all"
@@ -43,11 +43,14 @@ class PairErrors(Analysis):
         count one half.
     n_queries
         Number of queries with documents of different labels.
+    not_retrieved
+        The number of judged documents that each run did not retrieve.
     """
 
     pairs: Mapping[str, int]
     rates: Mapping[tuple[str, str], Estimate]
     n_queries: int
+    not_retrieved: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -73,14 +76,21 @@ class PairErrors(Analysis):
     def footnote(self) -> str:
         """Return a sentence on what was counted."""
         pairs = counted(self.pairs[ALL], "pair")
-        return f"fraction of misordered pairs, ties one half; {pairs} of {counted(self.n_queries, 'query')}"
+        missing = [
+            f"; {counted(number, 'judged document')} not retrieved by {name}, below all others"
+            for name, number in self.not_retrieved.items()
+            if number
+        ]
+        queries = counted(self.n_queries, "query")
+        return f"fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and rates as JSON values."""
         systems = {
             system: {pair: self.rates[system, pair].to_dict() for pair in self.pairs} for system in self.systems
         }
-        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": systems}
+        missing = {"not_retrieved": dict(self.not_retrieved)} if self.not_retrieved else {}
+        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": systems, **missing}
 
     def chart(self) -> Chart:
         """Return a bar per pair of labels and system."""
@@ -100,39 +110,40 @@ class PairErrors(Analysis):
 
 
 def pair_errors(
-    systems: Mapping[str, Predicts | ArrayLike] | Predicts | ArrayLike,
-    data: RankingData | tuple[Any, Any, Any],
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     names: Mapping[float, str] | None = None,
+    queries: str | None = None,
     n_jobs: int | None = None,
 ) -> PairErrors:
     """Count, for every pair of labels, the pairs of documents that systems order wrongly.
 
     Only documents of the same query form pairs. The rate is the fraction of all pairs of all queries, so a query
-    counts by its number of pairs; its interval is for other samples of queries (normal approximation).
+    counts by its number of pairs; its interval is for other samples of queries (normal approximation). Documents
+    that a run did not retrieve are below all others; those that were not judged form no pairs.
 
     Parameters
     ----------
-    systems, data
+    systems, data, queries
         As for `rankwright.evaluate`.
     names
         Names of labels, such as `{2: "d", 1: "p", 0: "n"}`, in place of the numbers.
     n_jobs
         Number of threads.
     """
-    data = checked_judged(data)
-    levels, level = np.unique(data.y, return_inverse=True)
+    found = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
+    levels, level = np.unique(found.labels, return_inverse=True)
     _check_labels(levels)
-    counted_labels = _LabelCounts(level, len(levels), data.groups)
+    counted_labels = _LabelCounts(level, len(levels), found.groups)
     kinds = _pairs_of_labels(levels, names or {}, counted_labels)
     rates: dict[tuple[str, str], Estimate] = {}
-    for system, one in named_systems(systems).items():
-        scores = scores_of(system, one, data, n_jobs)
-        found = _rates(kinds, counted_labels, misordered(scores, level, data.groups, len(levels), n_jobs))
-        rates |= {(system, pair): rate for pair, rate in found.items()}
+    for system, scores in found.scores.items():
+        wrong = misordered(scores, level, found.groups, len(levels), n_jobs)
+        rates |= {(system, pair): rate for pair, rate in _rates(kinds, counted_labels, wrong).items()}
     totals = {name: int(counted_labels.pairs(*kind).sum()) for name, kind in kinds.items()}
     informative = int((counted_labels.all_pairs() > 0).sum())
-    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative)
+    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, found.not_retrieved)
 
 
 def misordered(

@@ -16,16 +16,50 @@
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
   const drawn = [];
 
-  /** Return a specification that fills its figure, unless it has several views side by side. */
+  const LETTER = 6.5; // mean width of a letter of titles, in pixels
+
+  /** Return a title in lines of at most so many pixels; words are not divided. */
+  function wrapped(title, width) {
+    const lines = [];
+    for (const word of String(title).split(" ")) {
+      const longer = `${lines.at(-1)} ${word}`;
+      if (lines.length && longer.length * LETTER <= width) lines[lines.length - 1] = longer;
+      else lines.push(word);
+    }
+    return lines;
+  }
+
+  /** Return a specification that fills its figure. */
   function fitted(spec) {
-    const composed = ["hconcat", "vconcat", "concat", "facet", "repeat"].some((kind) => kind in spec);
-    return composed ? spec : { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
+    return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
+  }
+
+  /** Return a function that wraps the titles and legends of a compiled chart of this width, which would be cut off. */
+  function wrappedWithin(width, spec) {
+    const series = spec.layer.flatMap(({ encoding }) => encoding?.color?.scale?.domain ?? []);
+    const widest = Math.max(1, ...series.map((name) => String(name).length)) * LETTER + 45; // with symbol and gap
+    const columns = Math.max(1, Math.floor(width / widest));
+    const names = spec.layer.flatMap(({ encoding }) => encoding?.y?.sort ?? []); // down the left side
+    const labelLimit = Math.min(220, 0.4 * width);
+    const labels = Math.min(labelLimit, Math.max(40, ...names.map((name) => name.length * LETTER)));
+    return (vega) => {
+      const beside = width - labels - 30;
+      for (const axis of vega.axes ?? []) {
+        if (axis.orient === "left") axis.labelLimit = labelLimit;
+        if (typeof axis.title === "string") Object.assign(axis, { title: wrapped(axis.title, beside), titleLimit: beside });
+      }
+      if (columns < new Set(series).size) for (const legend of vega.legends ?? []) legend.columns = columns;
+      const { title } = vega;
+      if (typeof title?.text === "string") Object.assign(title, { text: wrapped(title.text, width - 16), limit: width - 16 });
+      return vega;
+    };
   }
 
   async function draw(number, theme) {
     const { spec, compares } = data.charts[number];
     const place = byId(`chart-${number}`).firstElementChild; // hidden from screen readers, its parent has the text
-    const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme } };
+    const patch = wrappedWithin(place.clientWidth, spec);
+    const options = { config: data.themes[theme], actions: false, renderer: "svg", tooltip: { theme }, patch };
     drawn[number]?.finalize();
     drawn[number] = await vegaEmbed(place, fitted(spec), options);
     if (compares) {
@@ -312,6 +346,10 @@
     }
 
     grade(label) {
+      if (label === null) {
+        const hidden = make("span", { className: "hidden" }, "not judged");
+        return make("span", { className: "grade", title: "not judged" }, hidden, make("span", { textContent: UNKNOWN, ariaHidden: "true" }));
+      }
       const badge = make("span", { className: "grade", title: `label ${label}` }, make("span", { className: "hidden" }, "label "), String(label));
       badge.style.setProperty("--shade", `${Math.max(0, Math.min(1, label / (this.highest || 1))) * 45}%`);
       return badge;
@@ -352,9 +390,23 @@
 
   const browser = data.browser?.queries.length ? new QueryBrowser(data.browser) : null;
   markScrollable();
-  addEventListener("resize", markScrollable);
+  let drawnWidth = innerWidth;
+  let resized = 0;
+  addEventListener("resize", () => {
+    markScrollable();
+    clearTimeout(resized);
+    resized = setTimeout(() => {
+      if (innerWidth === drawnWidth) return;
+      drawnWidth = innerWidth;
+      drawAll(currentTheme());
+    }, 250);
+  });
+  for (const folded of document.querySelectorAll("details")) folded.addEventListener("toggle", markScrollable);
   darkScheme.addEventListener("change", () => drawAll(currentTheme()));
-  addEventListener("beforeprint", () => drawAll("light"));
+  addEventListener("beforeprint", () => {
+    for (const folded of document.querySelectorAll("details")) folded.open = true;
+    drawAll("light");
+  });
   addEventListener("afterprint", () => drawAll(currentTheme()));
   drawAll(currentTheme()).then(() => document.documentElement.setAttribute("data-drawn", ""));
 })();
