@@ -36,7 +36,8 @@ MetricsOption = Annotated[
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help=f"Metrics separated by commas, such as ndcg@10 for the first 10 ranks: {', '.join(METRICS)}.",
+        help="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of them: "
+        f"{', '.join(METRICS)}.",
         autocompletion=complete_metric,
     ),
 ]
@@ -66,6 +67,22 @@ QueriesOption = Annotated[
         metavar="WHICH",
         help="If a run has no document for some judged queries: shared measures the queries that all systems "
         "have, judged measures all, and such a query counts as 0. By default it is an error.",
+    ),
+]
+MinRelevantOption = Annotated[
+    int,
+    typer.Option(
+        "--min-relevant",
+        min=0,
+        metavar="N",
+        help="Drop queries with fewer than N relevant documents (label >= 1); how many is printed.",
+    ),
+]
+DropOneLabelFlag = Annotated[
+    bool,
+    typer.Option(
+        "--drop-one-label",
+        help="Leave out queries whose documents all have the same label: all rankings of them are equally good.",
     ),
 ]
 SystemFiles = Annotated[

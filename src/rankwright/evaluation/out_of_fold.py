@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwright.data.canonical import canonical_queries
 from rankwright.data.splitting import deal_folds, generator
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.division import Division
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
