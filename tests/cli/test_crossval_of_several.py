@@ -44,6 +44,30 @@ def test_settings_of_all_and_of_one(run, judged):
     assert tuned["mart"]["protocol"] == "validation"
 
 
+def test_rankers_as_printed(run, refuse, judged, tmp_path):
+    words = ("crossval", "mart", "ada=adarank", "--data", judged, "--folds", 2, "--set", "rounds=2", "--json")
+    outcome = run(*words, "--as-printed", "--set", "mart.max_leaves=3")
+    assert "--as-printed changes nothing in mart: the defaults are the algorithm." in outcome.err
+    how = {"folds": 2}
+    rankers = {"mart": rw.MART(rounds=2, max_leaves=3), "ada": rw.AdaRank.as_printed(rounds=2)}
+    expected = rw.cross_validate(rankers, rw.read_letor(judged), **how)
+    for name in rankers:
+        found = outcome.json["rankers"][name]["mean"]
+        assert found == {metric: expected.mean(name, metric) for metric in expected.metrics}
+    one = run(*words, "--set", "ada.as_printed=true").json["rankers"]["ada"]["mean"]
+    assert one == outcome.json["rankers"]["ada"]["mean"]
+    assert "MART has no setting of a paper" in refuse("crossval", "mart", "--data", judged, "--as-printed")
+    model = tmp_path / "m.rw"
+    train = ("train", "lambdamart", "--train", judged, "--model", model, "--as-printed", "--set", "rounds=2")
+    assert run(*train).code == 0
+    data = rw.read_letor(judged)
+    wanted = rw.LambdaMART.as_printed(rounds=2).fit(data).predict(data)
+    assert rw.load(model).predict(data).tolist() == wanted.tolist()
+    assert "--as-printed, or --set as_printed=true" in run("rankers", "lambdamart").out
+    assert run("rankers", "lambdamart", "--json").json["as_printed"]["split_by"] == "squared_error"
+    assert "as-printed" not in run("rankers", "mart").out
+
+
 def test_folds_as_in_letor(run, judged):
     words = ("crossval", "adarank", "--data", judged, "--validation", "fold", "--stratify", "--json")
     found = run(*words, "--folds", 4, "--random-state", 2).json

@@ -13,6 +13,7 @@ from rankwright.cli.collection import files_of, read_collection, read_test_parts
 from rankwright.cli.config import configurable
 from rankwright.cli.crossval_output import show_rankers, show_validation, write_page
 from rankwright.cli.inputs import (
+    AsPrintedFlag,
     ConventionOption,
     DropOneLabelFlag,
     JobsOption,
@@ -141,6 +142,7 @@ def crossval(
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
+    as_printed: AsPrintedFlag = False,
     refit: RefitFlag = False,
     tune: Annotated[bool, typer.Option("--tune", help="Tune the ranker on each fold.")] = False,
     choose: ChooseOption = None,
@@ -163,7 +165,8 @@ def crossval(
     from rankwright.evaluation.division import Division
 
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
-    chosen, asked = rankers_of(ranker, settings or [], jobs), rw.metrics.parse_metrics(metrics)
+    asked = rw.metrics.parse_metrics(metrics)
+    chosen = rankers_of(ranker, settings or [], jobs, as_printed=as_printed)
     _require_one_or_several(chosen, model, baseline)
     check_report(report, inputs=files_of(data), model=model)
     if model is not None:

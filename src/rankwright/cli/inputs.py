@@ -118,6 +118,15 @@ SetOption = Annotated[
     ),
 ]
 
+AsPrintedFlag = Annotated[
+    bool,
+    typer.Option(
+        "--as-printed",
+        help="Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
+        "rankers RANKER` lists them.",
+    ),
+]
+
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     """Refuse, before any long work, a path that cannot be written or that the command reads."""
@@ -155,11 +164,11 @@ def require_distinct(models: Sequence[Path]) -> None:
             raise InputError(f"{path} is given twice.")
 
 
-def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:
+def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:
     """Return the ranker of that name with its parameters set, each as `name=value`."""
     from rankwright.rankers import catalogue
 
-    given = dict(map(_setting, settings))
+    given = ({"as_printed": "true"} if as_printed else {}) | dict(map(_setting, settings))
     if n_jobs is not None and "n_jobs" in given:
         raise InputError("Give --jobs or --set n_jobs, not both.")
     ranker = catalogue.make_ranker(name, **given)

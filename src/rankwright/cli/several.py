@@ -8,6 +8,7 @@ import typer
 
 from rankwright.cli.completion import complete_ranker
 from rankwright.cli.inputs import make_ranker
+from rankwright.cli.output import note
 from rankwright.cli.tuning import read_grid
 from rankwright.errors import InputError
 
@@ -27,11 +28,31 @@ RankersArgument = Annotated[
 ]
 
 
-def rankers_of(texts: Sequence[str], settings: Sequence[str], n_jobs: int | None) -> dict[str, Ranker]:
-    """Return rankers by name with their parameters set: `name=value` for all, `ranker.name=value` for one."""
+def rankers_of(
+    texts: Sequence[str], settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False
+) -> dict[str, Ranker]:
+    """Return rankers by name with their parameters set: `name=value` for all, `ranker.name=value` for one.
+
+    With `as_printed` those of several rankers whose paper has parameters get them; the others are named in a note.
+    """
     methods = _methods(texts)
     given = _by_ranker("--set", settings, methods)
-    return {name: make_ranker(method, given[name], n_jobs) for name, method in methods.items()}
+    printed = _with_paper(methods) if as_printed else []
+    return {
+        name: make_ranker(method, given[name], n_jobs, as_printed=name in printed)
+        for name, method in methods.items()
+    }
+
+
+def _with_paper(methods: dict[str, str]) -> list[str]:
+    """Return the rankers that are to be as printed: those whose paper has parameters, if any has."""
+    from rankwright.rankers.catalogue import find_ranker
+
+    printed = [name for name, method in methods.items() if find_ranker(method).printed]
+    others = [name for name in methods if name not in printed]
+    if printed and others:
+        note(f"--as-printed changes nothing in {', '.join(others)}: the defaults are the algorithm.")
+    return printed or others
 
 
 def grids_of(rankers: dict[str, Ranker], texts: Sequence[str] | None) -> dict[str, dict[str, list[Any]]] | None:
