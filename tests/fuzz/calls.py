@@ -101,7 +101,9 @@ def _collect(result, alike):
 def _tour(folder):
     """Train, score, explain, measure and combine on small data, so that every function of the core is called."""
     train, other = _judged(0), _judged(1)
-    rw.RankNet(rounds=1, optimiser="descent").fit(train)  # first, as the networks below fill what is kept of a call
+    rw.RankNet(rounds=1, optimiser="descent").fit(
+        train
+    )  # first, as the networks below fill what is kept of a call
     fitted = [_fitted(kind, train, other) for kind in known_rankers().values() if not kind.needs_text]
     for model in fitted:
         model.predict(other)

@@ -85,7 +85,9 @@ def test_every_threshold_of_a_feature_with_many_values():
     assert len(np.unique(data.X[:, 0])) == 420
     start = np.random.default_rng(9).permutation(len(data)) / 50
     options = {"metric": NDCG(k=5), "rounds": 2, "max_leaves": 3, "n_jobs": 1}
-    exact, binned = (LambdaMART.as_printed(**options, **more) for more in ({}, {"all_thresholds": False, "max_bins": 9}))
+    exact, binned = (
+        LambdaMART.as_printed(**options, **more) for more in ({}, {"all_thresholds": False, "max_bins": 9})
+    )
     wanted = lambda_smart(
         data.X.astype(float), data.y, list(data.groups), start, rounds=2, n_leaves=3, shrinkage=0.1, cut=5
     )

@@ -11,7 +11,7 @@ import typer
 import rankwright as rw
 from rankwright.cli.collection import files_of, read_collection, read_test_parts
 from rankwright.cli.config import configurable
-from rankwright.cli.crossval_output import show_rankers, show_validation, write_page
+from rankwright.cli.crossval_output import facts_of, show, write_page
 from rankwright.cli.inputs import (
     AsPrintedFlag,
     ConventionOption,
@@ -168,16 +168,14 @@ def crossval(
     asked = rw.metrics.parse_metrics(metrics)
     chosen = rankers_of(ranker, settings or [], jobs, as_printed=as_printed)
     _require_one_or_several(chosen, model, baseline)
-    check_report(report, inputs=files_of(data), model=model)
     if model is not None:
         checked_output(model, inputs=(data,))
+    check_report(report, inputs=files_of(data), model=model)
     collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, model, dropping)
     division = Division(**asdict(dividing))
-    tuning: dict[str, Any] = {
-        "tune": _protocol(data, division, choose) if tune else None,
-        "grid": grids_of(chosen, grid),
-    }
+    protocol = _protocol(data, division, choose) if tune else None
+    tuning: dict[str, Any] = {"tune": protocol, "grid": grids_of(chosen, grid)}
     n_fits = _count(chosen, collection, division, tuning)
     with several_fits(f"cross-validating {', '.join(chosen)}", n_fits) as on_fit:
         options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, "refit": refit}
@@ -185,14 +183,13 @@ def crossval(
         found = rw.cross_validate(chosen, collection, metrics=asked, **options)
     result = found[next(iter(chosen))]
     if not json:
-        show_validation(result) if len(chosen) == 1 else show_rankers(found, baseline)
+        show(found, baseline)
     if model is not None and everything is not None:
         _fit_and_save(result, everything, model)
     if report is not None:
         write_page(found, baseline, collection, report)
     if json:
-        facts = result.to_dict() if len(chosen) == 1 else found.to_dict(baseline=baseline)
-        show_json(facts | {name: path and str(path) for name, path in {"model": model, "report": report}.items()})
+        show_json(facts_of(found, baseline) | {"model": model and str(model), "report": report and str(report)})
     if model is not None:
         exit_if_interrupted(result.best)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwright.cli.output import note, say, show_table
 from rankwright.cli.pages import this_command
@@ -20,7 +20,20 @@ TUNED = {
 }
 
 
-def show_validation(result: CrossValidation) -> None:
+def show(found: CrossComparison, baseline: str | None) -> None:
+    """Print the results of one ranker, or of several."""
+    if len(found) == 1:
+        _show_validation(found[found.rankers[0]])
+    else:
+        _show_rankers(found, baseline)
+
+
+def facts_of(found: CrossComparison, baseline: str | None) -> dict[str, Any]:
+    """Return the results of one ranker, or of several, as JSON values."""
+    return found[found.rankers[0]].to_dict() if len(found) == 1 else found.to_dict(baseline=baseline)
+
+
+def _show_validation(result: CrossValidation) -> None:
     """Print every fold of one ranker, and the means."""
     rows = [
         (result.fold_name(fold), *_means(result, fold.report), str(fold.best_round), setting_text(fold.chosen))
@@ -38,7 +51,7 @@ def show_validation(result: CrossValidation) -> None:
     note(_queries(result, result.seconds))
 
 
-def show_rankers(found: CrossComparison, baseline: str | None) -> None:
+def _show_rankers(found: CrossComparison, baseline: str | None) -> None:
     """Print the main result, means, folds and tests of several rankers."""
     compared = found.compare(baseline=baseline)
     for metric in found.metrics:
