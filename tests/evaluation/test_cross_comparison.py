@@ -202,6 +202,7 @@ def test_curves_of_several_rankers(found):
         values = [found.report.mean(name, f"ndcg@{cut}") for cut in (1, 2, 3)]
         assert [one.value for one in curves.curves[name]] == values
     assert curves.table().head == ("ndcg", "@1", "@2", "@3")
+    assert found.curves(" NDCG").curves == curves.curves
     assert "25 queries" in curves.footnote()
     assert "Mean ndcg by cut-off, from 1 to 3: trees " in curves.chart().description
     assert curves.to_dict()["systems"]["ada"][2]["value"] == found.report.mean("ada", "ndcg@3")

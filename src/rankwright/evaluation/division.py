@@ -83,12 +83,13 @@ def divided(
 ) -> tuple[RankingData, RankingData | None, RankingData]:
     """Return the training, validation and test part of a fold."""
     is_test = fold_of_query == fold
-    test, outside = data.take_queries(is_test), data.take_queries(~is_test)
-    if not division.has_validation:
-        return outside, None, test
+    test = data.take_queries(is_test)
     if division.validation == PREVIOUS_FOLD:
         is_valid = fold_of_query == (fold - 1) % division.folds
         return data.take_queries(~is_test & ~is_valid), data.take_queries(is_valid), test
+    outside = data.take_queries(~is_test)
+    if not division.has_validation:
+        return outside, None, test
     share = float(division.validation)
     if not division.stratify:
         train, valid = split_queries(outside, 1 - share, share, random_state=division.random_state)

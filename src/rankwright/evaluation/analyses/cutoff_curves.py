@@ -1,4 +1,4 @@
-"""A metric at the first ranks, by cut-off, such as NDCG@1 to NDCG@10 (all five papers draw such curves)."""
+"""A metric at the first ranks, by cut-off, such as NDCG@1 to NDCG@10 (Xu & Li 2007, figures 2 to 5)."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class CutoffCurves(Analysis):
     @classmethod
     def of(cls, report: Report, metric: str = "ndcg") -> CutoffCurves:
         """Return the curves of a report that has the metric at two or more cut-offs."""
+        metric = metric.strip().lower()
         names = by_cutoff(report.metrics, metric)
         if len(names) < 2:
             raise InputError(
@@ -128,7 +129,7 @@ def cutoff_curves(
 def by_cutoff(metrics: Sequence[str], wanted: str) -> dict[int, str]:
     """Return the names of a metric by its cut-off."""
     found = {name: re.search(r"@(\d+)", name) for name in metrics}
-    cut = {int(match[1]): name for name, match in found.items() if match and bare_name(name) == wanted.strip()}
+    cut = {int(match[1]): name for name, match in found.items() if match and bare_name(name) == wanted}
     return dict(sorted(cut.items()))
 
 
