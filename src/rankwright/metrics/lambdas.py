@@ -220,14 +220,14 @@ class DoubleLambdas:
         self, labels: Doubles, scores: Doubles, *, truncation: int | None, normalise: bool, sigma: float
     ) -> tuple[Doubles, Doubles]:
         """Return the sums of a query's documents, best first; row i and column j stand for the pair i above j."""
-        gaps = np.subtract.outer(scores, scores)
-        with np.errstate(over="ignore"):  # exp is infinite, and rho 0
+        with np.errstate(over="ignore"):  # a gap or its exp is infinite, and rho 0
+            gaps = np.subtract.outer(scores, scores)
             rho = 1.0 / (1.0 + np.exp(sigma * gaps))
         deltas = np.ones_like(gaps) if self.metric is None else _checked_deltas(self.metric, labels)
         deltas = np.where(np.greater.outer(labels, labels), deltas, 0.0)
         if truncation is not None:
             deltas[truncation:, truncation:] = 0.0
-        if normalise and np.ptp(scores) > 0.0:
+        if normalise and scores[0] != scores[-1]:
             deltas /= 0.01 + np.abs(gaps)
         force, curve = deltas * rho, deltas * sigma * rho * rho.T  # 1 - rho, without cancellation
         gradient, hessian = force.sum(axis=1) - force.sum(axis=0), curve.sum(axis=1) + curve.sum(axis=0)
