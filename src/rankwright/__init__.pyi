@@ -7,6 +7,7 @@ from .data import synthetic as synthetic
 from .data.dataset import Documents as Documents
 from .data.dataset import RankingData as RankingData
 from .data.delimited import read_csv as read_csv
+from .data.dropping import drop_queries as drop_queries
 from .data.folds import read_fold as read_fold
 from .data.frames import from_arrow as from_arrow
 from .data.frames import from_pandas as from_pandas
@@ -31,6 +32,7 @@ from .evaluation import analyses as analyses
 from .evaluation.comparison import compare as compare
 from .evaluation.dcg_bound import dcg_loss as dcg_loss
 from .evaluation.diversity import calibration_diversity as calibration_diversity
+from .evaluation.folds import make_folds as make_folds
 from .evaluation.importance import permutation_importance as permutation_importance
 from .evaluation.measurement import evaluate as evaluate
 from .evaluation.pairs import compare_values as compare_values

@@ -10,7 +10,7 @@ from rankwright.cli.analyse import analyse
 from rankwright.data import read_letor
 from rankwright.data.ranking import Ranking
 
-KINDS = ["errors", "pairs", "rounds", "speed", "steps", "bound", "metrics", "queries", "features"]
+KINDS = ["errors", "pairs", "cutoffs", "rounds", "speed", "steps", "bound", "metrics", "queries", "features"]
 
 
 @pytest.fixture(scope="session")
@@ -127,6 +127,28 @@ def test_speed(run, fold, model, trees):
         )
         == 4
     )
+
+
+def test_speed_by_trees(run, refuse, fold, trees):
+    words = ("analyse", "speed", trees, "--data", fold / "test.txt", "--cost", "trees", "--json")
+    assert [one["trees"] for one in run(*words, "--trees", "1,3,99").json["points"]] == [1, 3, 4]
+    assert refuse(*words, "--trees", "a").startswith("--trees takes integers separated by commas")
+    assert "not both" in refuse(*words, "--trees", 2, "--rounds", 2)
+
+
+def test_cutoffs(run, refuse, fold, model, trees, tmp_path):
+    words = ("analyse", "cutoffs", model, trees, "--data", fold / "test.txt")
+    code, out, err = run(*words, "--plot", tmp_path / "curves.json")
+    head, *rows = out.splitlines()
+    assert (code, head.split()) == (0, ["ndcg", *(f"@{cut}" for cut in range(1, 11))])
+    assert [row.split()[0] for row in rows] == [str(model), str(trees)]
+    assert "by cut-off" in (tmp_path / "curves.json").read_text()
+    assert f"wrote {tmp_path / 'curves.json'}" in err
+    found = run(
+        *words, "--metric", "p", "--cutoffs", "1,3", "--min-relevant", 2, "--drop-one-label", "--json"
+    ).json
+    assert (found["metric"], found["cutoffs"]) == ("p", [1, 3])
+    assert "needs map at several cut-offs" in refuse(*words, "--metric", "map", "--cutoffs", "5")
 
 
 def test_steps(run, fold, trees):

@@ -231,8 +231,8 @@ def test_evaluate_leaves_out_queries_of_one_label(run, refuse, model, fold, tmp_
         run("evaluate", model, "--data", one_label, "--json", *more).json for more in ((), ("--drop-one-label",))
     )
     assert everything["queries"] - 1 >= some["queries"] >= 1
-    sentence = refuse("evaluate", model, "--data", one_label, "--rounds", 1, "--drop-one-label")
-    assert sentence == "--drop-one-label cannot be used with --rounds."
+    sentence = refuse("evaluate", model, "--data", one_label, "--rounds", 1, "--queries", "shared")
+    assert sentence == "--queries cannot be used with --rounds."
 
 
 @pytest.mark.slow
@@ -488,7 +488,7 @@ def test_options_of_one_file_are_refused_for_folds(refuse, folder):
     assert refuse(*words, "--folds", 3).startswith(f"{folder} has folds of its own; folds, repeats, ")
     assert "are for a file; " in refuse(*words, "--n-features", 3)
     assert refuse(*words[:-1], folder / "Fold1" / "train.txt", "--validation", 1.5) == (
-        "validation must be a number from 0 to below 1, not 1.5."
+        "validation must be a number from 0 to below 1, or 'fold', not 1.5."
     )
 
 

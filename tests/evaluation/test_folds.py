@@ -10,11 +10,13 @@ import pytest
 import rankwright as rw
 from rankwright import AdaRank, InputError, LambdaMART, RankingData, RankSVM, cross_validate, synthetic
 from rankwright.evaluation import evaluate
-from rankwright.evaluation.folds import Division, Folds
+from rankwright.evaluation.division import Division
+from rankwright.evaluation.folds import Folds
 from rankwright.metrics import NDCG
 
 TRUTH = synthetic.RandomPolynomial.draw(3, n_features=5, n_active=3, n_terms=4)
 DATA = TRUTH.sample(23, seed=1, n_documents=6)
+NOTHING = RankingData(DATA.X, np.zeros(len(DATA)), DATA.qid)
 RANKER = LambdaMART(NDCG(k=5), rounds=6)
 
 
@@ -44,6 +46,125 @@ def test_every_query_is_tested_once_per_repeat(options):
         assert (fold.valid is None) == ("validation" not in options)
         if fold.valid is not None:
             assert len(queries(fold.valid)) == round(0.3 * (23 - len(queries(fold.test))))
+
+
+def test_a_fold_may_validate_as_in_letor():
+    """Three folds train, one validates, one tests; the validating fold tests in the fold before."""
+    made = folds_of(validation="fold")
+    for place, fold in enumerate(made):
+        assert queries(fold.valid) == queries(made[place - 1].test)
+        others = [queries(one.test) for one in made if one not in (fold, made[place - 1])]
+        assert queries(fold.train) == set.union(*others)
+        assert len(others) == 3
+    assert [queries(one.test) for one in made] == [queries(one.test) for one in folds_of()]
+    assert Division(validation="fold").has_validation
+    found = cross_validate(RANKER, DATA, validation="fold", tune=True, grid={"max_leaves": [4]})
+    assert found.protocol == "validation"
+
+
+def relevant_per_query(data):
+    return data.groups.reduce(np.add, (data.y >= 1).astype(int))
+
+
+@pytest.mark.parametrize("options", [{}, {"folds": 3, "repeats": 2}, {"validation": 0.3}, {"validation": "fold"}])
+def test_stratified_folds_have_as_many_queries_of_every_kind(options):
+    counts = np.random.default_rng(1).integers(0, 12, size=60)
+    counts[7] = 300  # a stratum of its own cannot be too small
+    y = np.concatenate([np.r_[np.ones(count), np.zeros(2)] for count in counts])
+    qid = np.repeat(np.arange(60), counts + 2)
+    data = RankingData(np.random.default_rng(2).normal(size=(len(y), 2)), y, qid)
+    made = folds_of(data, stratify=True, **options)
+    by_count = np.sort(counts)
+    n_folds = options.get("folds", 5)
+    strata = [set(range(start, start + n_folds)) for start in range(0, 60, n_folds)]
+    for fold in made:
+        parts = [fold.test] + ([fold.valid] if options.get("validation") == "fold" else [])
+        for part in parts:
+            found = np.sort(relevant_per_query(part))
+            assert all(
+                by_count[min(stratum)] <= one <= by_count[max(stratum)]
+                for one, stratum in zip(found, strata, strict=True)
+            )
+        if options.get("validation") == 0.3:
+            train, valid = (relevant_per_query(part) for part in (fold.train, fold.valid))
+            assert len(valid) == round(0.3 * (len(train) + len(valid)))
+            medians = [np.median(one) for one in (train, valid)]
+            assert abs(medians[0] - medians[1]) <= 1
+    tested = [query for fold in made for query in set(fold.test.qid.tolist())]
+    assert sorted(tested) == sorted(list(range(60)) * options.get("repeats", 1))
+    assert folds_of(data, stratify=True)[0].test.qid.tolist() != folds_of(data)[0].test.qid.tolist()
+
+
+def test_stratified_folds_depend_neither_on_rows_nor_on_names():
+    rows = np.random.default_rng(0).permutation(len(DATA))
+    renamed = RankingData(DATA.X[rows], DATA.y[rows], [f"q{one}" for one in DATA.qid[rows]])
+    for fold, twin in zip(
+        folds_of(stratify=True, validation=0.2), folds_of(renamed, stratify=True, validation=0.2), strict=True
+    ):
+        assert {f"q{one}" for one in queries(fold.test)} == queries(twin.test)
+        assert {f"q{one}" for one in queries(fold.valid)} == queries(twin.valid)
+
+
+def test_made_folds_can_be_used_again():
+    made = rw.make_folds(DATA, 4, validation="fold", stratify=True, random_state=3)
+    assert repr(made) == "Folds(4, with validation)"
+    assert len(made) == len(list(made)) == 4
+    expected = cross_validate(RANKER, DATA, folds=4, validation="fold", stratify=True, random_state=3)
+    assert cross_validate(RANKER, made).per_query("map").tolist() == expected.per_query("map").tolist()
+    assert repr(rw.make_folds(DATA, 2, repeats=2)) == "Folds(4 in 2 repeats, without validation)"
+    with pytest.raises(InputError, match="The folds are made already; min_relevant and folds, repeats"):
+        cross_validate(RANKER, made, min_relevant=2)
+    with pytest.raises(InputError, match="The folds are made already; folds, repeats"):
+        cross_validate(RANKER, made, folds=3)
+    with pytest.raises(InputError, match="make_folds takes RankingData, not str"):
+        rw.make_folds("judged.txt")
+
+
+FEW = RankingData(DATA.X, np.where(DATA.qid < 5, 0, DATA.y), DATA.qid)  # nothing relevant in five queries
+
+
+def test_queries_with_few_relevant_documents_are_dropped_before_data_are_divided():
+    counts = relevant_per_query(FEW)
+    kept = rw.drop_queries(FEW, min_relevant=2)
+    n_dropped = int((counts < 2).sum())
+    assert 5 <= n_dropped < 20
+    found = cross_validate(RANKER, FEW, folds=3, repeats=2, min_relevant=2)
+    expected = cross_validate(RANKER, kept, folds=3, repeats=2)
+    assert found.per_query("map").tolist() == expected.per_query("map").tolist()
+    assert found.dropped == {"fewer than 2 relevant documents": n_dropped}
+    assert (expected.dropped, "dropped_queries" in expected.to_dict()) == ({}, False)
+    assert found.to_dict()["dropped_queries"] == found.dropped
+    assert found.pooled().footnote() == (
+        f"{23 - n_dropped} queries, 0 of them empty; dropped: {n_dropped} queries with fewer than 2 relevant "
+        "documents; convention standard"
+    )
+    made = rw.make_folds(FEW, 3, repeats=2, min_relevant=2)
+    assert cross_validate(RANKER, made).dropped == found.dropped
+
+
+def test_given_folds_lose_queries_in_every_part():
+    train, valid, test = rw.split_queries(FEW, 9, 7, 7)
+    found = cross_validate(RANKER, [(train, valid, test)], min_relevant=1)
+    parts = [rw.drop_queries(part, min_relevant=1) for part in (train, valid, test)]
+    assert found.per_query("map").tolist() == cross_validate(RANKER, [parts]).per_query("map").tolist()
+    n_dropped = len(test.groups) - len(parts[2].groups)
+    assert found.dropped == {"fewer than 1 relevant document": n_dropped}
+    nothing = RankingData(DATA.X, np.zeros(len(DATA)), DATA.qid)
+    sentence = "Fold1 cannot be used: There is nothing left: every query has fewer than 1 relevant document."
+    with pytest.raises(InputError, match=sentence):
+        cross_validate(RANKER, [(nothing, test)], min_relevant=1)
+    with pytest.raises(InputError, match="Fold1 cannot be measured: There is nothing left"):
+        cross_validate(RANKER, [(train, nothing)], min_relevant=1)
+
+
+def test_queries_of_one_label_train_but_do_not_test():
+    y = np.where(DATA.qid < 4, 1, DATA.y)
+    data = RankingData(DATA.X, y, DATA.qid)
+    whole, some = (cross_validate(RANKER, data, folds=3, drop_one_label=drop) for drop in (False, True))
+    queries = whole.pooled().queries
+    kept = [place for place, query in enumerate(queries) if query >= 4]
+    assert some.per_query("map").tolist() == whole.per_query("map")[kept].tolist()
+    assert some.dropped == {"a single label": 4}
 
 
 def test_repeats_and_seeds_divide_otherwise():
@@ -164,8 +285,17 @@ def test_a_ranker_without_rounds_is_refitted_with_its_setting():
         (DATA, {"folds": 5.0}, "folds must be an integer of at least 2, not 5.0"),
         (DATA, {"repeats": 0}, "repeats must be an integer of at least 1, not 0"),
         (DATA, {"random_state": -1}, "random_state must be an integer of at least 0, not -1"),
-        (DATA, {"validation": 1.0}, "validation must be a number from 0 to below 1, not 1.0"),
+        (DATA, {"validation": 1.0}, "validation must be a number from 0 to below 1, or 'fold', not 1.0"),
         (DATA, {"folds": 24}, "24 folds need at least 24 queries, not 23"),
+        (DATA, {"folds": 24, "stratify": True}, "24 folds need at least 24 queries, not 23"),
+        (DATA, {"folds": 2, "validation": "fold"}, "validation='fold' needs at least 3 folds"),
+        (DATA, {"validation": "letor"}, "validation must be a number from 0 to below 1, or 'fold', not 'letor'"),
+        (DATA, {"validation": 0.01}, "are too few: part 2, 0.01, would be empty"),
+        (DATA, {"validation": 0.01, "stratify": True}, "are too few: part 2, 0.01, would be empty"),
+        (DATA, {"stratify": 1}, "stratify must be True or False, not 1"),
+        (DATA, {"min_relevant": 99}, "There is nothing left: every query has fewer than 99 relevant documents"),
+        (NOTHING, {"stratify": True}, "Folds cannot be stratified: no document is relevant"),
+        (NOTHING, {"min_relevant": 1}, "There is nothing left: every query has fewer than 1 relevant document"),
         (DATA, {"tune": "validation"}, "needs a validation part; 'out-of-fold' does not"),
         ("nowhere", {}, "There is no file or folder nowhere"),
         (3, {}, "not int"),

@@ -151,8 +151,37 @@ def test_queries_of_one_label_may_be_left_out():
         np.testing.assert_array_equal(some.per_query("one", metric), everything.per_query("one", metric)[places])
     assert some.mean("one", "map") == (0.5 + 1.0) / 2
     assert some.empty == {"ndcg@10": 0, "map": 0}
-    with pytest.raises(InputError, match="in every query, all documents have the same label"):
+    with pytest.raises(InputError, match="every query has documents of a single label only"):
         evaluate({"one": scores}, RankingData(scores[:, None], np.ones(9), qid), drop_one_label=True)
+
+
+def test_queries_with_few_relevant_documents_may_be_left_out():
+    y = [1, 0, 0, 2, 2, 1, 1, 0, 3]
+    qid = ["a", "a", "b", "c", "c", "d", "d", "d", "e"]
+    scores = np.array([1.0, 2, 3, 4, 5, 6, 5, 4, 3])
+    data = RankingData(scores[:, None], y, qid)
+    found = evaluate({"one": scores}, data, metrics="map", min_relevant=2)
+    assert found.queries == ("c", "d")
+    assert found.query_facts["relevant"].tolist() == [2, 2]
+    assert found.dropped == {"fewer than 2 relevant documents": 3}
+    assert found.to_dict()["dropped_queries"] == found.dropped
+    assert found.footnote() == (
+        "2 queries, 0 of them empty; dropped: 3 queries with fewer than 2 relevant documents; convention standard"
+    )
+    both = evaluate({"one": scores}, data, metrics="map", min_relevant=2, drop_one_label=True)
+    assert (both.queries, both.dropped) == (
+        ("d",),
+        {"fewer than 2 relevant documents": 3, "a single label": 1},
+    )
+    with pytest.raises(InputError, match="There is nothing left: every query has fewer than 4 relevant documents"):
+        evaluate({"one": scores}, data, min_relevant=4)
+
+
+def test_judged_queries_of_runs_with_few_relevant_documents_may_be_left_out():
+    run = Run.of(["a", "a", "b"], ["1", "9", "3"], [2.0, 1.0, 1.0])
+    judgements = Judgements.of(["a", "a", "b", "c"], ["1", "2", "3", "4"], [1, 1, 1, 1])
+    found = evaluate({"run": run}, judgements, metrics="map", queries="shared", min_relevant=2)
+    assert (found.queries, found.dropped) == (("a",), {"fewer than 2 relevant documents": 1})
 
 
 def test_queries_of_one_label_of_runs_are_kept():

@@ -101,6 +101,9 @@ def _collect(result, alike):
 def _tour(folder):
     """Train, score, explain, measure and combine on small data, so that every function of the core is called."""
     train, other = _judged(0), _judged(1)
+    rw.RankNet(rounds=1, optimiser="descent").fit(
+        train
+    )  # first, as the networks below fill what is kept of a call
     fitted = [_fitted(kind, train, other) for kind in known_rankers().values() if not kind.needs_text]
     for model in fitted:
         model.predict(other)
@@ -180,6 +183,10 @@ def _add_methods(calls, alike):
         rows = sparse.csr_matrix(np.nan_to_num(X))
         arrays = (rows.indptr, rows.indices, rows.data)
         calls["TreeScorer.score_sparse"].append(Call(scorer.score_sparse, (*arrays, 1), {}, alike))
+    for grow in calls["grow_tree"][:3]:
+        calls["GrowthWorkspace.leaf_of_row"].append(
+            Call(_leaf_of_row, (grow.function, *grow.arguments[:-1]), grow.keywords, alike)
+        )
     letor, csv = (np.frombuffer(text, dtype=np.uint8) for text in (LETOR, CSV))
     _add_parser(calls, alike, "LetorParser", _fed, letor)
     _add_parser(calls, alike, "LetorParser", _finished, letor, 0.0, np.zeros((2, 3), np.float32))
@@ -212,6 +219,17 @@ def _succeeds(call):
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _leaf_of_row(grow, *arguments, **keywords):
+    """Ask for the leaves before a tree is grown, and after, even if it could not be grown."""
+    workspace = _native.GrowthWorkspace()
+    before = workspace.leaf_of_row()
+    try:
+        grow(*arguments, workspace, **keywords)
+    finally:
+        after = workspace.leaf_of_row()
+    return before, after
 
 
 def _fed(parser, text, *made, **keywords):

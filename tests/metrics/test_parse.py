@@ -25,6 +25,7 @@ from rankwright.metrics import (
     parse,
     parse_metrics,
 )
+from rankwright.metrics.parse import as_metrics
 
 common = {"ties": st.sampled_from(Ties), "empty": st.none() | st.floats(-1, 1)}
 cut = st.none() | st.integers(1, 100)
@@ -50,6 +51,24 @@ metrics = st.one_of(
 def test_a_metric_reads_back_what_it_prints(metric):
     assert parse(str(metric)) == metric
     assert hash(parse(str(metric))) == hash(metric)
+
+
+def test_a_range_of_cutoffs_is_several_metrics():
+    assert parse_metrics("map, NDCG@2 - 4, p@1-1") == [AP(), NDCG(k=2), NDCG(k=3), NDCG(k=4), Precision(1)]
+    assert as_metrics(["ndcg@1-2(gain=linear)", AP()]) == [
+        NDCG(k=1, gain=Gain.LINEAR),
+        NDCG(k=2, gain=Gain.LINEAR),
+        AP(),
+    ]
+    for text in ("ndcg@5-2", "ndcg@1-5000"):
+        with pytest.raises(InputError, match="must be a range of 1 to 1,000 cut-offs, such as ndcg@1-10"):
+            parse_metrics(text)
+    with pytest.raises(InputError, match="cut-off k must be an integer from 1"):
+        parse_metrics("ndcg@0-2")
+    with pytest.raises(InputError, match="There is no metric 'nddcg'"):
+        parse_metrics("nddcg@1-2")
+    with pytest.raises(InputError, match="is not a metric"):
+        parse("ndcg@1-10")
 
 
 def test_names():

@@ -161,6 +161,44 @@ def test_queries_that_no_ranking_changes_move_alpha_where_all_count():
     assert ranker.history_[0].train == pytest.approx(0.75)
 
 
+def figure_1(X, y, qid, metric, rounds):
+    """Figure 1 over all queries, stopped as section 4.1 says: features, every alpha_t and sum of P_t E."""
+    queries = slow.queries_of(X, y, qid)
+    P, f = [1 / len(queries)] * len(queries), [np.zeros(len(query.labels)) for query in queries]
+    chosen, before = [], -np.inf
+    for _ in range(rounds):
+        E = {weak: slow.qualities(metric, weak, queries) for weak in slow.weak_rankers(X.shape[1], "up")}
+        h = max(E, key=lambda weak: slow.weighted_measure(P, E[weak]))
+        alpha = slow.step(P, E[h])
+        f = [scores + alpha * slow.outputs(h, query) for scores, query in zip(f, queries, strict=True)]
+        values = [slow.measure(metric, scores, query.labels) for scores, query in zip(f, queries, strict=True)]
+        if np.mean(values) <= before + slow.CLOSE:
+            break
+        chosen.append((h.feature, alpha, slow.weighted_measure(P, E[h])))
+        before, losses = np.mean(values), np.exp(-np.array(values))
+        P = losses / losses.sum()
+    return chosen
+
+
+@pytest.mark.parametrize("metric", [AP(), NDCG(k=3)], ids=str)
+def test_the_preset_is_figure_1_with_queries_that_no_ranking_changes(metric):
+    """Every alpha_t, and every P_t by its sum with E; two queries have one label, and the fits several rounds."""
+    longest = 0
+    for seed in range(12):
+        X, y, qid = noisy(5, seed=seed)
+        X, y = X[:, 2:].astype(np.float32), y.copy()
+        y[:6], y[6:12] = 2.0, 0.0
+        wanted = figure_1(X, y, qid, metric, 5)
+        ranker = AdaRank.as_printed(metric=metric, rounds=5, n_jobs=1)
+        members = fit_with_members(ranker, X, y, qid)
+        assert [weak.feature for weak, _ in members] == [feature for feature, _, _ in wanted]
+        np.testing.assert_allclose([alpha for _, alpha in members], [alpha for _, alpha, _ in wanted], rtol=1e-12)
+        phi = [one.diagnostics["phi"] for one in ranker.history_]
+        np.testing.assert_allclose(phi, [one for _, _, one in wanted], rtol=1e-12)
+        longest = max(longest, len(wanted))
+    assert longest > 1
+
+
 def test_all_queries_are_for_single_features():
     for weak in ("stump", "tree"):
         with pytest.raises(InputError, match="all_queries=True needs weak='feature'"):

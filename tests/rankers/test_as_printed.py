@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from rankwright import CalibratedAdaBoost, LambdaMART, RankingData
+from rankwright.cli.inputs import make_ranker as from_command_line
 from rankwright.errors import InputError
 from rankwright.metrics import NDCG
-from rankwright.rankers.catalogue import known_rankers
+from rankwright.rankers.catalogue import known_rankers, make_ranker, read_ranker
 
 PRINTED = [kind for kind in known_rankers().values() if kind.printed]
 QUICK = {
@@ -57,6 +58,27 @@ def test_the_calibrated_pool_is_that_of_section_7():
     assert (min(printed.rounds_tried), max(printed.rounds_tried)) == (10, 10_000)
     assert {f"polynomial-{degree}" for degree in (2, 3, 4, 5)} < set(printed.calibrations)
     assert (printed.entropy_power, printed.smoothness) == (2.0, 0.01)
+
+
+def test_by_name_and_on_the_command_line():
+    expected = LambdaMART.as_printed(max_leaves=7).get_params()
+    for ranker in (
+        make_ranker("lambdamart", as_printed=True, max_leaves=7),
+        make_ranker("lambdamart", as_printed="true", max_leaves="7"),
+        read_ranker('{"ranker": "lambdamart", "as_printed": true, "max_leaves": 7}'),
+        from_command_line("lambdamart", ["max_leaves=7"], None, as_printed=True),
+        from_command_line("lambdamart", ["as_printed=true", "max_leaves=7"], None),
+    ):
+        assert ranker.get_params() == expected
+    assert make_ranker("lambdamart", as_printed="false").get_params() == LambdaMART().get_params()
+    assert (
+        from_command_line("lambdamart", ["as_printed=false"], None, as_printed=True).get_params()
+        == LambdaMART().get_params()
+    )
+    with pytest.raises(InputError, match="as_printed must be True or False, not 'maybe'"):
+        make_ranker("lambdamart", as_printed="maybe")
+    with pytest.raises(InputError, match="MART has no setting of a paper"):
+        make_ranker("mart", as_printed=True)
 
 
 def test_rankers_without_a_paper_say_so():

@@ -108,6 +108,31 @@ def test_equals_the_slow_twin(metric, queries, options):
     )
 
 
+@pytest.mark.parametrize("metric", [*METRICS, None], ids=str)
+@examples(20)
+@given(judged_queries(), OPTIONS, st.booleans())
+def test_double_precision_is_the_slow_twin_to_the_last_digits(metric, queries, options, weighted):
+    groups, labels, scores = queries
+    weights = np.linspace(0.0, 2.0, len(groups)) if weighted else None
+    found = LambdaGradients(metric, labels, groups, double=True, query_weights=weights, **options)
+    expected = slow_gradients(metric, labels, groups, scores, query_weights=weights, **options)
+    np.testing.assert_allclose(found(scores), expected, rtol=1e-11, atol=1e-14)
+    assert all(
+        one.tobytes() == two.tobytes()
+        for one, two in zip(found(scores, n_threads=1), found(scores, n_threads=2), strict=True)
+    )
+
+
+def test_double_precision_for_networks():
+    random = np.random.default_rng(1)
+    labels, scores = random.integers(0, 3, 12).astype(float), random.normal(size=12)
+    groups = QueryGroups.of_sizes([5, 1, 6])
+    lambdas = LambdaGradients(NDCG(k=3), labels, groups, double=True, query_weights=[1.0, 2.0, 3.0])
+    pull = lambdas.pull()
+    found = np.concatenate([pull(query, scores[rows]) for query, rows in enumerate(groups)])
+    np.testing.assert_allclose(found, lambdas(scores)[0], rtol=1e-12)
+
+
 @given(judged_queries(labels=st.sampled_from([0.0, 0.5, 0.6, 3.0])), OPTIONS, st.sampled_from(PATHS))
 def test_without_a_metric_every_pair_counts_alike(queries, options, path):
     groups, labels, scores = queries

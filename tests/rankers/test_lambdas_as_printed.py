@@ -18,8 +18,9 @@ from rankwright.learners import (
 )
 from rankwright.metrics import AP, NDCG, RR
 from rankwright.models.format import encode
+from rankwright.rankers import families, lambdas
 from rankwright.rankers.lambdas import LambdaGradients
-from rankwright.training import QueryLabels
+from rankwright.training import QueryLabels, TrainingSet
 from rankwright.training.binning import BinnedFeatures
 from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
 from reference.sweep import sweep as slow_sweep
@@ -68,14 +69,78 @@ def test_lambdas_of_four_documents_by_hand():
 @pytest.mark.parametrize("cut", [3, 10])
 @pytest.mark.parametrize("seed", range(4))
 def test_it_equals_algorithm_1(seed, cut):
+    """The preset, as it is called, and a literal reading of the paper: the same scores to nine digits."""
     data = judged(seed)
     start = np.random.default_rng(100 + seed).permutation(len(data)) / 50
-    ranker = LambdaMART(NDCG(k=cut), rounds=4, max_leaves=4, learning_rate=0.1, n_jobs=1, **PRINTED)
-    ranker.fit(data, start=start)
+    ranker = LambdaMART.as_printed(metric=NDCG(k=cut), rounds=4, max_leaves=4, n_jobs=1).fit(data, start=start)
     wanted = lambda_smart(
         data.X.astype(float), data.y, list(data.groups), start, rounds=4, n_leaves=4, shrinkage=0.1, cut=cut
     )
-    np.testing.assert_allclose(ranker.predict(data, init_score=start), wanted[-1], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(ranker.predict(data, init_score=start), wanted[-1], rtol=1e-9, atol=1e-10)
+
+
+def test_every_threshold_of_a_feature_with_many_values():
+    """More values than there are bins: Algorithm 1 splits between any two of them."""
+    data = judged(9, n_queries=60)
+    assert len(np.unique(data.X[:, 0])) == 420
+    start = np.random.default_rng(9).permutation(len(data)) / 50
+    options = {"metric": NDCG(k=5), "rounds": 2, "max_leaves": 3, "n_jobs": 1}
+    exact, binned = (
+        LambdaMART.as_printed(**options, **more) for more in ({}, {"all_thresholds": False, "max_bins": 9})
+    )
+    wanted = lambda_smart(
+        data.X.astype(float), data.y, list(data.groups), start, rounds=2, n_leaves=3, shrinkage=0.1, cut=5
+    )
+    found = exact.fit(data, start=start).predict(data, init_score=start)
+    np.testing.assert_allclose(found, wanted[-1], rtol=1e-9, atol=1e-10)
+    assert exact.model_.inner.feature.max() < 3
+    assert not np.allclose(binned.fit(data, start=start).predict(data, init_score=start), wanted[-1])
+    assert encode(LambdaMART.as_printed(**options | {"n_jobs": 2}).fit(data, start=start).model_) == encode(
+        exact.model_
+    )
+
+
+def test_every_threshold_goes_with_other_options():
+    data = judged(10, n_queries=60)
+    options = {"all_thresholds": True, "rounds": 8, "n_jobs": 1}
+    plain = LambdaMART(**options, feature_fraction=0.4, random_state=2).fit(data)
+    assert len(set(plain.model_.feature.tolist())) > 1
+    ordered = LambdaMART(**options, monotone={0: 1, 1: -1}).fit(data).model_
+    for feature, direction in ((0, 1), (1, -1)):
+        X = np.repeat(data.X[:20], 50, axis=0)
+        X[:, feature] = np.tile(np.linspace(-3, 3, 50), 20)
+        steps = np.diff(ordered.predict(X, qid=0).reshape(20, 50), axis=1)
+        assert (direction * steps >= 0).all()
+    wide = LambdaMART(**options, query_features=["rank"]).fit(data)
+    assert np.isfinite(wide.predict(data)).all()
+    for more, sentence in (({"coarse": True}, "coarse=True searches bins"), ({"max_bins": 9}, "give no max_bins")):
+        with pytest.raises(InputError, match=sentence):
+            LambdaMART(**options, **more).fit(data)
+
+
+def test_every_threshold_only_where_memory_allows(monkeypatch):
+    data = judged(11, n_queries=60)
+    train = TrainingSet(data)
+    assert train.exact_codes == 420 * 3 * 2 == train.exactly_binned().n_features * 420
+    models = []
+    for most in (2520, 2519):
+        monkeypatch.setattr(families, "EXACT_BYTES", most)
+        models.append(LambdaMART.as_printed(rounds=2, n_jobs=1).fit(train).model_)
+    assert models[0].threshold.tolist() != models[1].threshold.tolist()
+    for model, every in zip(models, (True, False), strict=True):
+        expected = LambdaMART.as_printed(rounds=2, n_jobs=1, all_thresholds=every).fit(train).model_
+        np.testing.assert_array_equal(model.threshold, expected.threshold)
+
+
+def test_double_precision_only_where_data_are_small(monkeypatch):
+    data = judged(12)  # 6 queries of 7 documents
+    pairs = []
+    monkeypatch.setattr(lambdas, "LambdaGradients", lambda *_, double, **__: pairs.append(double))
+    for most in (147, 146):
+        monkeypatch.setattr(lambdas, "DOUBLE_PAIRS", most)
+        for asked in (None, True, False):
+            LambdaRank(double_lambdas=asked)._gradients(QueryLabels(data.y, data.groups))
+    assert pairs == [True, True, False, False, True, False]
 
 
 @pytest.mark.parametrize("option", ["normalise", "cut_lambdas", "split_by"])

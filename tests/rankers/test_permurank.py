@@ -176,7 +176,7 @@ def test_every_round_is_that_of_figure_7(seed):
     permutations = Permutations(labels, groups, metric, 1)
     first = (permutations.ideal, permutations.worst)
     sets = [tuple({tuple(order_of(one[rows]))} for one in first) for rows in groups]
-    printed = PermuRank(metric, C=C, loss="hinge", average=False, rounds=6)
+    printed = PermuRank.as_printed(metric=metric, C=C, rounds=6)
     rounds = list(printed._rounds(permutations, X, None))
     assert len(rounds) > 2
     for w, sizes in rounds:

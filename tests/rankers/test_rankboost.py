@@ -53,6 +53,29 @@ def test_every_round_takes_the_vote_and_the_weight_of_brute_force(state, by_quer
         before = scores
 
 
+@pytest.mark.parametrize("directions", ["up", "both"])
+def test_every_threshold_of_a_feature_with_many_values(directions):
+    X, y, qid = noisy(n_queries=75, missing=0.05)
+    X = X[:, :2].astype(np.float32)
+    pairs = slow.pairs_of(y.tolist(), qid.tolist(), Binary().between, by_query=False)
+    ways = (1, -1) if directions == "both" else (1,)
+    options = {"rounds": 3, "directions": directions, "n_jobs": 1}
+    ranker = RankBoost(**options, all_thresholds=True).fit(X, y, qid)
+    before = np.zeros(len(y))
+    for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):
+        r = slow.largest_agreement(slow.reweighted(pairs, before), X, ways)
+        assert this.diagnostics["r"] == pytest.approx(r, rel=1e-9)
+        assert this.diagnostics["Z"] == pytest.approx(
+            slow.loss(pairs, scores) / slow.loss(pairs, before), rel=1e-6
+        )
+        before = scores
+    assert ranker.model_.feature.max() < 2
+    binned = RankBoost(**options, max_bins=10).fit(X, y, qid)
+    assert binned.history_[0].diagnostics["r"] < ranker.history_[0].diagnostics["r"]
+    with pytest.raises(InputError, match="choose='metric' measures one vote per feature"):
+        RankBoost(all_thresholds=True, choose="metric").fit(X, y, qid)
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 @pytest.mark.parametrize("pair_weights", ["query", "uniform"])
 @pytest.mark.parametrize("choose", ["r", "metric"])

@@ -20,9 +20,11 @@ from rankwright.cli.analysis import (
 from rankwright.cli.groups import Group
 from rankwright.cli.inputs import (
     ConventionOption,
+    DropOneLabelFlag,
     JobsOption,
     JsonFlag,
     JudgedOption,
+    MinRelevantOption,
     QueriesOption,
     RunConventionOption,
     SystemFiles,
@@ -98,6 +100,42 @@ def pairs(
 
 
 @reads_data
+def cutoffs(
+    files: SystemFiles,
+    data: JudgedOption,
+    reading: ReadOptions,
+    metric: Annotated[
+        str,
+        typer.Option("--metric", metavar="NAME", help="Metric without its cut-off: ndcg, p, err, recall or dcg."),
+    ] = "ndcg",
+    cutoffs: Annotated[
+        str, typer.Option("--cutoffs", metavar="LIST", help="Cut-offs, such as 1-10 or 1,3,5,10.")
+    ] = "1-10",
+    convention: RunConventionOption = None,
+    queries: QueriesOption = None,
+    min_relevant: MinRelevantOption = 0,
+    drop_one_label: DropOneLabelFlag = False,
+    plot: PlotOption = None,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Measure systems at several cut-offs: NDCG@1 to NDCG@10.
+
+    Example:
+
+        rankwright analyse cutoffs old.rw new.rw --data test.txt --plot curves.svg
+    """
+    from rankwright.cli.systems import opened
+
+    checked_plot(plot, inputs=(data, *files))
+    how: dict[str, Any] = {"convention": convention, "queries": queries, "n_jobs": jobs}
+    how |= {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
+    with opened(files, data, reading, jobs) as (systems, judged):
+        found = rw.analyses.cutoff_curves(systems, judged, metric=metric, cutoffs=cutoffs, **how)
+    show_analysis(found, plot, json)
+
+
+@reads_data
 def rounds(
     models: ModelsArgument,
     train: Annotated[
@@ -137,6 +175,15 @@ def speed(
     metric: MetricOption = "ndcg@10",
     convention: ConventionOption = "standard",
     rounds: RoundsOption = None,
+    trees: Annotated[
+        str | None,
+        typer.Option(
+            "--trees",
+            metavar="LIST",
+            help="In place of --rounds: numbers of trees, such as 100,500. A round of mcrank may have one tree "
+            "per class.",
+        ),
+    ] = None,
     cost: Annotated[
         str, typer.Option("--cost", metavar="WHAT", help="microseconds per document, or the number of trees.")
     ] = "microseconds",
@@ -148,15 +195,18 @@ def speed(
 
     Example:
 
-        rankwright analyse speed small.rw large.rw --data test.txt
+        rankwright analyse speed lambdamart.rw mcrank.rw --data test.txt --cost trees --trees 100,500,1000
     """
-    cut = None if rounds is None else numbers("--rounds", rounds)
+    cut: dict[str, Any] = {
+        "rounds": None if rounds is None else numbers("--rounds", rounds),
+        "trees": None if trees is None else numbers("--trees", trees),
+    }
     checked_plot(plot, inputs=(data, *models))
     systems = _models(models)
     scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
     judged = read_data(data, reading, scorers, n_jobs=jobs)
     how: dict[str, Any] = {"metric": metric, "convention": convention, "n_jobs": jobs}
-    show_analysis(rw.analyses.speed_accuracy(systems, judged, rounds=cut, cost=cost, **how), plot, json)
+    show_analysis(rw.analyses.speed_accuracy(systems, judged, **cut, cost=cost, **how), plot, json)
 
 
 def _models(files: Iterable[Path]) -> dict[str, Any]:
@@ -181,7 +231,7 @@ analyse = typer.Typer(
     rich_markup_mode="markdown",
 )
 PANELS = {
-    "Systems": (errors, pairs, rounds, speed, steps),
+    "Systems": (errors, pairs, cutoffs, rounds, speed, steps),
     "Fits of a ranker": (bound, metrics, queries, features),
 }
 for panel, kinds in PANELS.items():

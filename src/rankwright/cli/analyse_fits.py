@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -121,16 +120,17 @@ def metrics(
 
         rankwright analyse metrics adarank --data judged.txt --metrics map,ndcg@5
     """
-    from rankwright.evaluation.analyses.fits import count_parts
-    from rankwright.evaluation.folds import Division
+    from rankwright.evaluation.division import Division
+    from rankwright.evaluation.folds import count_folds
 
     checked_plot(plot, inputs=files_of(data))
     asked, chosen = rw.metrics.parse_metrics(metrics), make_ranker(ranker, settings or [], jobs)
     collection = read_collection(data, reading, jobs)
-    division = Division(folds, repeats, validation, random_state)
-    how: dict[str, Any] = {"metrics": asked, "convention": convention, "workers": workers}
-    with several_fits(f"training {ranker}", len(asked) * count_parts(collection, division)) as on_fit:
-        found = rw.analyses.metric_transfer(chosen, collection, **asdict(division), **how, on_fit=on_fit)
+    how: dict[str, Any] = {"folds": folds, "repeats": repeats, "validation": validation}
+    n_fits = len(asked) * count_folds(collection, Division(**how, random_state=random_state))
+    how |= {"random_state": random_state, "metrics": asked, "convention": convention, "workers": workers}
+    with several_fits(f"training {ranker}", n_fits) as on_fit:
+        found = rw.analyses.metric_transfer(chosen, collection, **how, on_fit=on_fit)
     show_analysis(found, plot, json)
 
 
@@ -169,7 +169,7 @@ def queries(
         rankwright analyse queries lambdamart --data judged.txt
     """
     from rankwright.evaluation.analyses.learning_curve import count_learning_fits
-    from rankwright.evaluation.folds import Division
+    from rankwright.evaluation.division import Division
 
     checked_plot(plot, inputs=files_of(data))
     wanted, chosen = None if sizes is None else _sizes(sizes), make_ranker(ranker, settings or [], jobs)
@@ -218,16 +218,17 @@ def features(
         rankwright analyse features lambdamart --data judged.txt --group text=1,2,3
     """
     from rankwright.evaluation.analyses.ablation import count_ablation_fits
-    from rankwright.evaluation.folds import Division
+    from rankwright.evaluation.division import Division
 
     checked_plot(plot, inputs=files_of(data))
     groups, chosen = _groups(group), make_ranker(ranker, settings or [], jobs)
     collection = read_collection(data, reading, jobs)
-    division = Division(folds, repeats, validation, random_state)
-    how: dict[str, Any] = {"metric": metric, "convention": convention, "workers": workers}
+    how: dict[str, Any] = {"folds": folds, "repeats": repeats, "validation": validation}
+    n_fits = count_ablation_fits(collection, Division(**how, random_state=random_state), groups)
+    how |= {"random_state": random_state, "metric": metric, "convention": convention, "workers": workers}
     how |= {"features": groups, "how": "only" if only else "drop"}
-    with several_fits(f"training {ranker}", count_ablation_fits(collection, division, groups)) as on_fit:
-        found = rw.analyses.ablation(chosen, collection, **asdict(division), **how, on_fit=on_fit)
+    with several_fits(f"training {ranker}", n_fits) as on_fit:
+        found = rw.analyses.ablation(chosen, collection, **how, on_fit=on_fit)
     show_analysis(found, plot, json)
 
 

@@ -9,10 +9,12 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.inputs import (
+    DropOneLabelFlag,
     JobsOption,
     JsonFlag,
     JudgedOption,
     MetricsOption,
+    MinRelevantOption,
     QueriesOption,
     RunConventionOption,
     SystemFiles,
@@ -67,6 +69,8 @@ def compare(
     slices: SlicesOption = None,
     slice_file: SliceFileOption = None,
     queries: QueriesOption = None,
+    min_relevant: MinRelevantOption = 0,
+    drop_one_label: DropOneLabelFlag = False,
     level: LevelOption = 0.95,
     random_state: RandomStateOption = 0,
     report: ReportOption = None,
@@ -85,13 +89,13 @@ def compare(
         raise InputError("compare needs at least two systems; `evaluate` measures a single one.")
     check_report(report, inputs=(data, slice_file, *files))
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
+    asked |= {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
     with opened(files, data, reading, jobs) as (systems, judged):
         found = rw.compare(
             systems,
             judged,
             baseline=None if baseline is None else str(baseline),
             slices=_slices(slices, slice_file, data, reading, judged),
-            queries=queries,
             level=level,
             random_state=random_state,
             n_jobs=jobs,

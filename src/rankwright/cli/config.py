@@ -50,7 +50,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
             if key == SETTINGS:
                 context.meta[FROM_FILE] = _settings(path, value)
             else:
-                defaults[known[key].name] = _default(path, name, value, several=known[key].multiple)
+                defaults[known[key].name] = _default(path, name, value, several=_takes_several(known[key]))
         context.default_map = defaults
     return path
 
@@ -142,9 +142,14 @@ def _default(path: Path, name: str, value: Any, *, several: bool) -> Any:
     """Return an option's value as the command line takes it: a list becomes text with commas."""
     if isinstance(value, dict):
         raise InputError(f"{path}: the option {name!r} must not be a table.")
-    if not isinstance(value, list):
-        return value
-    return value if several else ",".join(map(_spelled, value))
+    if several:
+        return value if isinstance(value, list) else [value]
+    return ",".join(map(_spelled, value)) if isinstance(value, list) else value
+
+
+def _takes_several(parameter: Any) -> bool:
+    """Return whether an option may be repeated, or an argument takes several values."""
+    return bool(parameter.multiple) or parameter.nargs == -1
 
 
 def _settings(path: Path, value: Any) -> list[str]:

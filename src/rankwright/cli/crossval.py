@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,41 +11,39 @@ import typer
 import rankwright as rw
 from rankwright.cli.collection import files_of, read_collection, read_test_parts
 from rankwright.cli.config import configurable
+from rankwright.cli.crossval_output import facts_of, show, write_page
 from rankwright.cli.inputs import (
+    AsPrintedFlag,
     ConventionOption,
+    DropOneLabelFlag,
     JobsOption,
     JsonFlag,
     MetricsOption,
-    RankerArgument,
+    MinRelevantOption,
     SetOption,
     checked_output,
-    make_ranker,
 )
-from rankwright.cli.output import describe, note, show_json, show_table
-from rankwright.cli.pages import ReportOption, check_report, this_command
+from rankwright.cli.option_groups import takes_options
+from rankwright.cli.output import describe, note, show_json
+from rankwright.cli.pages import ReportOption, check_report
 from rankwright.cli.reading import FORMATS, ReadOptions, reads_data
+from rankwright.cli.several import RankersArgument, grids_of, rankers_of
 from rankwright.cli.train import RefitFlag, exit_if_interrupted, fit_with_progress
 from rankwright.cli.tuning import (
     ChooseOption,
     GridOption,
     WorkersOption,
-    read_grid,
     require_tune,
     setting_text,
     several_fits,
 )
-from rankwright.data.counted import counted
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from rankwright.data import RankingData
-    from rankwright.evaluation import CrossValidation, Report
-    from rankwright.evaluation.protocol import FoldResult
-
-TUNED = {
-    "validation": "parameters tuned on validation; ",
-    "out-of-fold": "parameters tuned out of fold; ",
-}
+    from rankwright.evaluation import CrossValidation
+    from rankwright.evaluation.division import Division
+    from rankwright.rankers.ranker import Ranker
 
 DataOption = Annotated[
     Path,
@@ -62,17 +60,44 @@ FoldsOption = Annotated[
 RepeatsOption = Annotated[
     int, typer.Option("--repeats", min=1, metavar="N", help="How many times a file is divided into folds.")
 ]
+
+
+def read_validation(text: str) -> float | str:
+    """Return a fraction as a number; anything else is left to the checks of `Division`."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 ValidationOption = Annotated[
-    float,
+    Any,
     typer.Option(
         "--validation",
-        metavar="FRACTION",
+        metavar="FRACTION or fold",
+        parser=read_validation,
         help="Fraction of a file's queries outside the test part of a fold that choose the number of rounds; "
-        "with 0 the ranker learns for all its rounds.",
+        "with 0 the ranker learns for all its rounds. With fold, the fold before the test part chooses: five "
+        "folds are divided 3 + 1 + 1, as in LETOR.",
+    ),
+]
+StratifyFlag = Annotated[
+    bool,
+    typer.Option(
+        "--stratify",
+        help="Give all folds about as many queries with few and with many relevant documents.",
     ),
 ]
 RandomStateOption = Annotated[
     int, typer.Option("--random-state", min=0, metavar="N", help="Seed of the division of a file into folds.")
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="RANKER",
+        help="With several rankers: the one that all others are compared with; by default all pairs are compared.",
+    ),
 ]
 ModelOption = Annotated[
     Path | None,
@@ -85,91 +110,131 @@ ModelOption = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class DivisionOptions:
+    """How a file is divided into folds."""
+
+    folds: FoldsOption = 5
+    repeats: RepeatsOption = 1
+    validation: ValidationOption = 0.0
+    stratify: StratifyFlag = False
+    random_state: RandomStateOption = 0
+
+
+@dataclass(frozen=True)
+class DropOptions:
+    """Which queries are left out."""
+
+    min_relevant: MinRelevantOption = 0
+    drop_one_label: DropOneLabelFlag = False
+
+
 @configurable
 @reads_data
+@takes_options(DropOptions, "dropping")
+@takes_options(DivisionOptions, "dividing")
 def crossval(
-    ranker: RankerArgument,
+    ranker: RankersArgument,
     data: DataOption,
     reading: ReadOptions,
+    dividing: DivisionOptions,
+    dropping: DropOptions,
     metrics: MetricsOption = "ndcg@10,map",
     convention: ConventionOption = "standard",
     settings: SetOption = None,
-    folds: FoldsOption = 5,
-    repeats: RepeatsOption = 1,
-    validation: ValidationOption = 0.0,
-    random_state: RandomStateOption = 0,
+    as_printed: AsPrintedFlag = False,
     refit: RefitFlag = False,
     tune: Annotated[bool, typer.Option("--tune", help="Tune the ranker on each fold.")] = False,
     choose: ChooseOption = None,
     grid: GridOption = None,
     workers: WorkersOption = None,
+    baseline: BaselineOption = None,
     model: ModelOption = None,
     report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Train and test a ranker on every fold of a file or of a folder of folds.
+    """Train and test one or more rankers on every fold of a file or of a folder of folds.
+
+    Several rankers get the same folds, and are compared by significance tests on all test queries.
 
     Example:
 
-        rankwright crossval lambdamart --data judged.parquet --repeats 2 --tune
+        rankwright crossval lambdamart adarank --data judged.txt --validation fold
     """
-    from rankwright.evaluation.folds import Division, count_folds
-    from rankwright.evaluation.protocol import count_fits
+    from rankwright.evaluation.division import Division
 
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
-    chosen, asked = make_ranker(ranker, settings or [], jobs), rw.metrics.parse_metrics(metrics)
+    asked = rw.metrics.parse_metrics(metrics)
+    chosen = rankers_of(ranker, settings or [], jobs, as_printed=as_printed)
+    _require_one_or_several(chosen, model, baseline)
+    if model is not None:
+        checked_output(model, inputs=(data,))
     check_report(report, inputs=files_of(data), model=model)
     collection = read_collection(data, reading, jobs)
-    everything = None if model is None else _all_queries(collection, checked_output(model, inputs=(data,)))
-    protocol = _protocol(data, validation, choose) if tune else None
-    tuning: dict[str, Any] = {"tune": protocol, "grid": read_grid(chosen, grid)}
-    division = Division(folds, repeats, validation, random_state)
-    n_fits = count_folds(collection, division) * count_fits(chosen, **tuning)
-    with several_fits(f"cross-validating {ranker}", n_fits) as on_fit:
+    everything = None if model is None else _all_queries(collection, model, dropping)
+    division = Division(**asdict(dividing))
+    protocol = _protocol(data, division, choose) if tune else None
+    tuning: dict[str, Any] = {"tune": protocol, "grid": grids_of(chosen, grid)}
+    n_fits = _count(chosen, collection, division, tuning)
+    with several_fits(f"cross-validating {', '.join(chosen)}", n_fits) as on_fit:
         options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, "refit": refit}
-        result = rw.cross_validate(chosen, collection, metrics=asked, **asdict(division), **tuning, **options)
+        options |= asdict(dividing) | asdict(dropping) | tuning
+        found = rw.cross_validate(chosen, collection, metrics=asked, **options)
+    result = found[next(iter(chosen))]
     if not json:
-        _show(result)
+        show(found, baseline)
     if model is not None and everything is not None:
         _fit_and_save(result, everything, model)
     if report is not None:
-        _write_page(result, collection, report)
+        write_page(found, baseline, collection, report)
     if json:
-        written = {"model": model, "report": report}
-        show_json(result.to_dict() | {name: path and str(path) for name, path in written.items()})
+        show_json(facts_of(found, baseline) | {"model": model and str(model), "report": report and str(report)})
     if model is not None:
         exit_if_interrupted(result.best)
 
 
-def _protocol(data: Path, validation: float, choose: str | None) -> str:
+def _require_one_or_several(chosen: dict[str, Ranker], model: Path | None, baseline: str | None) -> None:
+    """Refuse, before any long work, options that are for one ranker or for several."""
+    if len(chosen) > 1 and model is not None:
+        raise InputError(
+            "--model fits one ranker on all queries; cross-validate the best ranker alone to write it."
+        )
+    if baseline is not None and len(chosen) == 1:
+        raise InputError("--baseline needs several rankers to compare.")
+    if baseline is not None and baseline not in chosen:
+        from rankwright.metrics.parse import nearest
+
+        raise InputError(f"There is no ranker {baseline!r} to be the baseline{nearest(baseline, chosen)}")
+
+
+def _protocol(data: Path, division: Division, choose: str | None) -> str:
     from rankwright.evaluation.choosing import default_protocol
 
-    return choose or default_protocol(has_validation=data.is_dir() or validation > 0)
+    return choose or default_protocol(has_validation=data.is_dir() or division.has_validation)
 
 
-def _all_queries(collection: RankingData | Path, model: Path) -> RankingData:
+def _count(
+    chosen: dict[str, Ranker], collection: RankingData | Path, division: Division, tuning: dict[str, Any]
+) -> int:
+    """Return the number of fits."""
+    from rankwright.evaluation.folds import count_folds
+    from rankwright.evaluation.protocol import count_fits
+
+    grids = tuning["grid"] or {}
+    per_fold = sum(count_fits(one, tune=tuning["tune"], grid=grids.get(name)) for name, one in chosen.items())
+    return count_folds(collection, division) * per_fold
+
+
+def _all_queries(collection: RankingData | Path, model: Path, dropping: DropOptions) -> RankingData:
     """Return all queries to fit the final model on; those of a folder are the test parts of its folds."""
-    if not isinstance(collection, Path):
-        return collection
     try:
-        return read_test_parts(collection)
+        judged = read_test_parts(collection) if isinstance(collection, Path) else collection
+        return rw.drop_queries(judged, min_relevant=dropping.min_relevant)
     except InputError as error:
         raise InputError(
             f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"
         ) from None
-
-
-def _write_page(result: CrossValidation, collection: RankingData | Path, report: Path) -> None:
-    from rankwright.evaluation.crossval_page import write_crossval_page
-
-    data, reason = None, ""
-    try:
-        data = read_test_parts(collection) if isinstance(collection, Path) else collection
-    except InputError as error:
-        reason = f"The test parts of all folds cannot be shown together: {error}"
-    write_crossval_page(result, report, data=data, without_data=reason, reproduce=this_command())
-    note(f"wrote {report}")
 
 
 def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path) -> None:
@@ -177,34 +242,3 @@ def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path)
     rw.save(result.best, model)
     setting = f" with {setting_text(result.chosen)}" if result.chosen else ""
     note(f"fitted on {describe(everything)}{setting}; wrote {model}")
-
-
-def _show(result: CrossValidation) -> None:
-    rows = [
-        (_name(result, fold), *_means(result, fold.report), str(fold.best_round), setting_text(fold.chosen))
-        for fold in result.folds
-    ]
-    rows.append(("mean", *(f"{result.mean(metric):.4f}" for metric in result.metrics), "", ""))
-    averaged = [f"{result.mean(metric, averaged_ties=True):.4f}" for metric in result.metrics]
-    if averaged != list(rows[-1][1:-2]):  # the convention averages ties already
-        rows.append(("mean, ties averaged", *averaged, "", ""))
-    errors = [result.standard_error(metric) for metric in result.metrics]
-    rows.append(("standard error", *(f"{error:.4f}" for error in errors), "", ""))
-    show_table(
-        ("fold", *result.metrics, "rounds", "chosen" if any(fold.chosen for fold in result.folds) else ""), rows
-    )
-    tested = [fold.report for fold in result.folds if fold.repeat == 1]  # every repeat tests the same queries
-    queries = sum(len(report.queries) for report in tested)
-    empty = sum(max(report.empty.values()) for report in tested)
-    note(
-        f"{counted(queries, 'test query')}, {empty:,} of them empty; "
-        f"convention {result.convention}; {TUNED.get(result.protocol, '')}{result.seconds:.2f} s"
-    )
-
-
-def _name(result: CrossValidation, fold: FoldResult) -> str:
-    return fold.fold if result.repeats == 1 else f"{fold.fold}, repeat {fold.repeat}"
-
-
-def _means(result: CrossValidation, report: Report) -> list[str]:
-    return [f"{report.mean(result.ranker, metric):.4f}" for metric in result.metrics]

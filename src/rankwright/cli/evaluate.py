@@ -12,10 +12,12 @@ import typer
 import rankwright as rw
 from rankwright.cli.inputs import (
     PICTURES,
+    DropOneLabelFlag,
     JobsOption,
     JsonFlag,
     JudgedOption,
     MetricsOption,
+    MinRelevantOption,
     QueriesOption,
     RunConventionOption,
     SystemFiles,
@@ -39,9 +41,8 @@ def evaluate(
     metrics: MetricsOption = "ndcg@10,map",
     convention: RunConventionOption = None,
     queries: QueriesOption = None,
-    drop_one_label: Annotated[
-        bool, typer.Option("--drop-one-label", help="Leave out queries whose documents all have the same label.")
-    ] = False,
+    min_relevant: MinRelevantOption = 0,
+    drop_one_label: DropOneLabelFlag = False,
     rounds: Annotated[
         str | None,
         typer.Option(
@@ -69,20 +70,19 @@ def evaluate(
     from rankwright.cli.systems import opened
 
     _check(rounds, plot, per_query, json)
-    for option, given in (("--drop-one-label", drop_one_label), ("--queries", queries is not None)):
-        if rounds is not None and given:
-            raise InputError(f"{option} cannot be used with --rounds.")
+    if rounds is not None and queries is not None:
+        raise InputError("--queries cannot be used with --rounds.")
     if plot is not None:
         checked_picture(plot, inputs=(data, *files))
     asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
+    asked |= {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
     with opened(files, data, reading, jobs) as (systems, judged):
         if rounds is not None:
             _show_rounds(
                 rw.evaluate_rounds(systems, judged, numbers("--rounds", rounds), n_jobs=jobs, **asked), plot, json
             )
             return
-        kept: dict[str, Any] = {"queries": queries, "drop_one_label": drop_one_label}
-        report = rw.evaluate(systems, judged, **kept, n_jobs=jobs, **asked)
+        report = rw.evaluate(systems, judged, queries=queries, n_jobs=jobs, **asked)
     note_coverage(report)
     if json:
         compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}

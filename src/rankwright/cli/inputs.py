@@ -36,7 +36,8 @@ MetricsOption = Annotated[
     typer.Option(
         "--metrics",
         metavar="LIST",
-        help=f"Metrics separated by commas, such as ndcg@10 for the first 10 ranks: {', '.join(METRICS)}.",
+        help="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of them: "
+        f"{', '.join(METRICS)}.",
         autocompletion=complete_metric,
     ),
 ]
@@ -66,6 +67,22 @@ QueriesOption = Annotated[
         metavar="WHICH",
         help="If a run has no document for some judged queries: shared measures the queries that all systems "
         "have, judged measures all, and such a query counts as 0. By default it is an error.",
+    ),
+]
+MinRelevantOption = Annotated[
+    int,
+    typer.Option(
+        "--min-relevant",
+        min=0,
+        metavar="N",
+        help="Drop queries with fewer than N relevant documents (label >= 1); how many is printed.",
+    ),
+]
+DropOneLabelFlag = Annotated[
+    bool,
+    typer.Option(
+        "--drop-one-label",
+        help="Leave out queries whose documents all have the same label: all rankings of them are equally good.",
     ),
 ]
 SystemFiles = Annotated[
@@ -98,6 +115,15 @@ SetOption = Annotated[
         help="Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
         callback=merged_settings,
         autocompletion=complete_setting,
+    ),
+]
+
+AsPrintedFlag = Annotated[
+    bool,
+    typer.Option(
+        "--as-printed",
+        help="Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
+        "rankers RANKER` lists them.",
     ),
 ]
 
@@ -138,11 +164,11 @@ def require_distinct(models: Sequence[Path]) -> None:
             raise InputError(f"{path} is given twice.")
 
 
-def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None) -> Ranker:
+def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:
     """Return the ranker of that name with its parameters set, each as `name=value`."""
     from rankwright.rankers import catalogue
 
-    given = dict(map(_setting, settings))
+    given = ({"as_printed": "true"} if as_printed else {}) | dict(map(_setting, settings))
     if n_jobs is not None and "n_jobs" in given:
         raise InputError("Give --jobs or --set n_jobs, not both.")
     ranker = catalogue.make_ranker(name, **given)

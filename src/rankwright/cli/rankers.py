@@ -51,6 +51,7 @@ def _facts(name: str, kind: type[Ranker]) -> dict[str, Any]:
     return {
         "ranker": name,
         "summary": _summary(kind),
+        "as_printed": {one: spelled(value) for one, value in kind.printed.items()},
         "parameters": {one.name: _described(one) for one in describe(kind)},
     }
 
@@ -72,6 +73,9 @@ def _described(one: Parameter) -> dict[str, Any]:
 
 def _show(facts: dict[str, Any]) -> None:
     say(f"{facts['ranker']}: {facts['summary']}")
+    if facts["as_printed"]:
+        printed = " ".join(f"{name}={value}" for name, value in facts["as_printed"].items())
+        say(f"\n  --as-printed, or --set as_printed=true: as its paper prints it.\n      {printed}")
     for name, parameter in facts["parameters"].items():
         say(f"\n  --set {name}={spelled(parameter['default'])}")
         say(f"      {parameter['meaning']}")

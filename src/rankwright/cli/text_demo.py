@@ -161,7 +161,7 @@ def _rankers() -> dict[str, Ranker]:
 
 def _scores(data: RankingData, seed: int) -> dict[str, Any]:
     """Return each ranker's scores, by models that have not seen the query."""
-    from rankwright.evaluation.folds import Division
+    from rankwright.evaluation.division import Division
     from rankwright.evaluation.out_of_fold import out_of_fold_scores
 
     rankers = _rankers()

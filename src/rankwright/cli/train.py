@@ -12,6 +12,7 @@ import typer
 import rankwright as rw
 from rankwright.cli.config import configurable
 from rankwright.cli.inputs import (
+    AsPrintedFlag,
     JobsOption,
     JsonFlag,
     RankerArgument,
@@ -83,6 +84,7 @@ def train(
     valid: ValidOption = None,
     start: StartOption = None,
     settings: SetOption = None,
+    as_printed: AsPrintedFlag = False,
     refit: RefitFlag = False,
     tune: TuneFlag = False,
     choose: ChooseOption = None,
@@ -107,7 +109,7 @@ def train(
         )
     if tune and start is not None:
         raise InputError("--tune cannot be used with --start: settings are compared without a start.")
-    chosen = make_ranker(ranker, settings or [], jobs)
+    chosen = make_ranker(ranker, settings or [], jobs, as_printed=as_printed)
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)

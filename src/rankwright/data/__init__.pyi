@@ -2,6 +2,7 @@ from . import synthetic as synthetic
 from .dataset import Documents as Documents
 from .dataset import RankingData as RankingData
 from .delimited import read_csv as read_csv
+from .dropping import drop_queries as drop_queries
 from .folds import Fold as Fold
 from .folds import find_folds as find_folds
 from .folds import read_fold as read_fold

@@ -41,7 +41,7 @@ def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> 
         The seed.
     """
     _require_documents(data)
-    ends = np.cumsum(_part_sizes(sizes, len(data.groups)))
+    ends = np.cumsum(part_sizes(sizes, len(data.groups)))
     drawn = _shuffled_queries(data, random_state)
     return tuple(data.take_queries(part) for part in np.split(drawn, ends[:-1]))
 
@@ -109,16 +109,50 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
-def deal_folds(queries: NDArray[np.int64], n_folds: int, random: np.random.Generator) -> NDArray[np.int64]:
+def deal_folds(
+    queries: NDArray[np.int64],
+    n_folds: int,
+    random: np.random.Generator,
+    *,
+    counts: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
     """Return the fold of every query: random, each fold with about the same number of queries.
 
-    `queries` are the numbers of all queries in canonical order.
+    Parameters
+    ----------
+    queries
+        The numbers of all queries in canonical order.
+    counts
+        A number of every query, which folds are to have in equal proportions: of each `n_folds` queries whose
+        numbers are neighbours, every fold gets one. No stratum can thus be too small for the folds.
     """
     if len(queries) < n_folds:
         raise InputError(f"{n_folds} folds need at least {n_folds} queries, not {len(queries)}.")
     fold_of_query = np.empty(len(queries), dtype=np.int64)
-    fold_of_query[queries] = random.permutation(len(queries)) % n_folds
+    if counts is None:
+        fold_of_query[queries] = random.permutation(len(queries)) % n_folds
+        return fold_of_query
+    strata = np.tile(np.arange(n_folds), (-(-len(queries) // n_folds), 1))
+    fold_of_query[_by_count(queries, counts, random)] = random.permuted(strata, axis=1).ravel()[: len(queries)]
     return fold_of_query
+
+
+def draw_evenly(
+    queries: NDArray[np.int64], size: int, random: np.random.Generator, counts: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return whether each query is drawn: so many, at even distances in the order of their counts."""
+    ordered = _by_count(queries, counts, random)
+    drawn = np.zeros(len(queries), dtype=bool)
+    drawn[ordered[((np.arange(size) + random.random()) * len(queries) / size).astype(np.int64)]] = True
+    return drawn
+
+
+def _by_count(
+    queries: NDArray[np.int64], counts: NDArray[np.int64], random: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return queries by ascending count; those with the same count in random order."""
+    shuffled = random.permutation(queries)
+    return shuffled[np.argsort(counts[shuffled], kind="stable")]
 
 
 def _require_documents(data: Any) -> None:
@@ -138,7 +172,7 @@ def _is_fraction(size: Any) -> bool:
     return isinstance(size, float | np.floating) and bool(0 < size <= 1)
 
 
-def _part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
     """Return the number of queries of each part."""
     if sizes and all(map(_is_whole, sizes)):
         return _counted_parts(sizes, n_queries)

@@ -37,6 +37,8 @@ def compare(
     baseline: str | None = None,
     slices: str | Sequence[str] | Mapping[str, Any] = (),
     queries: str | None = None,
+    min_relevant: int = 0,
+    drop_one_label: bool = False,
     level: float = 0.95,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -45,7 +47,7 @@ def compare(
 
     Parameters
     ----------
-    systems, data, metrics, convention, queries
+    systems, data, metrics, convention, queries, min_relevant, drop_one_label
         As for `evaluate`.
     baseline
         The system that all others are compared with; by default all pairs are compared.
@@ -60,7 +62,8 @@ def compare(
     """
     _refuse_values(data)
     judged = judged_documents(data)
-    report = evaluate(systems, judged, metrics=metrics, convention=convention, queries=queries, n_jobs=n_jobs)
+    kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
+    report = evaluate(systems, judged, metrics=metrics, convention=convention, **kept, n_jobs=n_jobs)
     columns = query_columns(slices, report, judged)
     return compare_report(report, baseline=baseline, columns=columns, level=level, random_state=random_state)
 

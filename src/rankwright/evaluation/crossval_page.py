@@ -9,7 +9,9 @@ import numpy as np
 from rankwright.charts import interval_chart
 from rankwright.data.counted import counted
 from rankwright.errors import InputError
+from rankwright.evaluation.analyses.cutoff_curves import bare_name, by_cutoff
 from rankwright.evaluation.baseline import BEST_FEATURE, held_out_best_features
+from rankwright.evaluation.comparison_sections import comparison_sections
 from rankwright.evaluation.data_sheet import DataSheet, data_section
 from rankwright.evaluation.held_out_sections import model_sections, query_sections, with_document_names
 from rankwright.evaluation.model_card import reproduction_section
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     import os
 
     from rankwright.data import RankingData
-    from rankwright.evaluation.protocol import CrossValidation, FoldResult
+    from rankwright.evaluation.cross_comparison import CrossComparison
+    from rankwright.evaluation.cross_validation import CrossValidation
     from rankwright.pages import Block, Row
 
 MOST_TRIALS = 200
@@ -65,6 +68,8 @@ def _details(result: CrossValidation, data: RankingData) -> list[Section]:
     """Return the queries, the features, the model card and the data sheet."""
     metric, n_jobs = result.metrics[0], result.best.n_jobs
     name, models = _ranker(result), _held_out(result)
+    is_tested = np.array([str(query) in models.fold_of_query for query in data.groups.ids])  # others were dropped
+    data = data.take_queries(is_tested)
     systems = {name: models, BEST_FEATURE: held_out_best_features(models, data, metric, n_jobs=n_jobs)}
     first = "The folds are those of the first repeat." if result.repeats > 1 else ""
     how: dict[str, Any] = {"metric": metric, "n_jobs": n_jobs}
@@ -90,6 +95,42 @@ def _ranker(result: CrossValidation) -> str:
     return type(result.best).__name__
 
 
+def write_rankers_page(
+    found: CrossComparison,
+    path: str | os.PathLike[str],
+    *,
+    baseline: str | None = None,
+    data: RankingData | None = None,
+    reproduce: str = "",
+) -> None:
+    """Write the page of several rankers that were cross-validated over the same folds."""
+    require_packages()
+    compared = found.compare(baseline=baseline)
+    sections = [*comparison_sections(compared), *_curves(found), _folds_of_rankers(found)]
+    if data is not None:
+        sections.append(data_section(DataSheet.of(data, metric=found.metrics[0])))
+    if reproduce:
+        sections.append(reproduction_section(reproduce))
+    Page(f"Cross-validation of {len(found)} rankers", compared.summary(), sections).write(path)
+
+
+def _curves(found: CrossComparison) -> list[Section]:
+    """Return the curves by cut-off of metrics that were measured at several."""
+    names = dict.fromkeys(bare_name(one) for one in found.metrics)
+    curves = [found.curves(one) for one in names if len(by_cutoff(found.metrics, one)) > 1]
+    figures: list[Block] = [Figure(one.chart(), f"Mean {one.metric} by cut-off.") for one in curves]
+    return [Section("By cut-off", figures)] if figures else []
+
+
+def _folds_of_rankers(found: CrossComparison) -> Section:
+    tables: list[Block] = []
+    for table in (found.means_table(), found.folds_table()):
+        head, *columns = table.head
+        rows: list[Row] = [(words(one), *(number(float(cell)) for cell in cells)) for one, *cells in table.rows]
+        tables.append(Table([Column(head, is_text=True), *map(Column, columns)], rows, "Means over test queries."))
+    return Section("Folds", tables)
+
+
 def summary_of(result: CrossValidation) -> str:
     """Return the mean over folds, with its standard error, in one sentence."""
     metric = result.metrics[0]
@@ -108,15 +149,11 @@ def _number_of_folds(result: CrossValidation) -> str:
     return folds if result.repeats == 1 else f"{folds}, {result.repeats} times"
 
 
-def _name(result: CrossValidation, fold: FoldResult) -> str:
-    return fold.fold if result.repeats == 1 else f"{fold.fold}, repeat {fold.repeat}"
-
-
 def _folds(result: CrossValidation) -> Section:
     metric = result.metrics[0]
     intervals = [
         (
-            _name(result, fold),
+            result.fold_name(fold),
             fold.report.mean(result.ranker, metric),
             *fold.report.interval(result.ranker, metric),
         )
@@ -128,7 +165,7 @@ def _folds(result: CrossValidation) -> Section:
     columns = [Column("fold", is_text=True), *map(Column, result.metrics), Column("rounds")]
     rows: list[Row] = [
         (
-            words(_name(result, fold)),
+            words(result.fold_name(fold)),
             *(number(fold.report.mean(result.ranker, one)) for one in result.metrics),
             number(fold.best_round, ","),
         )
@@ -173,7 +210,7 @@ def _chosen(result: CrossValidation) -> list[Section]:
         columns = [Column("fold", is_text=True), *(Column(name, is_text=True) for name in names)]
         rows: list[Row] = [
             (
-                words(_name(result, fold)),
+                words(result.fold_name(fold)),
                 *(words(trial.parameters.get(name, "")) for name in names),
                 number(trial.rounds, ","),
                 number(trial.value),

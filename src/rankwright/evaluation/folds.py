@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rankwright.data import RankingData, find_folds, read_fold
 from rankwright.data.canonical import canonical_queries
+from rankwright.data.counted import counted
+from rankwright.data.dropping import checked_min_relevant, drop_queries, queries_to_drop
 from rankwright.data.reading import read_judged
-from rankwright.data.splitting import deal_folds, generator, split_queries
+from rankwright.data.splitting import deal_folds, generator
 from rankwright.errors import InputError
+from rankwright.evaluation.division import Division, divided, strata
 from rankwright.training import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
-    FoldsData = RankingData | TrainingSet | str | os.PathLike[str] | Sequence[Sequence[RankingData]]
+    FoldsData: TypeAlias = "RankingData | TrainingSet | str | os.PathLike[str] | Parts | Folds"
+    Parts = Sequence[Sequence[RankingData]]
 
 
 class FoldParts(NamedTuple):
@@ -35,59 +35,49 @@ class FoldParts(NamedTuple):
     test: RankingData
 
 
-@dataclass(frozen=True)
-class Division:
-    """How data without folds of their own are divided into folds.
+@dataclass(frozen=True, eq=False, repr=False)
+class Folds:
+    """The folds of a cross-validation; each is read or made when it is its turn.
 
     Parameters
     ----------
-    folds
-        Number of folds; each query is in the test part of one of them.
     repeats
-        How many times the data are divided, each time in another way.
-    validation
-        The fraction of the queries outside the test part that form a validation part; 0 for none.
-    random_state
-        The seed.
+        How many times the data are divided.
+    has_validation
+        Whether the folds have a validation part.
+    dropped
+        The number of queries that were dropped before the data were divided, by reason.
     """
-
-    folds: int = 5
-    repeats: int = 1
-    validation: float = 0.0
-    random_state: int = 0
-
-    def __post_init__(self) -> None:
-        for name, least in {"folds": 2, "repeats": 1, "random_state": 0}.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} must be an integer of at least {least}, not {value!r}.")
-        if isinstance(self.validation, bool) or not 0 <= self.validation < 1:
-            raise InputError(f"validation must be a number from 0 to below 1, not {self.validation!r}.")
-
-
-@dataclass(frozen=True)
-class Folds:
-    """The folds of a cross-validation; each is read or made when it is its turn."""
 
     repeats: int
     has_validation: bool
     _parts: Callable[[], Iterator[FoldParts]]
+    _count: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: FoldsData, division: Division, *, n_jobs: int | None = None) -> Folds:
-        """Return the folds of a folder, a list of parts, a file or judged documents."""
+    def of(cls, data: FoldsData, division: Division, *, min_relevant: int = 0, n_jobs: int | None = None) -> Folds:
+        """Return the folds of a folder, a list of parts, a file or judged documents, or folds as they are.
+
+        Queries with fewer relevant documents than `min_relevant` are dropped: of data without folds before they
+        are divided, of others from the training and validation parts. Test parts are left to the evaluation,
+        which counts what it drops.
+        """
+        if isinstance(data, Folds):
+            _refuse_division("The folds are made already", division, min_relevant)
+            return data
         if isinstance(data, str | os.PathLike):
             if Path(data).is_dir():
-                return _of_folder(Path(data), division, n_jobs)
+                return _of_folder(Path(data), division, min_relevant, n_jobs)
             if not Path(data).exists():
                 raise InputError(f"There is no file or folder {data}.")
             data = read_judged(data, n_jobs=n_jobs)
         if isinstance(data, TrainingSet):
             data = data.data
         if isinstance(data, RankingData):
-            return _of_collection(data, division)
+            return _of_collection(data, division, min_relevant)
         if isinstance(data, Sequence):
-            return _of_list(data, division)
+            return _of_list(data, division, min_relevant)
         raise InputError(
             "Cross-validation takes RankingData, a file, a folder of folds, or a list of (train, test) or "
             f"(train, valid, test), not {type(data).__name__}."
@@ -96,25 +86,76 @@ class Folds:
     def __iter__(self) -> Iterator[FoldParts]:
         return self._parts()
 
+    def __len__(self) -> int:
+        return self._count
 
-def count_folds(data: RankingData | Path, division: Division) -> int:
-    """Return the number of folds of judged documents or of a folder, in all repeats together."""
-    return len(find_folds(data)) if isinstance(data, Path) else division.folds * division.repeats
+    def __repr__(self) -> str:
+        repeats = f" in {counted(self.repeats, 'repeat')}" if self.repeats > 1 else ""
+        return f"Folds({self._count:,}{repeats}, with{'' if self.has_validation else 'out'} validation)"
 
 
-def _of_folder(folder: Path, division: Division, n_jobs: int | None) -> Folds:
+def make_folds(
+    data: RankingData,
+    folds: int = 5,
+    *,
+    repeats: int = 1,
+    validation: float | str = 0.0,
+    stratify: bool = False,
+    min_relevant: int = 0,
+    random_state: int = 0,
+) -> Folds:
+    """Divide judged documents into folds by query, for `cross_validate` or for a loop over their parts.
+
+    All documents of a query go to the same part. The folds depend neither on the order of rows nor on the names of
+    queries. Each has a `name`, the number of its `repeat`, and the parts `train`, `valid` (or None) and `test`.
+
+    Parameters
+    ----------
+    data
+        The judged documents.
+    folds
+        Number of folds; each query is in the test part of one of them.
+    repeats
+        How many times the data are divided, each time in another way.
+    validation
+        The fraction of the queries outside the test part that form a validation part; 0 for none. With `"fold"` it
+        is the fold before the test part, so that each query validates once and tests once; five folds are then
+        divided 3 + 1 + 1, as in LETOR.
+    stratify
+        Whether folds and validation parts have about the same numbers of queries with few and with many relevant
+        documents, those with a label of at least 1.
+    min_relevant
+        Drop queries with fewer relevant documents than this before the data are divided.
+    random_state
+        The seed.
+    """
+    if not isinstance(data, RankingData):
+        raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")
+    return _of_collection(data, Division(folds, repeats, validation, random_state, stratify), min_relevant)
+
+
+def count_folds(data: FoldsData, division: Division) -> int:
+    """Return the number of folds of data of any kind, in all repeats together."""
+    if isinstance(data, str | os.PathLike) and Path(data).is_dir():
+        return len(find_folds(Path(data)))
+    if isinstance(data, Folds) or (isinstance(data, Sequence) and not isinstance(data, str)):
+        return len(data)
+    return division.folds * division.repeats
+
+
+def _of_folder(folder: Path, division: Division, min_relevant: int, n_jobs: int | None) -> Folds:
     paths = find_folds(folder)
-    _refuse_division(f"{folder} has folds", division)
+    _refuse_division(f"{folder} has folds of its own", division)
 
     def parts() -> Iterator[FoldParts]:
         for path in paths:
-            yield FoldParts(path.name, 1, *read_fold(path, n_jobs=n_jobs))
+            yield _without_few(FoldParts(path.name, 1, *read_fold(path, n_jobs=n_jobs)), min_relevant)
 
-    return Folds(1, True, parts)
+    return Folds(1, True, parts, len(paths))
 
 
-def _of_list(given: Sequence[Any], division: Division) -> Folds:
-    _refuse_division("A list of parts has folds", division)
+def _of_list(given: Sequence[Any], division: Division, min_relevant: int) -> Folds:
+    _refuse_division("A list of parts has folds of its own", division)
     sizes = {len(parts) if isinstance(parts, tuple | list) else 0 for parts in given}
     of_one_kind = sizes in ({2}, {3})
     if not of_one_kind or not all(isinstance(part, RankingData) for parts in given for part in parts):
@@ -124,36 +165,43 @@ def _of_list(given: Sequence[Any], division: Division) -> Folds:
 
     def parts() -> Iterator[FoldParts]:
         for number, (train, *valid, test) in enumerate(given, start=1):
-            yield FoldParts(f"Fold{number}", 1, train, valid[0] if valid else None, test)
+            fold = FoldParts(f"Fold{number}", 1, train, valid[0] if valid else None, test)
+            yield _without_few(fold, min_relevant)
 
-    return Folds(1, sizes == {3}, parts)
+    return Folds(1, sizes == {3}, parts, len(given))
 
 
-def _refuse_division(has_folds: str, division: Division) -> None:
-    if division != Division():
+def _refuse_division(has_folds: str, division: Division, min_relevant: int = 0) -> None:
+    if division != Division() or min_relevant:
+        also = "min_relevant and " if min_relevant else ""
         raise InputError(
-            f"{has_folds} of its own; folds, repeats, validation and random_state are for data without folds."
+            f"{has_folds}; {also}folds, repeats, validation, stratify and random_state are for data without folds."
         )
 
 
-def _of_collection(data: RankingData, division: Division) -> Folds:
-    queries = canonical_queries(data)
-    random = generator(division.random_state)
-    repeats = [deal_folds(queries, division.folds, random) for _ in range(division.repeats)]
+def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
+    """Drop queries with few relevant documents from the training and the validation part."""
+    if not checked_min_relevant(min_relevant):
+        return fold
+    try:
+        train = drop_queries(fold.train, min_relevant=min_relevant)
+        valid = None if fold.valid is None else drop_queries(fold.valid, min_relevant=min_relevant)
+    except InputError as error:
+        raise InputError(f"{fold.name} cannot be used: {error}") from None
+    return fold._replace(train=train, valid=valid)
+
+
+def _of_collection(data: RankingData, division: Division, min_relevant: int) -> Folds:
+    reasons = queries_to_drop(data.y, data.groups, min_relevant=min_relevant)
+    kept = drop_queries(data, min_relevant=min_relevant)
+    queries, random = canonical_queries(kept), generator(division.random_state)
+    counts = strata(kept) if division.stratify else None
+    repeats = [deal_folds(queries, division.folds, random, counts=counts) for _ in range(division.repeats)]
 
     def parts() -> Iterator[FoldParts]:
         for repeat, fold_of_query in enumerate(repeats, start=1):
             for fold in range(division.folds):
-                yield _divided(data, fold_of_query == fold, fold + 1, repeat, division)
+                yield FoldParts(f"Fold{fold + 1}", repeat, *divided(kept, fold_of_query, fold, division))
 
-    return Folds(division.repeats, division.validation > 0, parts)
-
-
-def _divided(
-    data: RankingData, is_test: NDArray[np.bool_], number: int, repeat: int, division: Division
-) -> FoldParts:
-    train, valid, test = data.take_queries(~is_test), None, data.take_queries(is_test)
-    if division.validation:
-        share = division.validation
-        train, valid = split_queries(train, 1 - share, share, random_state=division.random_state)
-    return FoldParts(f"Fold{number}", repeat, train, valid, test)
+    dropped = {reason: int(some.sum()) for reason, some in reasons.items()}
+    return Folds(division.repeats, division.has_validation, parts, division.folds * division.repeats, dropped)

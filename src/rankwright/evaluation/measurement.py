@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rankwright.data.dataset import RankingData
+from rankwright.data.dropping import any_of, queries_to_drop, relevant_documents
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import checked_scores
 from rankwright.data.trec import Judgements, Run
@@ -50,6 +52,7 @@ def evaluate(
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention | None = None,
     queries: str | None = None,
+    min_relevant: int = 0,
     drop_one_label: bool = False,
     n_jobs: int | None = None,
 ) -> Report:
@@ -71,6 +74,8 @@ def evaluate(
     queries
         What to do if a run has no document for some judged queries: `shared` measures the queries that all systems
         have, `judged` measures all, and such a query counts as 0. By default it is an error.
+    min_relevant
+        Leave out queries with fewer relevant documents than this: documents with a label of at least 1.
     drop_one_label
         Whether to leave out queries whose documents all have the same label: every ranking of them has the same
         value (Wu et al. 2010, section 5.1). Not for runs, whose lists hold other documents too.
@@ -87,19 +92,15 @@ def evaluate(
         for metric in asked:
             values[system, str(metric)] = lists.values(counting.apply(metric))
     kept = measured_queries(runs, len(judged.groups), queries)
-    if drop_one_label:
-        kept &= _has_several_labels(judged, runs)
-    return _report(judged, asked, counting, {name: one[kept] for name, one in values.items()}, kept, runs)
-
-
-def _has_several_labels(judged: RankingData | Judgements, runs: Mapping[str, JudgedRun]) -> NDArray[np.bool_]:
-    """Return whether the documents of each query differ in label."""
-    if runs:
+    if drop_one_label and runs:
         raise InputError("drop_one_label is not for runs: their lists hold documents that were not judged too.")
-    several = np.array([np.ptp(labels_of(judged)[rows]) > 0 for rows in judged.groups], dtype=bool)
-    if not several.any():
-        raise InputError("There is nothing to evaluate: in every query, all documents have the same label.")
-    return several
+    reasons = queries_to_drop(
+        labels_of(judged), judged.groups, min_relevant=min_relevant, drop_one_label=drop_one_label
+    )
+    dropped = {reason: int((queries & kept).sum()) for reason, queries in reasons.items()}
+    kept &= ~any_of(reasons, len(kept))
+    report = _report(judged, asked, counting, {name: one[kept] for name, one in values.items()}, kept, runs)
+    return replace(report, dropped=dropped)
 
 
 def _ranked(
@@ -126,8 +127,7 @@ def _report(
     runs: dict[str, JudgedRun],
 ) -> Report:
     """Make the report of values in which an empty query is NaN."""
-    labels, groups = labels_of(judged), judged.groups
-    relevant = groups.reduce(np.add, (labels >= 1).astype(np.int64)) if len(groups) else np.zeros(0, np.int64)
+    groups, relevant = judged.groups, relevant_documents(labels_of(judged), judged.groups)
     by_name = {str(metric): counting.apply(metric) for metric in asked}
     return Report(
         systems=tuple(dict.fromkeys(system for system, _ in raw)),

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.data.canonical import canonical_queries
 from rankwright.data.splitting import deal_folds, generator
 from rankwright.errors import InputError
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.division import Division
 from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:

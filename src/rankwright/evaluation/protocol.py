@@ -1,159 +1,89 @@
-"""Cross-validation of a ranker, over the folds of a collection or over folds made from it."""
+"""Cross-validation of one or more rankers, over the folds of a collection or over folds made from it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from rankwright.data.counted import counted
 from rankwright.errors import InputError
-from rankwright.evaluation.choosing import default_protocol, find_protocol
-from rankwright.evaluation.folds import Division, Folds
-from rankwright.evaluation.grid import settings_of
+from rankwright.evaluation.cross_comparison import CrossComparison
+from rankwright.evaluation.cross_validation import CrossValidation, FoldResult
+from rankwright.evaluation.division import Division
+from rankwright.evaluation.fold_fits import FoldFitter
+from rankwright.evaluation.folds import Folds
 from rankwright.evaluation.measurement import checked_metrics, evaluate
 from rankwright.evaluation.trials import Trial, best_of, chosen_parameters, configured
-from rankwright.evaluation.tuning import count_trials, require_workers
-from rankwright.evaluation.tuning import tune as choose_setting
+from rankwright.evaluation.tuning import count_trials
 from rankwright.metrics import Convention, Ties, find_convention
+from rankwright.metrics.parse import nearest
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.evaluation.choosing import Judged
     from rankwright.evaluation.folds import FoldParts, FoldsData
     from rankwright.evaluation.grid import Grid
-    from rankwright.evaluation.report import Report
     from rankwright.metrics import Metric, MetricLike
-    from rankwright.models import Scorer
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
 
-    Fit = Callable[[FoldParts], "Fitted"]
+    Rankers = Mapping[str, Ranker | str] | list[Ranker] | list[str] | tuple[Ranker | str, ...]
+
+    class Options(TypedDict, total=False):
+        """The options of `cross_validate`, for its two types of results."""
+
+        folds: int
+        repeats: int
+        validation: float | str
+        stratify: bool
+        random_state: int
+        min_relevant: int
+        drop_one_label: bool
+        metrics: MetricLike | Sequence[MetricLike]
+        convention: str
+        refit: bool
+        tune: str | bool | None
+        grid: Grid | Mapping[str, Grid] | None
+        workers: int | None
+        on_fit: Callable[[], None]
+        on_fold: Callable[[FoldResult], None]
+
 
 DEFAULTS = "defaults"  # name of the protocol without tuning
 
 
-@dataclass(frozen=True)
-class FoldResult:
-    """Results of one fold.
-
-    They are its test report, the same with ties averaged, the chosen setting, all trials, and the fitted model.
-    """
-
-    fold: str
-    repeat: int
-    report: Report
-    averaged_ties: Report
-    best_round: int
-    chosen: Mapping[str, Any]
-    trials: tuple[Trial, ...]
-    model: Scorer
+@overload
+def cross_validate(ranker: Ranker | str, data: FoldsData, **options: Unpack[Options]) -> CrossValidation: ...
 
 
-@dataclass(frozen=True, repr=False)
-class CrossValidation:
-    """A ranker's results on every fold.
-
-    `best` is the ranker to fit on all data, not fitted yet. It has the `chosen` parameters: with tuning, those of
-    the setting that is best on average over folds; if rounds were chosen, the median of their number.
-    """
-
-    ranker: str
-    convention: str
-    protocol: str
-    metrics: tuple[str, ...]
-    folds: tuple[FoldResult, ...]
-    repeats: int
-    best: Ranker
-    chosen: Mapping[str, Any]
-    seconds: float
-
-    def mean(self, metric: str, *, averaged_ties: bool = False) -> float:
-        """Return the mean over folds of a metric's mean over test queries."""
-        reports = [fold.averaged_ties if averaged_ties else fold.report for fold in self.folds]
-        return float(np.mean([report.mean(self.ranker, metric) for report in reports]))
-
-    def per_query(self, metric: str) -> Doubles:
-        """Return one value per test query, the mean over repeats; NaN for a query that is left out."""
-        if self.repeats == 1:
-            return np.concatenate([fold.report.per_query(self.ranker, metric) for fold in self.folds])
-        return np.asarray(np.mean([self._by_query(metric, repeat + 1) for repeat in range(self.repeats)], axis=0))
-
-    def standard_error(self, metric: str) -> float:
-        """Return the standard error of the mean over test queries; repeats of a query count as one."""
-        values = self.per_query(metric)
-        values = values[~np.isnan(values)]
-        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-
-    def __repr__(self) -> str:
-        means = ", ".join(f"{metric} {self.mean(metric):.4f}" for metric in self.metrics)
-        return f"CrossValidation({means} of {self.ranker}, {counted(len(self.folds), 'fold')})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the results as plain JSON."""
-        return {
-            "ranker": self.ranker,
-            "convention": self.convention,
-            "protocol": self.protocol,
-            "repeats": self.repeats,
-            "folds": [self._fold_to_dict(fold) for fold in self.folds],
-            "chosen": dict(self.chosen),
-            "mean": {metric: self.mean(metric) for metric in self.metrics},
-            "standard_error": {metric: self.standard_error(metric) for metric in self.metrics},
-            "mean_with_ties_averaged": {metric: self.mean(metric, averaged_ties=True) for metric in self.metrics},
-            "seconds": self.seconds,
-        }
-
-    def _by_query(self, metric: str, repeat: int) -> Doubles:
-        """Return the values of one repeat in the order of the query ids."""
-        reports = [fold.report for fold in self.folds if fold.repeat == repeat]
-        order = np.argsort(np.concatenate([report.queries for report in reports]))
-        return np.concatenate([report.per_query(self.ranker, metric) for report in reports])[order]
-
-    def _fold_to_dict(self, fold: FoldResult) -> dict[str, Any]:
-        return {
-            "fold": fold.fold,
-            "repeat": fold.repeat,
-            "metrics": {metric: fold.report.mean(self.ranker, metric) for metric in self.metrics},
-            "chosen": dict(fold.chosen),
-            "rounds": fold.best_round,
-            "trials": [trial.to_dict() for trial in fold.trials],
-            "empty_queries": dict(fold.report.empty),
-        }
-
-
-class Fitted(NamedTuple):
-    """A ranker fitted on one fold, the chosen setting, and the trials it was chosen from."""
-
-    ranker: Ranker
-    chosen: Mapping[str, Any]
-    trials: tuple[Trial, ...]
+@overload
+def cross_validate(ranker: Rankers, data: FoldsData, **options: Unpack[Options]) -> CrossComparison: ...
 
 
 def cross_validate(
-    ranker: Ranker | str,
+    ranker: Ranker | str | Rankers,
     data: FoldsData,
     *,
     folds: int = 5,
     repeats: int = 1,
-    validation: float = 0.0,
+    validation: float | str = 0.0,
+    stratify: bool = False,
     random_state: int = 0,
+    min_relevant: int = 0,
+    drop_one_label: bool = False,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str = "standard",
     refit: bool = False,
     tune: str | bool | None = None,
-    grid: Grid | None = None,
+    grid: Grid | Mapping[str, Grid] | None = None,
     workers: int | None = None,
     on_fit: Callable[[], None] = lambda: None,
     on_fold: Callable[[FoldResult], None] = lambda _: None,
-) -> CrossValidation:
-    """Fit and test a ranker on each fold of a collection.
+) -> CrossValidation | CrossComparison:
+    """Fit and test one or more rankers on each fold of a collection.
 
     The training part of a fold is fitted, its validation part, if any, chooses the round to keep, and its test
     part is measured. Results include values with ties averaged: file order within ties may favour equal scores.
@@ -161,14 +91,16 @@ def cross_validate(
     Parameters
     ----------
     ranker, data
-        The ranker or its name; and judged documents, a file of them, a folder with Fold1, Fold2 and so on, or a
-        list of (train, test) or (train, valid, test).
-    folds, repeats, random_state
-        Data without folds are divided at random, by query, into this many folds, this many times. Neither the
-        order of rows nor the names of queries matter.
-    validation
-        The fraction of the queries outside the test part that become the validation part of data without folds.
-        With 0 there is none, and the ranker learns for all its rounds.
+        A ranker or its name, or several by name, which are compared on the same folds. And judged documents, a
+        file of them, a folder with Fold1, Fold2 and so on, a list of (train, test) or (train, valid, test), or
+        what `make_folds` returns.
+    folds, repeats, validation, stratify, random_state
+        How data without folds are divided, as in `make_folds`: without a validation part rankers learn for all
+        their rounds.
+    min_relevant
+        Drop queries with fewer relevant documents (label >= 1) from all parts, before data are divided.
+    drop_one_label
+        Whether to leave queries of a single label out of the test parts, as `evaluate` does.
     refit
         Whether to fit again on training and validation part, for the number of rounds that validation chose.
     tune
@@ -176,84 +108,136 @@ def cross_validate(
         cross-validation over its training and validation queries; the final fit then uses both. True: on the
         validation part if there is one. None fits the ranker as it is.
     grid
-        The values to try for each parameter; by default the ranker's grid, without parameters that have been set.
+        Values to try by parameter, of several rankers by name; by default the ranker's, of parameters not set.
     workers
         Number of concurrent fits; None: one per thread.
     on_fit, on_fold
-        Called after each fit (see `count_fits`), and with the result of each fold.
+        Called after each fit (see `count_fits`), and with each result.
     """
-    started = time.perf_counter()
-    ranker = as_ranker(ranker)
-    asked = checked_metrics(metrics, find_convention(convention))  # fails before any fit
-    parts = Folds.of(data, Division(folds, repeats, validation, random_state), n_jobs=ranker.n_jobs)
-    protocol = _protocol(tune, refit=refit, has_validation=parts.has_validation)
-    fit = _tuner(ranker, protocol, grid, workers, on_fit) if protocol else _fitter(ranker, on_fit, refit=refit)
-    results = []
-    for fold in parts:
-        results.append(_measure(fold, fit(fold), asked, convention))
-        on_fold(results[-1])
-    chosen = _chosen_over_folds(ranker, results) if protocol or parts.has_validation else {}
-    how, best = (convention, protocol or DEFAULTS, tuple(map(str, asked))), configured(ranker, chosen)
-    seconds = time.perf_counter() - started
-    return CrossValidation(ranker.name, *how, tuple(results), parts.repeats, best, chosen, seconds)
+    named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
+    division = Division(folds, repeats, validation, random_state, stratify)
+    parts = Folds.of(data, division, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
+    grids = _grids(grid, named, several=is_several(ranker))
+    options = (tune, refit, workers, on_fit)
+    fitters = {name: FoldFitter.of(one, grids[name], parts, *options) for name, one in named.items()}
+    measuring = Measuring(asked, convention, {"min_relevant": min_relevant, "drop_one_label": drop_one_label})
+    found = _run(fitters, parts, measuring, on_fold)
+    return found if is_several(ranker) else found[found.rankers[0]]
+
+
+def named_rankers(given: Any) -> dict[str, Ranker]:
+    """Return one or more rankers by name; those of a list are named after their methods."""
+    if not is_several(given):
+        ranker = as_ranker(given)
+        return {ranker.name: ranker}
+    if not given:
+        raise InputError("There is nothing to cross-validate: give at least one ranker.")
+    if isinstance(given, Mapping):
+        return {str(name): as_ranker(one) for name, one in given.items()}
+    named: dict[str, Ranker] = {}
+    for ranker in map(as_ranker, given):
+        if ranker.name in named:
+            raise InputError(
+                f"Two rankers are called {ranker.name}; give rankers by name, such as "
+                f"{{'one': {type(ranker).__name__}(...), 'other': {type(ranker).__name__}(...)}}."
+            )
+        named[ranker.name] = ranker
+    return named
+
+
+def is_several(given: Any) -> bool:
+    """Return whether rankers are given by name or as a list; `{"ranker": "mart", "rounds": 50}` is one ranker."""
+    if isinstance(given, Mapping):
+        return not isinstance(given.get("ranker"), str)
+    return isinstance(given, list | tuple)
 
 
 def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = None) -> int:
-    """Return the number of fits of `cross_validate` per fold."""
+    """Return the number of fits of `cross_validate` per fold and ranker."""
     return 1 + (count_trials(ranker, tune, has_validation=True, grid=grid) if tune else 0)
 
 
-def _protocol(tune: str | bool | None, *, refit: bool, has_validation: bool) -> str | None:
-    """Return the name of the tuning protocol, None without tuning."""
-    if refit and tune:
-        raise InputError("refit=True is for fits without tuning; tune='out-of-fold' also learns from both parts.")
-    return default_protocol(has_validation=has_validation) if tune is True else tune or None
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """What is measured on test parts: the metrics by a tool's definitions, on queries that are not dropped."""
+
+    metrics: Sequence[Metric]
+    convention: str
+    dropping: Mapping[str, Any]
+
+    def measure(self, name: str, fitter: FoldFitter, fold: FoldParts) -> FoldResult:
+        """Fit a ranker, named `name` in reports, on a fold, and measure it on the test part."""
+        ranker, chosen, trials = fitter.fit(fold)
+        scores = {name: ranker.predict(fold.test)}
+        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **self.dropping}
+        try:
+            report = evaluate(scores, fold.test, convention=self.convention, **how)
+            averaged = evaluate(scores, fold.test, convention=_averaging_ties(self.convention), **how)
+        except InputError as error:
+            raise InputError(f"{fold.name} cannot be measured: {error}") from None
+        rounds = ranker.history_.best_round
+        return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
 
 
-def _fitter(ranker: Ranker, on_fit: Callable[[], None], *, refit: bool) -> Fit:
-    """Return a function that fits the ranker as it is; the validation part, if any, chooses the round."""
-
-    def fit(fold: FoldParts) -> Fitted:
-        return Fitted(_fit_whole(configured(ranker, {}), fold.train, fold.valid, on_fit, refit=refit), {}, ())
-
-    return fit
-
-
-def _tuner(
-    ranker: Ranker, protocol: str, grid: Grid | None, workers: int | None, on_fit: Callable[[], None]
-) -> Fit:
-    """Return a function that tries all settings on a fold, and fits the best one for its best number of rounds."""
-    require_workers(workers)  # mistakes are reported before any fit
-    find_protocol(protocol)
-    settings_of(ranker, grid)
-
-    def fit(fold: FoldParts) -> Fitted:
-        tried: dict[str, Any] = {"grid": True if grid is None else grid, "workers": workers, "on_fit": on_fit}
-        found = choose_setting(ranker, fold.train, validation=fold.valid, choose=protocol, **tried)
-        return Fitted(_fit_whole(found.ranker, found.data, None, on_fit), found.best.parameters, found.trials)
-
-    return fit
+def _run(
+    fitters: Mapping[str, FoldFitter], parts: Folds, measuring: Measuring, on_fold: Callable[[FoldResult], None]
+) -> CrossComparison:
+    """Fit and measure all rankers, fold by fold: each fold is read or made once."""
+    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
+    seconds = dict.fromkeys(fitters, 0.0)
+    for fold in parts:
+        for name, fitter in fitters.items():
+            started = time.perf_counter()
+            results[name].append(measuring.measure(name, fitter, fold))
+            seconds[name] += time.perf_counter() - started
+            on_fold(results[name][-1])
+    return CrossComparison(
+        {
+            name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
+            for name, fitter in fitters.items()
+        }
+    )
 
 
-def _fit_whole(
-    ranker: Ranker, train: Judged, valid: Judged | None, on_fit: Callable[[], None], *, refit: bool = False
-) -> Ranker:
-    """Fit on another thread: Ctrl-C then ends the wait for the fit, and no half-fitted ranker is kept."""
+def _validated(
+    name: str, fitter: FoldFitter, parts: Folds, measuring: Measuring, folds: Sequence[FoldResult], seconds: float
+) -> CrossValidation:
+    """Return the results of one ranker on all folds."""
+    ranker = fitter.ranker
+    chosen = _chosen_over_folds(ranker, folds) if fitter.protocol or parts.has_validation else {}
+    return CrossValidation(
+        name,
+        measuring.convention,
+        fitter.protocol or DEFAULTS,
+        tuple(map(str, measuring.metrics)),
+        tuple(folds),
+        parts.repeats,
+        configured(ranker, chosen),
+        chosen,
+        seconds,
+        _dropped(parts, folds),
+    )
 
-    def fit(one: Ranker, on_round: OnRound) -> Ranker:
-        return one.fit(train, validation=valid, refit=refit, on_round=on_round)
 
-    return run_all(fit, [ranker], workers=1, on_done=on_fit)[0]
+def _dropped(parts: Folds, folds: Sequence[FoldResult]) -> dict[str, int]:
+    """Return the number of dropped queries by reason: before data were divided, and of test parts."""
+    dropped = dict(parts.dropped)
+    for fold in folds:
+        for reason, number in fold.report.dropped.items() if fold.repeat == 1 else ():
+            dropped[reason] = dropped.get(reason, 0) + number
+    return dropped
 
 
-def _measure(fold: FoldParts, fitted: Fitted, metrics: Sequence[Metric], counting: str) -> FoldResult:
-    ranker, chosen, trials = fitted
-    scores = {ranker.name: ranker.predict(fold.test)}
-    threads = ranker.n_jobs
-    report = evaluate(scores, fold.test, metrics=metrics, convention=counting, n_jobs=threads)
-    averaged = evaluate(scores, fold.test, metrics=metrics, convention=_averaging_ties(counting), n_jobs=threads)
-    rounds = ranker.history_.best_round
-    return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
+def _grids(grid: Any, named: Mapping[str, Ranker], *, several: bool) -> dict[str, Grid | None]:
+    """Return the grid of every ranker; None stands for its own."""
+    if grid is None or not several:
+        return dict.fromkeys(named, grid)
+    for name, one in grid.items():
+        if name not in named:
+            raise InputError(f"The grid is for {name!r}, which is none of the rankers{nearest(str(name), named)}")
+        if not isinstance(one, Mapping):
+            raise InputError("The grid of several rankers is by name: {'LambdaMART': {'max_leaves': [4, 16]}}.")
+    return {name: grid.get(name) for name in named}
 
 
 def _averaging_ties(name: str) -> Convention:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright.charts import bundle, difference_chart, interval_chart, table_html
 from rankwright.data.counted import counted
+from rankwright.data.dropping import told
 from rankwright.errors import InputError
 from rankwright.evaluation.expected import spelled_means, without_nan
 from rankwright.evaluation.pairs import Comparison, compare_values
@@ -32,7 +33,8 @@ class Report:
 
     `empty` has, for each metric, the number of queries in which all rankings are equally good. `query_facts` has
     for each query its number of `documents` and of `relevant` ones, those with a label of at least 1. `coverage`
-    has, for each run, what only the run or only the judgements hold.
+    has, for each run, what only the run or only the judgements hold. `dropped` has the number of queries that were
+    left out as asked for, by reason.
     """
 
     systems: tuple[str, ...]
@@ -43,6 +45,7 @@ class Report:
     convention: str
     query_facts: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    dropped: Mapping[str, int] = field(default_factory=dict)
 
     def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
@@ -74,6 +77,7 @@ class Report:
             "convention": self.convention,
             "queries": len(self.queries),
             "empty_queries": dict(self.empty),
+            **self.dropped_facts(),
             "systems": without_nan(means),
             **self.coverage_facts(),
         }
@@ -81,6 +85,10 @@ class Report:
     def coverage_facts(self) -> dict[str, Any]:
         """Return what runs or judgements alone hold as JSON values; empty without runs."""
         return {"coverage": {name: asdict(one) for name, one in self.coverage.items()}} if self.coverage else {}
+
+    def dropped_facts(self) -> dict[str, Any]:
+        """Return how many queries were dropped as JSON values; empty if none was to be dropped."""
+        return {"dropped_queries": dict(self.dropped)} if self.dropped else {}
 
     def remarks(self) -> list[str]:
         """Return what runs or judgements alone hold, and how it counts."""
@@ -145,11 +153,13 @@ class Report:
         return "\n".join([*lines, self.footnote()])
 
     def footnote(self) -> str:
-        """Return a sentence with the number of queries, the number of empty queries and the convention."""
+        """Return a sentence with the number of queries, how many were empty or dropped, and the convention."""
         several = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
         counts = set(self.empty.values())
         empty = f"{counts.pop():,}" if len(counts) == 1 else several
-        return f"{counted(len(self.queries), 'query')}, {empty} of them empty; convention {self.convention}"
+        dropped = f"dropped: {told(self.dropped)}; " if self.dropped else ""
+        queries = counted(len(self.queries), "query")
+        return f"{queries}, {empty} of them empty; {dropped}convention {self.convention}"
 
 
 def _sides(differences: Doubles) -> dict[str, Any]:

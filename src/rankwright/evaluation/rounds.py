@@ -67,6 +67,8 @@ def evaluate_rounds(
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention = "standard",
+    min_relevant: int = 0,
+    drop_one_label: bool = False,
     n_jobs: int | None = None,
 ) -> RoundsReport:
     """Evaluate boosted models truncated to their first rounds, query by query.
@@ -81,7 +83,7 @@ def evaluate_rounds(
         The judged documents.
     rounds
         Numbers of rounds to keep, none larger than the number of rounds of any system.
-    metrics, convention
+    metrics, convention, min_relevant, drop_one_label
         As for `evaluate`.
     """
     named = named_systems(systems)
@@ -91,7 +93,8 @@ def evaluate_rounds(
         for name, system in named.items()
         for number in wanted
     }
-    report = evaluate(cut, data, metrics=metrics, convention=convention, n_jobs=n_jobs)
+    dropping: dict[str, Any] = {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
+    report = evaluate(cut, data, metrics=metrics, convention=convention, **dropping, n_jobs=n_jobs)
     return RoundsReport(tuple(named), wanted, report)
 
 
@@ -100,14 +103,14 @@ def cut_name(system: str, rounds: int) -> str:
     return f"{system}, {rounds} rounds"
 
 
-def checked_rounds(rounds: Sequence[int]) -> tuple[int, ...]:
-    """Return different numbers of rounds in ascending order."""
+def checked_rounds(rounds: Sequence[int], *, what: str = "rounds") -> tuple[int, ...]:
+    """Return different numbers of rounds, or of what else is counted, in ascending order."""
     try:
         wanted = tuple(sorted({index(number) for number in rounds}))
     except TypeError:
         wanted = ()
     if not wanted or wanted[0] < 1:
-        raise InputError(f"rounds must be one or more positive integers, not {rounds!r}.")
+        raise InputError(f"{what} must be one or more positive integers, not {rounds!r}.")
     return wanted
 
 

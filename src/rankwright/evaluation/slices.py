@@ -109,6 +109,8 @@ def _given(name: str, values: Any, report: Report, data: Any) -> NDArray[Any] | 
         return _named(values, report, data)
     if isinstance(values, Mapping):
         return _array([values.get(query, values.get(str(query))) for query in report.queries])
+    if data is None:
+        raise InputError(f"The slices by {name} need a mapping from query id to value.")
     column = _array(values)
     groups = data.groups
     if len(column) == groups.n_rows and len(column) != len(groups):

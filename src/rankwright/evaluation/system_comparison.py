@@ -166,6 +166,7 @@ class SystemComparison:
             "convention": self.report.convention,
             "queries": len(self.report.queries),
             "empty_queries": dict(self.report.empty),
+            **self.report.dropped_facts(),
             "queries_left_out": {metric: self.left_out(metric) for metric in self.metrics},
             "level": self.level,
             "baseline": self.baseline,

@@ -1,7 +1,8 @@
 """Thresholds on single features as weak rankers: RankBoost's votes and MPBoost's stumps.
 
-The candidate thresholds of a feature are the edges of its bins (between all its values if there are at most 255,
-otherwise quantiles) and minus infinity, which separates known values from missing ones.
+The candidate thresholds of a feature are the edges of its bins (between all its values if there are at most 255 or
+every threshold was asked for, otherwise quantiles) and minus infinity, which separates known values from missing
+ones.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class VoteLearner:
         missing, high = codes == MISSING, _is_high(self.binned, threshold)
         # The second split only separates missing values.
         tree: dict[str, Any] = {
-            "feature": [threshold.feature] * 2,
+            "feature": [self.binned.source(threshold.feature)] * 2,
             "threshold": [self._thresholds[threshold.feature][threshold.code], HIGHEST_VALUE],
             "missing_left": [1, 0],
             "left": [1, -2],
@@ -142,7 +143,7 @@ class VoteLearner:
             "gain": [abs(r), 0.0],
             "cover": [high.sum(), len(codes) - high.sum() - missing.sum(), missing.sum()],
         }
-        model = TreeEnsemble.grown(tree, self.binned.n_features)
+        model = TreeEnsemble.grown(tree, self.binned.n_sources)
         return Weak(model, np.where(missing, 0.0, np.where(high, vote, -vote)))
 
 

@@ -67,9 +67,10 @@ class TreeLearner:
         self.groups = groups
         self.limits = limits
         self.sampling = sampling
-        self.monotone = monotone
         self.random = random
         self.n_threads = n_threads
+        self._source = binned.source_of_columns()
+        self._monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: Gradients) -> Weak:
@@ -94,7 +95,7 @@ class TreeLearner:
             sample.rows,
             sample.weights,
             features,
-            self.monotone,
+            self._monotone,
             self.limits.max_leaves,
             self.limits.min_documents,
             self.limits.min_hessian,
@@ -110,7 +111,8 @@ class TreeLearner:
         return self._workspace.leaf_of_row()
 
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        return Weak(TreeEnsemble.grown(tree, self.binned.n_features), outputs)
+        named = {**tree, "feature": self._source[tree["feature"]]}
+        return Weak(TreeEnsemble.grown(named, self.binned.n_sources), outputs)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
@@ -127,11 +129,12 @@ class TreeLearner:
         return np.arange(self.binned.n_features, dtype=np.uint32)
 
     def _draw_features(self) -> NDArray[np.uint32]:
-        n_features = self.binned.n_features
+        n_features = self.binned.n_sources
         if self.sampling.features >= 1.0:
             return self._all_features()
         n_drawn = max(1, round(self.sampling.features * n_features))
-        return np.sort(self.random.choice(n_features, n_drawn, replace=False)).astype(np.uint32)
+        drawn = self.random.choice(n_features, n_drawn, replace=False)
+        return np.flatnonzero(np.isin(self._source, drawn)).astype(np.uint32)
 
 
 @dataclass(frozen=True, eq=False)

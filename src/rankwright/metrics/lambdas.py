@@ -164,6 +164,78 @@ class GivenLambdas:
         return of_query
 
 
+@dataclass(frozen=True, eq=False)
+class DoubleLambdas:
+    """A `LambdaKernel` in double precision: the formulas as they stand, for one query after the other.
+
+    Memory and time of a query are those of all its pairs.
+
+    Parameters
+    ----------
+    metric
+        The metric whose swap deltas weight the pairs; None: all are 1.
+    """
+
+    metric: Metric | None
+
+    def sums(
+        self,
+        *,
+        offsets: Rows,
+        order: Rows,
+        scores: Doubles,
+        labels: Doubles,
+        query_weights: Doubles | None,
+        n_threads: int,  # noqa: ARG002
+        **options: Any,
+    ) -> Sums:
+        """Return gradient and hessian, in row order."""
+        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        for query in range(len(offsets) - 1):
+            ranked = order[offsets[query] : offsets[query + 1]]
+            weight = 1.0 if query_weights is None else query_weights[query]
+            gradient[ranked], hessian[ranked] = self._of_query(labels[ranked], scores[ranked], **options)
+            gradient[ranked] *= weight
+            hessian[ranked] *= weight
+        return gradient, hessian
+
+    def pull(self, *, offsets: Rows, labels: Doubles, query_weights: Doubles | None, **options: Any) -> Pull:
+        """Return a function of a query's number and its documents' scores that gives their gradients."""
+
+        def of_query(query: int, scores: Doubles) -> Doubles:
+            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
+            return self.sums(
+                offsets=ranking.groups.offsets,
+                order=ranking.order,
+                scores=scores,
+                labels=labels[offsets[query] : offsets[query + 1]],
+                query_weights=None if query_weights is None else query_weights[query : query + 1],
+                n_threads=1,
+                **options,
+            )[0]
+
+        return of_query
+
+    def _of_query(
+        self, labels: Doubles, scores: Doubles, *, truncation: int | None, normalise: bool, sigma: float
+    ) -> tuple[Doubles, Doubles]:
+        """Return the sums of a query's documents, best first; row i and column j stand for the pair i above j."""
+        with np.errstate(over="ignore"):  # a gap or its exp is infinite, and rho 0
+            gaps = np.subtract.outer(scores, scores)
+            rho = 1.0 / (1.0 + np.exp(sigma * gaps))
+        deltas = np.ones_like(gaps) if self.metric is None else _checked_deltas(self.metric, labels)
+        deltas = np.where(np.greater.outer(labels, labels), deltas, 0.0)
+        if truncation is not None:
+            deltas[truncation:, truncation:] = 0.0
+        if normalise and scores[0] != scores[-1]:
+            deltas /= 0.01 + np.abs(gaps)
+        force, curve = deltas * rho, deltas * sigma * rho * rho.T  # 1 - rho, without cancellation
+        gradient, hessian = force.sum(axis=1) - force.sum(axis=0), curve.sum(axis=1) + curve.sum(axis=0)
+        total = 2.0 * force.sum()
+        factor = np.log2(1.0 + total) / total if normalise and total > 0.0 else 1.0
+        return gradient * factor, hessian * factor
+
+
 def own_lambda_kernel(metric: Metric) -> LambdaKernel:
     """Return the kernel of a metric that has its own `swap_deltas`."""
 

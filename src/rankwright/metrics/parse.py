@@ -31,6 +31,8 @@ METRICS: dict[str, type[Metric]] = {
     for metric in (NDCG, DCG, MeanNDCG, AP, RR, ERR, Precision, Recall, WTA, PairAccuracy, KendallTau)
 }
 
+MOST_CUTOFFS = 1000  # of a range such as ndcg@1-10
+
 ALIASES = {"ap": "map", "rr": "mrr", "precision": "p", "r": "recall"}
 """Names that other tools use."""
 
@@ -55,11 +57,26 @@ def parse(text: str) -> Metric:
 
 
 def parse_metrics(text: str) -> list[Metric]:
-    """Return the metrics of a list such as `ndcg@10,map`."""
-    metrics = [parse(part) for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    """Return the metrics of a list such as `ndcg@10,map`; `ndcg@1-10` stands for ten metrics."""
+    parts = [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    metrics = [metric for part in parts for metric in _parse_cutoffs(part)]
     if not metrics:
         raise InputError("Name at least one metric, as in 'ndcg@10,map'.")
     return metrics
+
+
+def _parse_cutoffs(text: str) -> list[Metric]:
+    """Return a metric, or one for each of a range of cut-offs, as in `ndcg@1-10`."""
+    match = re.fullmatch(r"([^@(]*)@\s*(\d+)\s*-\s*(\d+)\s*(\(.*\))?\s*", text)
+    if match is None:
+        return [parse(text)]
+    name, first, last, options = match.groups()
+    cutoffs = range(int(first), int(last) + 1)
+    if not 0 < len(cutoffs) <= MOST_CUTOFFS:
+        raise InputError(
+            f"{text.strip()!r} must be a range of 1 to {MOST_CUTOFFS:,} cut-offs, such as {name.strip()}@1-10."
+        )
+    return [parse(f"{name}@{cutoff}{options or ''}") for cutoff in cutoffs]
 
 
 def as_metric(given: Any) -> Metric:
@@ -82,7 +99,9 @@ def as_metrics(given: Any) -> list[Metric]:
     if isinstance(given, str):
         return parse_metrics(given)
     listed = list(given) if isinstance(given, Iterable) else [given]
-    metrics = [as_metric(one) for one in listed]
+    metrics = [
+        one for some in listed for one in (_parse_cutoffs(some) if isinstance(some, str) else [as_metric(some)])
+    ]
     if not metrics:
         raise InputError("There is nothing to measure: give at least one metric.")
     for one in metrics:

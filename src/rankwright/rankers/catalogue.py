@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.errors import InputError
 from rankwright.metrics.parse import nearest
-from rankwright.rankers.checks import read_json
+from rankwright.rankers.checks import Flag, read_json
 from rankwright.rankers.parameters import require_known
 
 if TYPE_CHECKING:
@@ -47,15 +47,17 @@ def find_ranker(name: str) -> type[Ranker]:
     return by_name[_bare(name)]
 
 
-def make_ranker(name: str, /, **parameters: Any) -> Ranker:
+def make_ranker(name: str, /, *, as_printed: bool | str = False, **parameters: Any) -> Ranker:
     """Return the ranker of that name with these parameters: `make_ranker("LambdaMART", metric="map", rounds=100)`.
 
     Case, hyphens, underscores and dots of the name do not matter: `lambda-mart`, `AdaBoost.MH`. Text is read as
-    after `--set` on the command line; values out of range are refused at once.
+    after `--set` on the command line; values out of range are refused at once. With `as_printed`, other parameters
+    are those of the ranker's paper.
     """
     kind = find_ranker(name)
     require_known(kind, parameters)
-    return kind(**{one: _checked(kind.declared[one], given) for one, given in parameters.items()})
+    checked = {one: _checked(kind.declared[one], given) for one, given in parameters.items()}
+    return kind.as_printed(**checked) if Flag().take("as_printed", as_printed) else kind(**checked)
 
 
 def read_ranker(given: Any) -> Any:

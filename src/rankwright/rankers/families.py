@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from rankwright.rankers.checks import Integer, OneOf, Real
+from typing import TYPE_CHECKING
+
+from rankwright.errors import InputError
+from rankwright.rankers.checks import Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters import Parameters, parameter
 from rankwright.rankers.search_space import Choices, Range
 from rankwright.training.binning import MOST_BINS
 from rankwright.training.scaling import SCALINGS
 
+if TYPE_CHECKING:
+    from rankwright.training import FitTask
+    from rankwright.training.binning import BinnedFeatures
+
+EXACT_BYTES = 2**26  # one per document and column; a feature has a column for every 254 thresholds
 DIRECTIONS = {"up": (1,), "both": (1, -1)}  # the signs with which a feature may rank documents
 
 
@@ -44,6 +52,30 @@ class BinningParameters(Parameters):
         f"Maximum number of bins per feature, at most {MOST_BINS}; thresholds lie between bins.",
         default=MOST_BINS,
     )
+
+
+class ThresholdParameters(BinningParameters):
+    """How finely features are binned, or that every threshold is tried."""
+
+    all_thresholds: bool | None = parameter(
+        Flag(optional=True),
+        "Whether a feature may be split between any two of its values, as in the papers, rather than between "
+        "`max_bins` bins; takes more time and memory. None: where the bins of all thresholds take at most "
+        f"{EXACT_BYTES // 2**20} MB.",
+        default=False,
+    )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.all_thresholds and self.max_bins != self.declared["max_bins"].default:  # None may need them
+            raise InputError("all_thresholds=True has as many bins as there are values: give no max_bins.")
+
+    def _binned(self, task: FitTask, *, coarse: bool = False) -> BinnedFeatures:
+        """Return the features as bin codes: with every threshold, or with `max_bins` bins."""
+        every = task.train.exact_codes <= EXACT_BYTES if self.all_thresholds is None else self.all_thresholds
+        if every:
+            return task.train.exactly_binned(task.n_threads)
+        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse)
 
 
 class RandomParameters(Parameters):

@@ -12,6 +12,7 @@ from rankwright.learners import FINE_LEVELS, Gradients, LeastSquaresTrees, TreeL
 from rankwright.metrics import NDCG, Metric
 from rankwright.rankers.checks import Integer, OneOf, Value, read_record
 from rankwright.rankers.exact_step import ExactStep, ExactSteps
+from rankwright.rankers.families import ThresholdParameters
 from rankwright.rankers.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
 from rankwright.rankers.search_space import Range
@@ -58,7 +59,7 @@ class LambdaRule:
         return self.learning_rate if signal.gradient.any() and np.ptp(outputs) > 0.0 else None
 
 
-class LambdaMART(LambdaParameters, TreeRanker):
+class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
     """Boosted regression trees on lambdas, which move each document's score where it improves the metric.
 
     Each pair of documents of a query with different labels pushes the two scores apart, weighted by the change in
@@ -78,6 +79,8 @@ class LambdaMART(LambdaParameters, TreeRanker):
         "subsample": 1.0,
         "feature_fraction": 1.0,
         "coarse": False,
+        "all_thresholds": None,
+        "double_lambdas": None,
         # Section 5.2, artificial data.
         "rounds": 1000,
         "max_leaves": 10,
@@ -150,6 +153,8 @@ class LambdaMART(LambdaParameters, TreeRanker):
 
     def _check_together(self) -> None:
         super()._check_together()
+        if self.all_thresholds and self.coarse:
+            raise InputError("coarse=True searches bins in two stages; all_thresholds=True has none.")
         if self.split_by == "newton":
             if self.leaf_values == "mean":
                 raise InputError("leaf_values='mean' needs split_by='squared_error', which compares means.")

@@ -31,6 +31,7 @@ class LambdaRank(LambdaParameters, NetworkRanker):
     printed: ClassVar[Mapping[str, Any]] = {
         "normalise": False,
         "cut_lambdas": True,
+        "double_lambdas": None,
         # Wu et al. (2010), section 5.2: two layers, and the rate of the artificial data.
         "hidden": (10,),
         "optimiser": "descent",

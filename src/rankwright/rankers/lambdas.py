@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.data import Ranking
 from rankwright.data.dataset import checked_labels
 from rankwright.errors import InputError
-from rankwright.metrics.lambdas import even_lambda_kernel
+from rankwright.metrics.lambdas import DoubleLambdas, even_lambda_kernel
 from rankwright.rankers.checks import Flag
 from rankwright.rankers.parameters import Parameters, parameter
 from rankwright.threads import resolve_threads
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
     from rankwright.data import QueryGroups
     from rankwright.metrics import Metric
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.lambdas import LambdaKernel, Pull
     from rankwright.rankers.parameters import MetricParameter
     from rankwright.training import QueryLabels
+
+
+DOUBLE_PAIRS = 20_000  # more take hundreds of milliseconds per round in double precision
 
 
 class LambdaGradients:
@@ -55,6 +58,8 @@ class LambdaGradients:
         The slope of the logistic function.
     query_weights
         One factor per query, applied last.
+    double
+        Whether pairs are computed in double precision, one query after the other; otherwise in single precision.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class LambdaGradients:
         normalise: bool = True,
         sigma: float = 1.0,
         query_weights: ArrayLike | None = None,
+        double: bool = False,
     ) -> None:
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
         self._arguments: dict[str, Any] = {
@@ -77,15 +83,15 @@ class LambdaGradients:
             "normalise": normalise,
             "sigma": sigma,
         }
-        self._kernel = even_lambda_kernel() if metric is None else metric.lambda_kernel(self._labels, groups)
+        self._kernel = DoubleLambdas(metric) if double else _kernel(metric, self._labels, groups)
         if not 0 < sigma < np.inf:
             raise InputError(f"sigma must be above 0, not {sigma!r}.")
 
     def __call__(self, scores: ArrayLike, *, n_threads: int | None = None) -> tuple[Doubles, Doubles]:
         """Return gradient and hessian, one of each per row. All hessians are 0 if all deltas are 0.
 
-        The gradients of each query sum to zero. Pairs are computed in single precision: errors are about 1e-4 of
-        the query's largest gradient. The result does not depend on the number of threads.
+        The gradients of each query sum to zero. In single precision, errors are about 1e-4 of the query's largest
+        gradient. The result does not depend on the number of threads.
         """
         threads = resolve_threads(n_threads)
         ranking = Ranking.of(scores, self._groups, n_jobs=threads)
@@ -120,10 +126,19 @@ class LambdaParameters(Parameters):
         default=False,
     )
 
+    double_lambdas: bool | None = parameter(
+        Flag(optional=True),
+        "Whether lambdas are computed in double precision, which is many times slower. None: for training data "
+        f"with at most {DOUBLE_PAIRS:,} pairs of documents.",
+        default=False,
+    )
+
     def _gradients(self, judged: QueryLabels, truncation: int | None = None) -> LambdaGradients:
         """Return the lambdas of judged documents."""
         metric = self.metric if self.cut_lambdas else without_cut(self.metric)
-        return LambdaGradients(metric, *judged, truncation=truncation, normalise=self.normalise)
+        few = bool((judged.groups.sizes**2).sum() <= 2 * DOUBLE_PAIRS)
+        double = few if self.double_lambdas is None else self.double_lambdas
+        return LambdaGradients(metric, *judged, truncation=truncation, normalise=self.normalise, double=double)
 
     def _check_together(self) -> None:
         super()._check_together()
@@ -135,6 +150,10 @@ def without_cut(metric: Metric) -> Metric:
     """Return the metric without its cut-off, if that is optional: `truncation` then limits the pairs."""
     optional = any(one.name == "k" and one.default is None for one in fields(metric))
     return metric.with_options(k=None) if optional else metric
+
+
+def _kernel(metric: Metric | None, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+    return even_lambda_kernel() if metric is None else metric.lambda_kernel(labels, groups)
 
 
 def _checked_truncation(truncation: int | None, longest: int) -> int | None:

@@ -76,7 +76,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
     printed: ClassVar[Mapping[str, Any]] = {
         # Algorithm 1 and its appendix; section 5.2.
         "learning_rate": 1.0,
-        "all_thresholds": True,
+        "all_thresholds": None,
         "metric": NDCG(k=5),
     }
 
@@ -117,18 +117,10 @@ class MPBoost(ShrinkageParameters, PairRanker):
         search=Range(1, 100, log=True),
     )
 
-    all_thresholds: bool = parameter(
-        Flag(),
-        "Whether stumps may split between any two values of a feature, as in the paper, rather than between "
-        "`max_bins` bins; takes more time and memory.",
-        default=False,
-    )
-
     def _check_together(self) -> None:
-        if self.all_thresholds and self.max_leaves is not None:
-            raise InputError("all_thresholds=True is for stumps: give no max_leaves.")
-        if self.all_thresholds and self.max_bins != self.declared["max_bins"].default:
-            raise InputError("all_thresholds=True has as many bins as there are values: give no max_bins.")
+        super()._check_together()
+        if self.all_thresholds is not False and self.max_leaves is not None:
+            raise InputError("all_thresholds is for stumps: give no max_leaves.")
 
     def _strength(self, labels: Doubles) -> Strength:
         _check_distance(self.distance, labels)
@@ -140,9 +132,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
     def _learner(self, task: FitTask) -> StumpLearner | TreeLearner:
         train, n_threads = task.train, task.n_threads
         if self.max_leaves is None:
-            every = self.all_thresholds
-            binned = train.exactly_binned(n_threads) if every else train.binned(self.max_bins, n_threads)
-            return StumpLearner(binned, newton=self.newton, n_threads=n_threads)
+            return StumpLearner(self._binned(task), newton=self.newton, n_threads=n_threads)
         return TreeLearner(
             train.binned(self.max_bins, n_threads),
             train.labels.groups,

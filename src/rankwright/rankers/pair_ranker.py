@@ -11,7 +11,7 @@ from rankwright.boosting import boost, weighted_trees
 from rankwright.errors import InputError
 from rankwright.learners import Pairs
 from rankwright.rankers.checks import OneOf
-from rankwright.rankers.families import BinningParameters, StoppingParameters
+from rankwright.rankers.families import StoppingParameters, ThresholdParameters
 from rankwright.rankers.parameters import parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.search_space import Choices
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask, History
 
 
-class PairRanker(StoppingParameters, BinningParameters, Ranker):
+class PairRanker(StoppingParameters, ThresholdParameters, Ranker):
     """Boosts trees over pairs of documents; a subclass defines strength, rule and learner."""
 
     rounds: int = parameter(default=300)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankwright.errors import InputError
 from rankwright.learners import MetricVoteLearner, Pairs, PairSignal, VoteLearner
 from rankwright.learners.pairs import equal_strength
 from rankwright.learners.signal import half_log_odds
@@ -75,6 +76,13 @@ class RankBoost(DirectionParameters, PairRanker):
     )
     directions: str = parameter(default="up", tune=("up", "both"))
 
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.all_thresholds and self.choose == "metric":
+            raise InputError(
+                "choose='metric' measures one vote per feature: all_thresholds=True needs choose='r'."
+            )
+
     def _strength(self, _labels: Doubles) -> Strength:
         return equal_strength
 
@@ -83,7 +91,7 @@ class RankBoost(DirectionParameters, PairRanker):
 
     def _learner(self, task: FitTask) -> VoteLearner:
         train, directions = task.train, DIRECTIONS[self.directions]
-        binned = train.binned(self.max_bins, task.n_threads)
+        binned = self._binned(task)
         if self.choose == "r":
             return VoteLearner(binned, directions=directions, n_threads=task.n_threads)
         return MetricVoteLearner(

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rankwright.learners import Gradients, WeakLearner
     from rankwright.models import Scorer
     from rankwright.training import FitTask, History, Monitor, TrainingSet
+    from rankwright.training.binning import BinnedFeatures
 
 # With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
@@ -194,7 +195,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         train = task.train
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
-            train.binned(self.max_bins, task.n_threads, coarse=coarse),
+            self._binned(task, coarse=coarse),
             train.labels.groups,
             limits=self._limits(task),
             sampling=TreeSampling(
@@ -206,6 +207,9 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             random=np.random.default_rng(self.random_state),
             n_threads=task.n_threads,
         )
+
+    def _binned(self, task: FitTask, *, coarse: bool) -> BinnedFeatures:
+        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse)
 
     def _limits(self, task: FitTask) -> TreeLimits:
         n_documents = len(task.train)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_BINS = 255
+EDGES = MOST_BINS - 1  # of a column
 SAMPLE_ROWS = 100_000
 
 
@@ -71,6 +72,10 @@ class BinnedFeatures:
         """Return the feature that a column was made of."""
         return column
 
+    def source_of_columns(self) -> NDArray[np.int64]:
+        """Return the feature that each column was made of."""
+        return np.arange(self.n_features)
+
 
 @dataclass(frozen=True, eq=False)
 class ExactFeatures(BinnedFeatures):
@@ -89,7 +94,7 @@ class ExactFeatures(BinnedFeatures):
         edges, sources = [], []
         for feature, column in enumerate(X[rows].T):
             own = _edges(column)
-            parts = [own[first : first + MOST_BINS - 1] for first in range(0, len(own), MOST_BINS - 1)] or [own]
+            parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
             edges += [part.tolist() for part in parts]
             sources += [feature] * len(parts)
         wide = np.ascontiguousarray(X[:, sources])
@@ -103,6 +108,16 @@ class ExactFeatures(BinnedFeatures):
     def source(self, column: int) -> int:
         """Return the feature that a column was made of."""
         return self.sources[column]
+
+    def source_of_columns(self) -> NDArray[np.int64]:
+        """Return the feature that each column was made of."""
+        return np.array(self.sources, dtype=np.int64)
+
+
+def count_exact_codes(X: NDArray[np.float32]) -> int:
+    """Return the number of codes of `ExactFeatures`, one byte each."""
+    distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in X.T], dtype=np.int64)
+    return len(X) * int(np.maximum(1, -((1 - distinct) // EDGES)).sum())
 
 
 def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:

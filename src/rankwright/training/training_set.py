@@ -14,7 +14,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import with_query_features
 from rankwright.errors import InputError
-from rankwright.training.binning import BinnedFeatures, ExactFeatures, require_bins
+from rankwright.training.binning import BinnedFeatures, ExactFeatures, count_exact_codes, require_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,6 +124,11 @@ class TrainingSet:
             return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_jobs=n_jobs)
 
         return self._once(("bins", max_bins, coarse), make)
+
+    @property
+    def exact_codes(self) -> int:
+        """Number of bytes that `exactly_binned` takes."""
+        return self._once(("exact codes",), lambda: count_exact_codes(self.data.X))
 
     def exactly_binned(self, n_jobs: int | None = None) -> ExactFeatures:
         """Return the features as bin codes with every threshold, rows in canonical order."""

@@ -9,7 +9,7 @@ from rankwright.errors import InputError
 from rankwright.evaluation.analyses.ablation import count_ablation_fits, feature_groups
 from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
 from rankwright.evaluation.analyses.learning_curve import count_learning_fits
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.division import Division
 
 DATA, TEST = judged(), judged(seed=2)  # 30 queries each
 FAST = rw.AdaRank("map", n_jobs=1)

@@ -73,6 +73,41 @@ class TestSpeed:
         both = Combination([TREES.model_, CLASSES.model_], [1.0, 1.0])
         assert both.n_trees == 6 + 4 * per_round
 
+    def test_models_are_cut_to_numbers_of_trees(self):
+        per_round = CLASSES.model_.n_trees // 4
+        asked = [per_round - 1, per_round, 2 * per_round + 1, 10_000]
+        found = rw.analyses.speed_accuracy({"a": TREES, "b": CLASSES}, TEST, cost="trees", trees=asked)
+        cut = {name: [one.trees for one in found.points if one.system == name] for name in "ab"}
+        assert cut["a"] == sorted({*(one for one in asked if one < 6), 6})
+        assert cut["b"] == [per_round, 2 * per_round, 4 * per_round]
+        point = next(one for one in found.points if one.trees == 2 * per_round and one.system == "b")
+        expected = rw.evaluate({"b": CLASSES.model_.first(2)}, TEST, metrics="ndcg@10")
+        assert (point.rounds, point.value.value) == (2, expected.mean("b", "ndcg@10"))
+
+    def test_the_cost_of_a_value(self):
+        found = rw.analyses.speed_accuracy({"a": TREES, "b": CLASSES}, TEST, cost="trees")
+        for system in "ab":
+            points = [one for one in found.points if one.system == system]
+            best = max(points, key=lambda one: (one.value.value, -one.trees))
+            assert found.cost_to_reach(system, best.value.value) == best.trees
+            assert found.cost_to_reach(system, 0.0) == points[0].trees
+            assert found.cost_to_reach(system, 1.1) == float("inf")
+        with pytest.raises(InputError, match="There is no system 'c'"):
+            found.cost_to_reach("c", 0.5)
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            ({"trees": [3], "rounds": [3]}, "Give the rounds or the trees that models are cut to, not both."),
+            ({"trees": [0]}, "trees must be one or more positive integers, not "),
+        ],
+    )
+    def test_numbers_of_trees_that_make_no_sense(self, options, sentence):
+        with pytest.raises(InputError, match=sentence):
+            rw.analyses.speed_accuracy(TREES, TEST, **options)
+        with pytest.raises(InputError, match="linear has no trees to count"):
+            rw.analyses.speed_accuracy({"linear": LINEAR}, TEST, trees=[3])
+
     def test_the_frontier_is_better_than_everything_cheaper(self):
         found = rw.analyses.speed_accuracy({"a": TREES, "b": CLASSES}, TEST, cost="trees")
         for point in found.points:

@@ -15,8 +15,9 @@ from rankwright.data.columns import listed
 from rankwright.data.counted import counted, shown_p_value
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
-from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.analyses.fits import Fitting, Variant, first_train, fit_out_of_fold
+from rankwright.evaluation.division import Division
+from rankwright.evaluation.folds import count_folds
 from rankwright.evaluation.measurement import checked_metrics
 from rankwright.evaluation.pairs import compare_values
 from rankwright.evaluation.significance import holm
@@ -137,7 +138,7 @@ def ablation(
     metric: MetricLike = "ndcg@10",
     folds: int = 5,
     repeats: int = 1,
-    validation: float = 0.0,
+    validation: float | str = 0.0,
     random_state: int = 0,
     convention: str = "standard",
     workers: int | None = None,
@@ -204,7 +205,7 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
 
 def count_ablation_fits(data: FoldsData, division: Division, features: Groups | None) -> int:
     """Return the number of fits of `ablation`: per fold, one for all features and one for each group."""
-    return (1 + len(feature_groups(first_train(data, division), features))) * count_parts(data, division)
+    return (1 + len(feature_groups(first_train(data, division), features))) * count_folds(data, division)
 
 
 def _every_feature(data: RankingData) -> dict[str, tuple[int, ...]]:

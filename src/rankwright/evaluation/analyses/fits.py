@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence as Several
 from dataclasses import dataclass
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data import find_folds
 from rankwright.evaluation.folds import Folds
 from rankwright.evaluation.measurement import evaluate
 from rankwright.evaluation.trials import configured
@@ -28,7 +24,8 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.data import RankingData
-    from rankwright.evaluation.folds import Division, FoldParts, FoldsData
+    from rankwright.evaluation.division import Division
+    from rankwright.evaluation.folds import FoldParts, FoldsData
     from rankwright.evaluation.report import Report
     from rankwright.metrics import Metric
     from rankwright.rankers.ranker import Ranker
@@ -97,15 +94,6 @@ class Fitting:
 
     def __post_init__(self) -> None:
         require_workers(self.workers)
-
-
-def count_parts(data: FoldsData, division: Division) -> int:
-    """Return the number of folds of data of any kind, in all repeats together."""
-    if isinstance(data, str | PathLike) and Path(data).is_dir():
-        return len(find_folds(Path(data)))
-    if isinstance(data, Several) and not isinstance(data, str):
-        return len(data)
-    return division.folds * division.repeats
 
 
 def first_train(data: FoldsData, division: Division) -> RankingData:

@@ -13,8 +13,9 @@ from rankwright.data.splitting import sample_queries
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
-from rankwright.evaluation.analyses.fits import Fitting, Variant, count_parts, first_train, fit_out_of_fold
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.analyses.fits import Fitting, Variant, first_train, fit_out_of_fold
+from rankwright.evaluation.division import Division
+from rankwright.evaluation.folds import count_folds
 from rankwright.evaluation.measurement import checked_metrics
 from rankwright.evaluation.resampling import mean_interval
 from rankwright.metrics import find_convention
@@ -129,7 +130,7 @@ def learning_curve(
     draws: int = 3,
     metric: MetricLike = "ndcg@10",
     folds: int = 5,
-    validation: float = 0.0,
+    validation: float | str = 0.0,
     random_state: int = 0,
     convention: str = "standard",
     workers: int | None = None,
@@ -180,7 +181,7 @@ def count_learning_fits(data: FoldsData, division: Division, sizes: Sequence[flo
     """Return the number of fits of `learning_curve`, if all folds are as large as the first."""
     n_queries = len(first_train(data, division).groups)
     per_fold = sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))
-    return per_fold * count_parts(data, division)
+    return per_fold * count_folds(data, division)
 
 
 def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:

@@ -9,7 +9,7 @@ from rankwright.data.counted import counted, shown_p_value
 from rankwright.errors import InputError
 from rankwright.evaluation.analyses.analysis import Analysis, Estimate, Table
 from rankwright.evaluation.analyses.fits import Fitting, Variant, fit_out_of_fold
-from rankwright.evaluation.folds import Division
+from rankwright.evaluation.division import Division
 from rankwright.evaluation.measurement import checked_metrics
 from rankwright.evaluation.pairs import compare_values
 from rankwright.evaluation.trials import configured
@@ -115,7 +115,7 @@ def metric_transfer(
     metrics: MetricLike | Sequence[MetricLike] = METRICS,
     folds: int = 5,
     repeats: int = 1,
-    validation: float = 0.0,
+    validation: float | str = 0.0,
     random_state: int = 0,
     convention: str = "standard",
     workers: int | None = None,

@@ -14,6 +14,7 @@ from rankwright.evaluation.resampling import mean_interval
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics import as_metric
 from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.parse import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,6 +85,15 @@ class SpeedAccuracy(Analysis):
                 found.append(point)
         return tuple(found)
 
+    def cost_to_reach(self, system: str, value: float) -> float:
+        """Return the least cost at which a system has at least this value; infinite if it never does."""
+        points = [point for point in self.points if point.system == system]
+        if not points:
+            raise InputError(
+                f"There is no system {system!r}{nearest(system, {one.system for one in self.points})}"
+            )
+        return min((one.cost(self.cost) for one in points if one.value.value >= value), default=float("inf"))
+
     def table(self) -> Table:
         """Return one row per point; a star marks the frontier."""
         frontier = set(map(id, self.frontier))
@@ -139,6 +149,7 @@ def speed_accuracy(
     *,
     metric: MetricLike = "ndcg@10",
     rounds: Sequence[int] | None = None,
+    trees: Sequence[int] | None = None,
     cost: str = "microseconds",
     convention: str | Convention = "standard",
     n_jobs: int | None = None,
@@ -159,6 +170,9 @@ def speed_accuracy(
         The metric.
     rounds
         Numbers of rounds; by default about twenty, evenly spaced. All rounds of a system are always measured.
+    trees
+        In place of `rounds`: numbers of trees, so that models are cut to equal costs. A round of McRank with one
+        tree per class has as many trees as classes; a model is cut to the rounds that fit into the number.
     cost
         `"microseconds"` per document, or the number of `"trees"`, for models of trees alone.
     convention, n_jobs
@@ -166,9 +180,11 @@ def speed_accuracy(
     """
     if cost not in LABELS:
         raise InputError(f"cost must be 'microseconds' or 'trees', not {cost!r}.")
+    if rounds is not None and trees is not None:
+        raise InputError("Give the rounds or the trees that models are cut to, not both.")
     data, asked = checked_judged(data), as_metric(metric)
-    cuts = {name: cuts_of(name, one, rounds) for name, one in named_systems(systems).items()}
-    if cost == "trees":
+    cuts = {name: cuts_of(name, one, rounds, trees) for name, one in named_systems(systems).items()}
+    if cost == "trees" or trees is not None:
         _require_trees(cuts)
     sample, points = timing_sample(data), []
     for name, by_rounds in cuts.items():
