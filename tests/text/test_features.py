@@ -270,7 +270,9 @@ def test_state_is_json(index):
         FeatureSet.from_state(state | {"models": state["models"] | {"bm25": {"k1": -1}}}, functions=functions)
 
 
-def test_what_cannot_be_understood_is_refused(index):
+def test_what_cannot_be_understood_is_refused(index, tmp_path):
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text('{"qid": "q", "id": "a", "x": 1}\n{"id": "b", "x": 2}\n')
     queries, lists = {"q": "sea"}, {"q": ["a"]}
     cases = [
         (lambda: FeatureSet(3), "features must be names"),
@@ -285,6 +287,12 @@ def test_what_cannot_be_understood_is_refused(index):
         (lambda: FeatureSet(columns={"body: tf": {"a": 1}}).names(index), "Two features are called 'body: tf'"),
         (lambda: FeatureSet(columns=pd.DataFrame({"x": [1]})), "no id"),
         (lambda: FeatureSet(columns=pd.DataFrame({"id": ["a", "a"], "x": [1, 2]})), "two numbers for 'a'"),
+        (
+            lambda: FeatureSet(columns=pd.DataFrame({"qid": ["1", None], "id": ["a", "b"], "x": [1, 2]})),
+            "the id in 'qid' must be text",
+        ),
+        (lambda: FeatureSet(columns=mixed), "line 2: either every row has a query id, or none"),
+        (lambda: FeatureSet().judged(index, queries, {"q": {"a": 1}}), "judgements must be Judgements"),
         (lambda: FeatureSet(functions={"x": 3}), "functions must be"),
         (
             lambda: FeatureSet(functions={"x": lambda *_: "many"}).documents(index, queries, lists),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.text import Analyser, Index, building
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building
 from rankwright.text.array_files import ArrayFile
 from rankwright.text.manifest import changing
 from text_documents import Text, texts
@@ -152,8 +152,15 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
     size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
     content[entry.place : entry.place + size] = b"\xfe" * size
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="damaged"):
-        Index.open(index.path).search("ship sea bay")
+    opened = Index.open(index.path)
+    lists = {"q": ["d0", "d1", "d2"]}
+    for use in (
+        lambda: opened.search("ship sea bay"),
+        lambda: rw.text.FeatureSet().documents(opened, {"q": "ship sea bay"}, lists),
+        lambda: [opened.add(texts(["sea"], "n")), opened.merge()],
+    ):
+        with pytest.raises(rw.InputError, match="damaged"):
+            use()
 
 
 def test_fields_come_from_the_first_documents(tmp_path):
@@ -192,10 +199,63 @@ def test_a_function_must_be_given_again(tmp_path):
 
 
 def test_wrong_input_is_one_sentence(index):
-    with pytest.raises(rw.InputError, match="The index has no document 'unknown'"):
-        index.remove(["d0", "unknown"])
-    with pytest.raises(rw.InputError, match="The id of a document must be text, not 3"):
-        index.add([Text(3, {"body": "a"})])
-    with pytest.raises(rw.InputError, match="Field body of document 'x' must be text, not None"):
-        index.add([Text("x", {"body": None})])
+    made = Text("x", {"body": "a"})
+    cases = [
+        (lambda: index.remove(["d0", "unknown"]), "The index has no document 'unknown'"),
+        (lambda: index.remove("d0"), "Give a list of document ids"),
+        (lambda: index.remove([3]), "Give a list of document ids"),
+        (lambda: index.add([Text(3, {"body": "a"})]), "The id of a document must be text, not 3"),
+        (lambda: index.add([Text("\ud800", {"body": "a"})]), "half of a surrogate pair"),
+        (lambda: index.add([Text("x", {"body": None})]), "Field body of document 'x' must be text, not None"),
+        (lambda: index.add([{"id": "x", "body": "a"}]), "must have an id and a mapping of fields"),
+        (lambda: index.add([made], memory=0), "memory must be a positive number of bytes"),
+        (lambda: Index.build("docs.jsonl", index.path), r"read_documents\('docs.jsonl'\)"),
+        (lambda: Index.build([made], index.path, analyser=lambda _: None), "must return a list of words"),
+        (lambda: Index.build([made], index.path, fields={"body": 1e200}), "between 0 and 1e\\+100"),
+        (lambda: index.search_all("ship"), "Queries must be a list of texts, not 'ship'"),
+        (lambda: index.search(3), "Queries must be a list of texts"),
+        (lambda: BM25(k1=1e200), "k1 must be a number at least 0 and at most 1e\\+100"),
+        (lambda: Dirichlet(mu=1e-200), "mu must be a number at least 1e-100, not 1e-200"),
+        (lambda: Dirichlet(mu=0), "mu must be a number above 0, not 0"),
+    ]
+    for call, message in cases:
+        with pytest.raises(rw.InputError, match=message):
+            call()
     assert len(index) == 3
+
+
+def test_documents_without_any_field_of_the_index_are_refused(index, tmp_path):
+    strangers = [Text("x", {"abstract": "ship"}), Text("y", {})]
+    for change in (lambda: index.add(strangers), lambda: Index.build(strangers, tmp_path / "i", fields=["body"])):
+        with pytest.raises(rw.InputError, match=r"that is indexed \(body\); document 'x' has abstract"):
+            change()
+    index.add([*strangers, Text("z", {"body": "ship"})])
+    index.add([Text("empty", {})])
+    assert len(Index.open(index.path)) == 7
+
+
+def test_largest_weights_give_finite_scores(index):
+    found = index.search("ship sea ship", BM25(k1=1e100, method="atire"), fields={"body": 1e100})
+    assert np.isfinite(found.scores).all()
+    for model in (Dirichlet(1e-100), JelinekMercer(1e-100)):
+        assert np.isfinite(index.search("ship sea", model, fields={"body": 1e100}).scores).all()
+
+
+def test_an_interrupt_after_the_manifest_leaves_the_new_index(index, monkeypatch):
+    """Files that the manifest names must not be removed as those of a change that failed."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "_use", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        index.add(texts(["new"], "n"))
+    monkeypatch.undo()
+    assert Index.open(index.path).search("new").ids == ["n0"]
+
+
+def test_an_index_that_was_built_again_must_be_opened_again(index):
+    Index.build(texts(["Ship"], "n"), index.path, analyser=str.split)
+    with pytest.raises(rw.InputError, match="was built again with other settings: open it again"):
+        index.add(texts(["ship"], "m"))
+    assert len(Index.open(index.path)) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, TypeAlias
 
@@ -149,7 +149,8 @@ def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) ->
 def words_by(function: Callable[[str], Sequence[str]], text: str) -> list[str]:
     """Return the words that a user's own function finds in a text."""
     words = function(text)
-    if isinstance(words, str | bytes) or not all(isinstance(word, str) for word in words):
+    is_list = isinstance(words, Iterable) and not isinstance(words, str | bytes)
+    if not is_list or not all(isinstance(word, str) for word in words):
         raise InputError(f"The analyser must return a list of words, not {words!r}.")
     return [*words]
 

@@ -12,6 +12,7 @@ from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.text.analysis import Analyser, words_by
 from rankwright.text.array_files import ArrayWriter
+from rankwright.text.checks import checked_document
 from rankwright.text.manifest import Manifest, SegmentEntry
 from rankwright.text.segments import Segment
 
@@ -54,7 +55,7 @@ class Building:
 
         An id that the known segments have, or that comes twice, is refused.
         """
-        batches = _batches(documents)
+        batches = _batches(self._watched(documents))
         segments = [*known]
         batch = next(batches, None)
         while batch is not None:
@@ -74,6 +75,20 @@ class Building:
                 manifest.weights, manifest.analyser, (*manifest.segments, entry), manifest.next_file
             )
         return manifest
+
+    def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
+        """Yield checked documents; if none of them has a field of the index, that is a mistake."""
+        has_fields, stranger = False, None
+        for document in map(checked_document, documents):
+            has_fields = has_fields or not document.fields.keys().isdisjoint(self._fields)
+            if not has_fields and document.fields:
+                stranger = document
+            yield document
+        if not has_fields and stranger is not None:
+            raise InputError(
+                f"No document has a field that is indexed ({', '.join(self._fields)}); "
+                f"document {stranger.id!r} has {', '.join(map(str, stranger.fields))}."
+            )
 
 
 class _Run:
@@ -98,7 +113,7 @@ class _Run:
         return sum(words.n_words for words in self._fields.values())
 
     def add(self, batch: list[IndexedDocument]) -> None:
-        self.ids.extend(_checked_id(document) for document in batch)
+        self.ids.extend(document.id for document in batch)
         texts = {name: [_text_of(document, name) for document in batch] for name in self._fields}
         for name, words in self._fields.items():
             if isinstance(self._analyser, Analyser):
@@ -179,13 +194,6 @@ def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocum
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _checked_id(document: IndexedDocument) -> str:
-    identifier = document.id
-    if not isinstance(identifier, str) or not identifier:
-        raise InputError(f"The id of a document must be text, not {identifier!r}.")
-    return identifier
 
 
 def _text_of(document: IndexedDocument, field: str) -> str:

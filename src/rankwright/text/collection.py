@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
+from rankwright.text.checks import refusing_damage
 from rankwright.text.results import Results
 from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
 from rankwright.text.scopes import Scopes
@@ -65,11 +66,13 @@ class Collection:
             numbers[found >= 0] = found[found >= 0] + start
         return numbers
 
+    @refusing_damage()
     def statistics(self, field: str, terms: Sequence[str]) -> FieldStatistics:
         """Return the statistics of terms in a field."""
         numbers = [segment.fields[self._place(field)].numbers_of(terms) for segment in self.segments]
         return self._statistics(self._place(field), numbers, len(terms))
 
+    @refusing_damage()
     def search(
         self,
         queries: Sequence[Sequence[str]],
@@ -93,6 +96,7 @@ class Collection:
         )
         return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
 
+    @refusing_damage()
     def score(
         self,
         queries: Sequence[Sequence[str]],

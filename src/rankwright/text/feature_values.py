@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
+from rankwright.text.checks import refusing_damage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +37,7 @@ class FeatureColumn(NamedTuple):
     feature: TextFeature
 
 
+@refusing_damage()
 def feature_values(
     scopes: Scopes,
     models: Models,

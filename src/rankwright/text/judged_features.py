@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data.counted import counted
+from rankwright.data.trec import Judgements
 from rankwright.errors import InputError
 from rankwright.text.analysis import terms_of_texts
 from rankwright.text.candidates import candidates_of
@@ -17,7 +18,6 @@ from rankwright.text.queries import Queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.data.trec import Judgements
     from rankwright.text.candidates import CandidatesLike
     from rankwright.text.coverage import JudgementCoverage
     from rankwright.text.feature_set import FeatureSet
@@ -105,6 +105,8 @@ def judged_features(
     """Return judged documents with features; see `FeatureSet.judged`."""
     if unjudged not in (IRRELEVANT, DROP):
         raise InputError(f"unjudged must be 'irrelevant' or 'drop', not {unjudged!r}.")
+    if not isinstance(judgements, Judgements):
+        raise InputError(f"judgements must be Judgements, see read_judgements, not {type(judgements).__name__}.")
     known, coverage = known_judgements(judgements, queries=queries, documents=_KnownDocuments(index, judgements))
     labels = _labels_by_query(known)
     used = Queries.of({query: text for query, text in queries if query in labels})

@@ -11,6 +11,7 @@ from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayWriter
 from rankwright.text.building import write_column
+from rankwright.text.checks import refusing_damage
 from rankwright.text.manifest import SegmentEntry
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def can_merge(segments: Sequence[Segment]) -> bool:
     return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
 
 
+@refusing_damage()
 def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threads: int) -> SegmentEntry:
     """Write the remaining documents of segments, in their order, as one new segment."""
     kept = [segment.remaining() for segment in segments]

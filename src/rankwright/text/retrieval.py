@@ -7,7 +7,6 @@ k times; a term that no document has in a field does not count there.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 METHODS = ("lucene", "robertson", "atire")
+LARGEST = 1e100  # of parameters and weights: sums of scores must be finite
 
 
 class FieldStatistics(NamedTuple):
@@ -87,7 +87,7 @@ class BM25(RetrievalModel):
     method: str = "lucene"
 
     def __post_init__(self) -> None:
-        _require_number("k1", self.k1, 0.0, math.inf)
+        _require_number("k1", self.k1, 0.0, LARGEST)
         _require_number("b", self.b, 0.0, 1.0)
         if self.method not in METHODS:
             raise InputError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}.")
@@ -123,7 +123,7 @@ class Dirichlet(RetrievalModel):
     mu: float = 2000.0
 
     def __post_init__(self) -> None:
-        _require_number("mu", self.mu, 0.0, math.inf, above=True)
+        _require_number("mu", self.mu, 1 / LARGEST, LARGEST)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -146,7 +146,7 @@ class JelinekMercer(RetrievalModel):
     smoothing: float = 0.1
 
     def __post_init__(self) -> None:
-        _require_number("smoothing", self.smoothing, 0.0, 1.0, above=True)
+        _require_number("smoothing", self.smoothing, 1 / LARGEST, 1.0)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -172,7 +172,7 @@ class AbsoluteDiscounting(RetrievalModel):
     delta: float = 0.7
 
     def __post_init__(self) -> None:
-        _require_number("delta", self.delta, 0.0, 1.0, above=True)
+        _require_number("delta", self.delta, 1 / LARGEST, 1.0)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -208,9 +208,11 @@ def model_of(name: Any, parameters: Any) -> RetrievalModel:
     return MODELS[name](**parameters)
 
 
-def _require_number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> None:
+def _require_number(name: str, value: Any, least: float, most: float) -> None:
+    """Refuse what is not a number within limits; huge and tiny ones are mentioned only if they are the mistake."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not (is_number and math.isfinite(value) and least <= value <= most) or (above and value == least):
-        bounds = f"above {least:g}" if above else f"at least {least:g}"
-        limit = "" if most == math.inf else f" and at most {most:g}"
-        raise InputError(f"{name} must be a number {bounds}{limit}, not {value!r}.")
+    if is_number and least <= value <= most:
+        return
+    lower = f"at least {least:g}" if least == 0 or (is_number and 0 < value < least) else "above 0"
+    upper = f" and at most {most:g}" if most < LARGEST or (is_number and value > most) else ""
+    raise InputError(f"{name} must be a number {lower}{upper}, not {value!r}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
+from rankwright.text.checks import refusing_damage
 from rankwright.text.retrieval import FieldStatistics
 
 if TYPE_CHECKING:
@@ -54,12 +55,14 @@ class Scopes:
         of_scopes = [*((field,) for field in self._fields), self._fields]
         return [[segment.vocabulary(fields) for fields in of_scopes] for segment in self._segments]
 
+    @refusing_damage()
     def words(self, words: Sequence[str]) -> list[Word]:
         """Return the statistics of words."""
-        new = [word for word in dict.fromkeys(words) if word not in self._words]
-        if len(self._words) + len(new) > MOST_WORDS:
-            self._words, new = {}, list(dict.fromkeys(words))
         known = self._words  # another thread may replace them
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if len(known) + len(new) > MOST_WORDS:
+            known = self._words = {}
+            new = list(dict.fromkeys(words))
         if new:
             known.update(zip(new, self._counted(new), strict=True))
         return [known[word] for word in words]

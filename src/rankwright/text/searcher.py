@@ -15,6 +15,7 @@ from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.models.fitted import name_of, scorer_of
 from rankwright.text.analysis import terms_of_texts
+from rankwright.text.candidates import as_queries
 from rankwright.text.checks import checked_n, searching_model
 from rankwright.text.feature_set import FeatureSet
 from rankwright.text.index import Index
@@ -75,7 +76,7 @@ class Searcher:
         self.features = features if features is not None or self.model is None else features_of(self.model)
         if self.model is not None and self.features is not None:
             _require_features(self.model, self.features.names(index))
-        self.candidates = checked_n(candidates)
+        self.candidates = checked_n(candidates, "candidates")
         self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
 
     def search(self, query: str, n: int = 10) -> Results:
@@ -83,11 +84,17 @@ class Searcher:
         return self._search(Queries(("query",), (query,)), checked_n(n), n_jobs=1)[0]
 
     def search_all(
-        self, queries: Queries, n: int = 100, *, tag: str = "rankwright", n_jobs: int | None = None
+        self,
+        queries: Queries | Mapping[str, str],
+        n: int = 100,
+        *,
+        tag: str = "rankwright",
+        n_jobs: int | None = None,
     ) -> Run:
         """Return the n best documents of each query as a run."""
-        found = self._search(queries, checked_n(n), n_jobs)
-        qid = [query for query, one in zip(queries.ids, found, strict=True) for _ in range(len(one))]
+        named = as_queries(queries)
+        found = self._search(named, checked_n(n), n_jobs)
+        qid = [query for query, one in zip(named.ids, found, strict=True) for _ in range(len(one))]
         ids = [name for one in found for name in one.ids]
         return Run.of(
             np.array(qid, str), ids, np.concatenate([np.zeros(0), *(one.scores for one in found)]), tag=tag
@@ -98,9 +105,10 @@ class Searcher:
 
         The index must have stored text. Rare words of the query are shown before frequent ones.
         """
+        most = checked_n(width, "width")
         (terms,) = terms_of_texts(self.index.analyser, [query])
         weights = self._importance(list(dict.fromkeys(terms)))
-        return [best_snippet(self.index.text(name), weights, self.index.analyser, width) for name in results.ids]
+        return [best_snippet(self.index.text(name), weights, self.index.analyser, most) for name in results.ids]
 
     def save(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the searcher to a file, completely or not at all, and return its path.

@@ -20,6 +20,7 @@ from rankwright import _native
 from rankwright.arrays import sealed
 from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayFile
+from rankwright.text.checks import refusing_damage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +107,7 @@ class Segment:
         """Pickle and copy the name of the file, which never changes."""
         return Segment, (self._folder, self.entry)
 
+    @refusing_damage()
     def vocabulary(self, fields: tuple[int, ...]) -> Vocabulary:
         """Return the vocabularies of the documents in some fields together; computed once, from all postings."""
         if fields not in self._vocabularies:
