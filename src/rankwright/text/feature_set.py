@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,9 @@ from rankwright.text.analysis import placed_terms
 from rankwright.text.candidates import as_queries, candidates_of
 from rankwright.text.documents import TextDocument
 from rankwright.text.feature_choice import checked_features, chosen_columns, chosen_fields
+from rankwright.text.feature_names import full_name, whole_scope
 from rankwright.text.feature_values import FeatureColumn, Models, feature_values
+from rankwright.text.features import ALL_FIELDS
 from rankwright.text.judged_features import judged_features
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
 from rankwright.text.text_documents import TextDocuments, TextSource
@@ -47,8 +50,8 @@ class FeatureSet:
         single ones ("title: BM25"); or "adarank-2007", the seven features of the whole document in Table 2 of Xu
         and Li (SIGIR 2007). By default all. `rankwright.text.features` declares them.
     fields : sequence of str, optional
-        The fields of the index to use; by default all. "all fields" in the name of a feature means these together,
-        as one document.
+        The fields of the index to use; by default all. All of them together, as one document, are "all fields" in
+        the name of a feature; some of them together are "title + body".
     columns : mapping, data frame or path, optional
         Numbers of your own, joined by id: a mapping from names to mappings of document ids (or pairs of query id
         and document id) to numbers, or a table with a column of document ids, and one of query ids if numbers
@@ -79,10 +82,11 @@ class FeatureSet:
                 raise InputError(f"{name} must be {kind.__name__}(), not {getattr(self, name)!r}.")
 
     def names(self, index: Index) -> list[str]:
-        """Return the names of the features of an index's documents, in the order of columns."""
-        fields = chosen_fields(self.fields, index.fields)
-        names = [feature.named(scope) for scope, feature in chosen_columns(self.features, fields)]
-        names += [column.name for column in self._columns] + list(self.functions or ())
+        """Return the names of the features of an index's documents, in the order of columns.
+
+        Parameters of models that are not the default are part of a name, as in "title: BM25 (k1=0.9 b=0.4)".
+        """
+        names = [*self._plan(index).names, *self.column_names, *(self.functions or ())]
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"Two features are called {twice!r}.")
@@ -207,8 +211,22 @@ class FeatureSet:
         return result
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the user's columns."""
+        return tuple(column.name for column in self._columns)
+
+    @property
+    def columns_by_query(self) -> tuple[str, ...]:
+        """The user's columns whose numbers depend on the query, by name."""
+        return tuple(column.name for column in self._columns if column.by_query)
+
+    @property
     def _n_own(self) -> int:
         return len(self._columns) + len(self.functions or ())
+
+    def _plan(self, index: Index) -> Plan:
+        features = tuple(self.features) if isinstance(self.features, list) else self.features
+        return _planned(features, chosen_fields(self.fields, index.fields), index.fields, self._models())
 
     def _models(self) -> Models:
         return Models(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
@@ -222,14 +240,10 @@ class FeatureSet:
         n_threads: int,
     ) -> Floats:
         """Return the features of each query's candidates."""
-        fields = chosen_fields(self.fields, index.fields)
-        columns = [
-            FeatureColumn(_place(scope, fields), feature)
-            for scope, feature in chosen_columns(self.features, fields)
-        ]
+        plan = self._plan(index)
         numbers = [one.numbers for one in candidates]
-        scopes = index.collection.scopes(fields)
-        values = feature_values(scopes, self._models(), terms, numbers, columns, n_threads)
+        scopes = index.collection.scopes(plan.fields)
+        values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
         if not (self._n_own and candidates):
             return values
         own = [self._own(index, query, text, one) for (query, text), one in zip(queries, candidates, strict=True)]
@@ -242,6 +256,30 @@ class FeatureSet:
             documents = [TextDocument(one, index.text(one)) for one in candidates.ids]
             own += [_called(name, one, text, documents) for name, one in self.functions.items()]
         return np.array(own, np.float32).reshape(self._n_own, len(candidates.ids)).T
+
+
+class Plan(NamedTuple):
+    """The fields and columns of a feature set in an index, and the names of the columns."""
+
+    fields: tuple[str, ...]
+    columns: tuple[FeatureColumn, ...]
+    names: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)  # a search asks for it anew for each query
+def _planned(
+    features: tuple[str, ...] | str | None, fields: tuple[str, ...], of_index: tuple[str, ...], models: Models
+) -> Plan:
+    chosen = chosen_columns(features, fields)
+    whole = whole_scope(fields, of_index)
+    return Plan(
+        fields,
+        tuple(FeatureColumn(_place(scope, fields), feature) for scope, feature in chosen),
+        tuple(
+            full_name(whole if scope == ALL_FIELDS else scope, feature, models._asdict())
+            for scope, feature in chosen
+        ),
+    )
 
 
 def _called(name: str, function: Function, query: str, documents: Sequence[TextDocument]) -> Floats:

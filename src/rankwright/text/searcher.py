@@ -17,6 +17,7 @@ from rankwright.models.fitted import name_of, scorer_of
 from rankwright.text.analysis import terms_of_texts
 from rankwright.text.candidates import as_queries
 from rankwright.text.checks import checked_n, searching_model
+from rankwright.text.feature_names import settings_of
 from rankwright.text.feature_set import FeatureSet
 from rankwright.text.index import Index
 from rankwright.text.queries import Queries
@@ -51,8 +52,7 @@ class Searcher:
     index : Index
         The documents.
     features : FeatureSet, optional
-        The features of the model, computed for every candidate; by default those that the model names, with the
-        default parameters of BM25 and language models.
+        The features of the model, computed for every candidate; by default those that the model names.
     model : scorer or fitted ranker, optional
         Scores the candidates. Without one they stay as they were found.
     candidates : int
@@ -81,6 +81,9 @@ class Searcher:
 
     def search(self, query: str, n: int = 10) -> Results:
         """Return the n best documents for a query; nothing is found for a query without any known word."""
+        if self.features is not None and self.features.columns_by_query:
+            column = self.features.columns_by_query[0]
+            raise InputError(f"The numbers of column {column!r} depend on the query's id: use search_all.")
         return self._search(Queries(("query",), (query,)), checked_n(n), n_jobs=1)[0]
 
     def search_all(
@@ -189,7 +192,7 @@ class Searcher:
 
 
 def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
-    """Return the features that a model names; all if its features have no names.
+    """Return the features that a model names, with the parameters that its names say; all if it has no names.
 
     Parameters
     ----------
@@ -200,8 +203,8 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
     """
     if model.feature_names is None:
         return FeatureSet(columns=columns)
-    own = {column.name for column in FeatureSet(columns=columns)._columns}
-    return FeatureSet([name for name in model.feature_names if name not in own], columns=columns)
+    own = FeatureSet(columns=columns).column_names
+    return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
 
 
 def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
@@ -219,6 +222,10 @@ def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
 
 
 def _require_features(model: Scorer, names: Sequence[str]) -> None:
+    if model.feature_names is None and model.n_features != len(names):
+        raise InputError(
+            f"The model has {model.n_features} features without names, the feature set has {len(names)}."
+        )
     for name in model.feature_names or ():
         if name not in names:
             raise InputError(f"The model was fitted with a feature {name!r}, which the feature set does not have.")
