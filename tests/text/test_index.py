@@ -5,12 +5,15 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rankwright as rw
-from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building
+from properties import examples
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, segments
 from rankwright.text.array_files import ArrayFile
 from rankwright.text.manifest import changing
-from text_documents import Text, texts
+from text_documents import Text, bodies, texts
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
 
@@ -110,7 +113,7 @@ def test_every_cut_is_noticed(index):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 1"),
+        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 2"),
         (lambda content: content | {"format": "x"}, "is not the manifest of an index"),
         (lambda content: content | {"segments": [{}]}, "is damaged"),
         (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
@@ -137,7 +140,7 @@ def test_another_version_of_a_segment(index):
     content = bytearray(path.read_bytes())
     content[13] = 7
     path.write_bytes(content)
-    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 1"):
+    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 2"):
         Index.open(index.path)
 
 
@@ -161,6 +164,49 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
     ):
         with pytest.raises(rw.InputError, match="damaged"):
             use()
+
+
+FIELDS = st.fixed_dictionaries({name: bodies(1).map(" ".join) for name in ("title", "body")})
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6), st.lists(FIELDS, max_size=4), st.sets(st.integers(0, 9)))
+@examples(40)
+def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
+    made = [Text(f"d{number}", fields) for number, fields in enumerate([*first, *second])]
+    index = Index.build(made[: len(first)], tmp_path_factory.mktemp("i") / "i", analyser=PLAIN)
+    if second:
+        index.add(made[len(first) :])
+    index.remove([made[number].id for number in removed if number < len(made)])
+    for merged in (False, True):
+        if merged:
+            index.merge()
+        for segment in Index.open(index.path).collection.segments:
+            for fields in ((0,), (1,), (0, 1), (1, 0)):
+                stored = segment.vocabulary(fields)
+                computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
+                for found, expected in zip(stored, computed, strict=True):
+                    assert found.tobytes() == expected.tobytes()
+
+
+def test_some_fields_together_have_vocabularies_too(tmp_path):
+    made = [Text("a", {"x": "ship", "y": "sea ship", "z": "bay"})]
+    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).collection.segments
+    assert segment.vocabulary((0, 1)).distinct.tolist() == [2]
+    assert segment.vocabulary((0, 1, 2)).distinct.tolist() == [3]
+
+
+@pytest.mark.parametrize("name", ["distinct", "norms"])
+@pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
+def test_damaged_vocabularies_are_noticed(index, name, byte):
+    path = segment_file(index)
+    entry = ArrayFile(path)._entries[f"0.{name}"]
+    content = bytearray(path.read_bytes())
+    content[entry.place : entry.place + 12] = byte * 12
+    path.write_bytes(content)
+    opened = Index.open(index.path)
+    assert len(opened.search("ship sea bay")) == 2
+    with pytest.raises(rw.InputError, match="is damaged: its vocabularies are out of range"):
+        rw.text.FeatureSet(["cosine"]).documents(opened, {"q": "ship"}, {"q": ["d0"]})
 
 
 def test_fields_come_from_the_first_documents(tmp_path):

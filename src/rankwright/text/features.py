@@ -21,7 +21,7 @@ class TextFeature:
     """A feature of a document in one field, or in all fields together.
 
     `paper` is its number in Table 2 of Xu and Li (SIGIR 2007), if it has one. A feature that `needs_vocabulary`
-    looks at all words of a document, which takes all postings of the index when first used. A feature of the query
+    needs numbers of all words of a document, which the index has. A feature of the query
     alone is the same in all fields. `model` is the retrieval model whose parameters it depends on.
     """
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 FORMAT = "rankwright text index"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 NAME = "index.json"
 LOCK = ".lock"
 KINDS = ("segment", "removed")

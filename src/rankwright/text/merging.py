@@ -10,9 +10,10 @@ from rankwright import _native
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayWriter
-from rankwright.text.building import write_column
+from rankwright.text.building import write_column, write_vocabulary
 from rankwright.text.checks import refusing_damage
 from rankwright.text.manifest import SegmentEntry
+from rankwright.text.segments import vocabulary_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,6 +53,7 @@ def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threa
             _merge_field(writer, field, segments, kept, numbers, n_threads)
             for field in range(len(segments[0].fields))
         ]
+        _merge_vocabularies(writer, segments, kept)
         writer.finish()
     return SegmentEntry(name, None, len(ids), lengths)
 
@@ -62,6 +64,19 @@ def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
         np.where(mine, start + np.cumsum(mine) - 1, NONE).astype(np.uint32)
         for mine, start in zip(kept, starts[:-1], strict=True)
     ]
+
+
+def _merge_vocabularies(
+    writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]
+) -> None:
+    """Copy the vocabularies of documents, which depend on nothing but the document."""
+    for scope in vocabulary_scopes(len(segments[0].fields)):
+        parts = [segment.vocabulary(scope.fields) for segment in segments]
+        distinct, norms = (
+            np.concatenate([of_segment[mine] for of_segment, mine in zip(of_scope, kept, strict=True)])
+            for of_scope in zip(*parts, strict=True)
+        )
+        write_vocabulary(writer, scope.name, distinct, norms)
 
 
 def _merge_field(
