@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -166,7 +167,23 @@ def _checked_stop_words(given: Any) -> str | frozenset[str] | None:
     raise InputError(f"stop_words must be a language, a list of words or None, not {given!r}.")
 
 
+class _Stemmers(threading.local):
+    """The stemmers of one thread by name: making one takes longer than a query, and threads cannot share one."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+
+
+_stemmers = _Stemmers()
+
+
 def _stemmer(name: Any) -> Any:
+    if not isinstance(name, str) or name not in _stemmers.known:
+        _stemmers.known[name] = _new_stemmer(name)
+    return _stemmers.known[name]
+
+
+def _new_stemmer(name: Any) -> Any:
     try:
         import Stemmer
     except ImportError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from rankwright.text.candidates import as_queries, candidates_of
 from rankwright.text.documents import TextDocument
 from rankwright.text.feature_choice import checked_features, chosen_columns, chosen_fields
 from rankwright.text.feature_names import full_name, whole_scope
-from rankwright.text.feature_values import FeatureColumn, Models, feature_values
+from rankwright.text.feature_values import FeatureColumns, Models, feature_values
 from rankwright.text.features import ALL_FIELDS
 from rankwright.text.judged_features import judged_features
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
@@ -37,6 +36,14 @@ if TYPE_CHECKING:
 
 Function = Callable[[str, TextDocument], float]
 N_CANDIDATES = 100
+
+
+class Plan(NamedTuple):
+    """The fields and columns of a feature set in an index, and the names of the columns."""
+
+    fields: tuple[str, ...]
+    columns: FeatureColumns
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +79,9 @@ class FeatureSet:
     jelinek_mercer: JelinekMercer = field(default=JelinekMercer(), kw_only=True)
     absolute_discounting: AbsoluteDiscounting = field(default=AbsoluteDiscounting(), kw_only=True)
     _columns: tuple[UserColumn, ...] = field(init=False, repr=False)
+    _plans: dict[tuple[str, ...], Plan] = field(
+        init=False, repr=False, default_factory=dict
+    )  # by an index's fields
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", checked_features(self.features))
@@ -115,18 +125,35 @@ class FeatureSet:
         """
         named = as_queries(queries)
         found = candidates_of(candidates, named, index.collection)
+        ids = [name for one in found for name in one.ids]
         terms = placed_terms(index.analyser, named.texts)
-        sizes = [len(one.ids) for one in found]
+        return self.documents_of_terms(index, named, terms, found, ids=ids, n_jobs=n_jobs)
+
+    def documents_of_terms(
+        self,
+        index: Index,
+        queries: Queries,
+        terms: Sequence[PlacedTerms],
+        candidates: Sequence[Candidates],
+        *,
+        ids: Sequence[str] | None = None,
+        n_jobs: int | None = None,
+    ) -> TextDocuments:
+        """Return the features of candidates for queries whose terms are known; `ids` name the documents, if given.
+
+        A search does without the names of all candidates, and analyses its queries once.
+        """
+        sizes = [len(one.numbers) for one in candidates]
         documents = Documents(
-            sealed(self._values(index, named, terms, found, resolve_threads(n_jobs))),
-            np.repeat(np.array(named.ids, np.str_), sizes),
-            document_ids=[name for one in found for name in one.ids],
+            sealed(self._values(index, queries, terms, candidates, resolve_threads(n_jobs))),
+            np.repeat(np.array(queries.ids, np.str_), sizes),
+            document_ids=ids,
             feature_names=self.names(index),
             copy=False,
         )
         source = TextSource(index.collection, index.weights, tuple(one.terms for one in terms))
-        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in found)])
-        return TextDocuments.of(documents, source, np.repeat(np.arange(len(found)), sizes), numbers)
+        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in candidates)])
+        return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
     def judged(
         self,
@@ -225,8 +252,20 @@ class FeatureSet:
         return len(self._columns) + len(self.functions or ())
 
     def _plan(self, index: Index) -> Plan:
-        features = tuple(self.features) if isinstance(self.features, list) else self.features
-        return _planned(features, chosen_fields(self.fields, index.fields), index.fields, self._models())
+        """Return the plan for an index; a search asks for it anew for each query."""
+        if index.fields not in self._plans:
+            fields = chosen_fields(self.fields, index.fields)
+            columns = chosen_columns(self.features, fields)
+            whole, models = whole_scope(fields, index.fields), self._models()._asdict()
+            self._plans[index.fields] = Plan(
+                fields,
+                FeatureColumns.of([(_place(scope, fields), feature) for scope, feature in columns]),
+                tuple(
+                    full_name(whole if scope == ALL_FIELDS else scope, feature, models)
+                    for scope, feature in columns
+                ),
+            )
+        return self._plans[index.fields]
 
     def _models(self) -> Models:
         return Models(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
@@ -256,30 +295,6 @@ class FeatureSet:
             documents = [TextDocument(one, index.text(one)) for one in candidates.ids]
             own += [_called(name, one, text, documents) for name, one in self.functions.items()]
         return np.array(own, np.float32).reshape(self._n_own, len(candidates.ids)).T
-
-
-class Plan(NamedTuple):
-    """The fields and columns of a feature set in an index, and the names of the columns."""
-
-    fields: tuple[str, ...]
-    columns: tuple[FeatureColumn, ...]
-    names: tuple[str, ...]
-
-
-@lru_cache(maxsize=64)  # a search asks for it anew for each query
-def _planned(
-    features: tuple[str, ...] | str | None, fields: tuple[str, ...], of_index: tuple[str, ...], models: Models
-) -> Plan:
-    chosen = chosen_columns(features, fields)
-    whole = whole_scope(fields, of_index)
-    return Plan(
-        fields,
-        tuple(FeatureColumn(_place(scope, fields), feature) for scope, feature in chosen),
-        tuple(
-            full_name(whole if scope == ALL_FIELDS else scope, feature, models._asdict())
-            for scope, feature in chosen
-        ),
-    )
 
 
 def _called(name: str, function: Function, query: str, documents: Sequence[TextDocument]) -> Floats:

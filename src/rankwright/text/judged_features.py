@@ -200,9 +200,7 @@ def _without_words(index: Index, queries: Queries) -> tuple[str, ...]:
     """Return the queries of which no document has any word."""
     terms = terms_of_texts(index.analyser, queries.texts)
     words = list({word: None for query in terms for word in query})
-    known = np.zeros(len(words), bool)
-    for field in index.fields:
-        known |= index.collection.statistics(field, words).is_known
+    known = np.any(index.collection.statistics(index.fields, words).is_known, axis=0)
     is_known = dict(zip(words, known.tolist(), strict=True))
     return tuple(
         query for query, mine in zip(queries.ids, terms, strict=True) if not any(is_known[word] for word in mine)

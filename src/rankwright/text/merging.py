@@ -66,9 +66,7 @@ def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
     ]
 
 
-def _merge_vocabularies(
-    writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]
-) -> None:
+def _merge_vocabularies(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
     """Copy the vocabularies of documents, which depend on nothing but the document."""
     for scope in vocabulary_scopes(len(segments[0].fields)):
         parts = [segment.vocabulary(scope.fields) for segment in segments]

@@ -27,10 +27,10 @@ LARGEST = 1e100  # of parameters and weights: sums of scores must be finite
 
 
 class FieldStatistics(NamedTuple):
-    """What is known of some terms in one field of all documents that are not removed."""
+    """What is known of some terms in some fields, one row per field, of all documents that are not removed."""
 
     n_documents: int
-    total_length: int
+    total_length: NDArray[np.int64]  # of each field: a column
     document_frequency: NDArray[np.int64]  # documents that have the term
     collection_frequency: NDArray[np.int64]  # occurrences of the term
 
@@ -42,17 +42,23 @@ class FieldStatistics(NamedTuple):
     @property
     def probability(self) -> Doubles:
         """The fraction of the field's terms that are this one; 1 for unknown terms, which do not count."""
-        return np.where(self.is_known, self.collection_frequency / max(self.total_length, 1), 1.0)
+        return np.where(self.is_known, self.collection_frequency / np.maximum(self.total_length, 1), 1.0)
 
 
 class TermWeights(NamedTuple):
-    """The numbers of a model's formula; see `native/include/rankwright/retrieval.hpp`."""
+    """The numbers of a model's formula, one row per field; see `native/include/rankwright/retrieval.hpp`."""
 
     weights: Doubles
     scales: Doubles
     starts: Doubles  # what a document without the term scores, apart from its length
     constant: float
-    slope: float
+    slope: float | Doubles  # a column, if it depends on the field
+
+    def by_field(self) -> Doubles:
+        """Return constant and slope of each field."""
+        pairs = np.empty((len(self.weights), 2))
+        pairs[:, :1], pairs[:, 1:] = self.constant, self.slope
+        return pairs
 
 
 class RetrievalModel(ABC):
@@ -97,9 +103,10 @@ class BM25(RetrievalModel):
         return _native.Weighting.bm25
 
     def weigh(self, terms: FieldStatistics) -> TermWeights:
-        mean = terms.total_length / max(terms.n_documents, 1) or 1.0
+        total = np.where(terms.total_length == 0, 1, terms.total_length)  # all are empty: nothing is scored
+        mean = total / max(terms.n_documents, 1)
         weights = np.where(terms.is_known, self._idf(terms), 0.0)
-        unused = np.zeros(len(weights))
+        unused = np.zeros_like(weights)
         return TermWeights(weights, unused, unused, self.k1 * (1.0 - self.b), self.k1 * self.b / mean)
 
     def _idf(self, terms: FieldStatistics) -> Doubles:

@@ -67,14 +67,17 @@ class Scopes:
             known.update(zip(new, self._counted(new), strict=True))
         return [known[word] for word in words]
 
-    def statistics(self, words: Sequence[Word]) -> list[FieldStatistics]:
-        """Return the statistics of words in each scope."""
-        documents = np.array([word.documents for word in words], np.int64).reshape(len(words), len(self))
-        occurrences = np.array([word.occurrences for word in words], np.int64).reshape(len(words), len(self))
-        return [
-            FieldStatistics(self.n_documents, int(total), documents[:, scope], occurrences[:, scope])
-            for scope, total in enumerate(self.total_lengths)
-        ]
+    def statistics(self, words: Sequence[Word]) -> FieldStatistics:
+        """Return the statistics of words, one row per scope."""
+        shape = (len(words), len(self))
+        documents = np.array([word.documents for word in words], np.int64).reshape(shape).T
+        occurrences = np.array([word.occurrences for word in words], np.int64).reshape(shape).T
+        return FieldStatistics(
+            self.n_documents,
+            self.total_lengths[:, None],
+            np.ascontiguousarray(documents),
+            np.ascontiguousarray(occurrences),
+        )
 
     def _counted(self, words: list[str]) -> list[Word]:
         n_fields = len(self._fields)

@@ -14,7 +14,7 @@ from rankwright.data.ranking import Ranking
 from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.models.fitted import name_of, scorer_of
-from rankwright.text.analysis import terms_of_texts
+from rankwright.text.analysis import placed_terms, terms_of_texts
 from rankwright.text.candidates import as_queries
 from rankwright.text.checks import checked_n, searching_model
 from rankwright.text.feature_names import settings_of
@@ -24,6 +24,7 @@ from rankwright.text.queries import Queries
 from rankwright.text.retrieval import BM25, model_of, state_of_model
 from rankwright.text.searcher_files import read_searcher, write_searcher
 from rankwright.text.snippets import WIDTH, best_snippet
+from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -176,17 +177,20 @@ class Searcher:
     def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[Results]:
         if self.model is None or self.features is None:
             return self.index.search_all(queries.texts, self.retrieval, n, n_jobs=n_jobs)
-        found = self.index.search_all(queries.texts, self.retrieval, self.candidates, n_jobs=n_jobs)
+        index, threads = self.index, resolve_threads(n_jobs)
+        terms = placed_terms(index.analyser, queries.texts)
+        found = index.collection.search(
+            [one.terms for one in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
+        )
         if not any(map(len, found)):
             return found
-        documents = self.features.documents(self.index, queries, found, n_jobs=n_jobs)
+        documents = self.features.documents_of_terms(index, queries, terms, found, n_jobs=n_jobs)
         scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
         return _ranked(found, scores, n)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the idf of each term, in the field where most documents have it."""
-        frequencies = [self.index.collection.statistics(field, terms) for field in self.index.fields]
-        most = np.max([one.document_frequency for one in frequencies], axis=0)
+        most = self.index.collection.statistics(self.index.fields, terms).document_frequency.max(axis=0)
         idf = np.log1p(len(self.index) / np.maximum(most, 1))
         return dict(zip(terms, idf.tolist(), strict=True))
 
@@ -210,8 +214,8 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
 def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
     """Return the n best of each query by the scores of all candidates, one after another."""
     sizes = [len(one) for one in found]
-    groups = QueryGroups.of(np.repeat(np.arange(len(found)), sizes))
-    order = iter(np.split(Ranking.of(scores, groups).order, np.cumsum([size for size in sizes if size])))
+    groups = QueryGroups.of_sizes([size for size in sizes if size])
+    order = iter(np.split(Ranking.of(scores, groups).order, groups.offsets[1:]))
     start = 0
     ranked = []
     for one, size in zip(found, sizes, strict=True):
