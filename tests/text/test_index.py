@@ -2,6 +2,8 @@
 
 import errno
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, segments
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, scopes, segments
 from rankwright.text.array_files import ArrayFile
 from rankwright.text.manifest import changing
 from text_documents import Text, bodies, texts
@@ -305,3 +307,38 @@ def test_an_index_that_was_built_again_must_be_opened_again(index):
     with pytest.raises(rw.InputError, match="was built again with other settings: open it again"):
         index.add(texts(["ship"], "m"))
     assert len(Index.open(index.path)) == 1
+
+
+def test_readers_never_see_half_a_change(index):
+    """While one thread adds, removes and merges, another opens and searches: it sees the index before or after."""
+    stop, seen = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            found = Index.open(index.path)
+            assert len(found.search("sea")) == len(found) - 1  # one document is empty
+            seen.append(len(found))
+
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read)
+        try:
+            for turn in range(15):
+                index.add(texts(["sea"], f"n{turn}-"))
+                if turn % 3 == 2:
+                    index.remove([f"n{turn}-0"])
+                    index.merge()
+        finally:
+            stop.set()
+        reader.result()
+    assert len(set(seen)) > 1
+
+
+def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeypatch):
+    words = [f"w{number}" for number in range(40)]
+    index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
+    monkeypatch.setattr(scopes, "MOST_WORDS", 10)
+    known = index.collection.scopes(["body"])
+    with ThreadPoolExecutor(4) as pool:
+        lists = [words[start : start + 8] for start in range(32)] * 20
+        counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]
+    assert counts == [[1] * 8] * len(lists)
