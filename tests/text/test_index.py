@@ -237,6 +237,16 @@ def test_other_folders_are_not_overwritten(tmp_path):
         Index.build(texts(["a"]), tmp_path)
     with pytest.raises(rw.InputError, match="is a file, not a folder"):
         Index.build(texts(["a"]), tmp_path / "mine.txt")
+    (tmp_path / "index.json").write_text('{"name": "of another program"}')
+    with pytest.raises(rw.InputError, match="holds other files"):
+        Index.build(texts(["a"]), tmp_path)
+    assert "another program" in (tmp_path / "index.json").read_text()
+
+
+def test_a_damaged_index_can_be_built_again(index):
+    manifest = index.path / "index.json"
+    manifest.write_bytes(manifest.read_bytes()[:50])
+    assert len(Index.build(texts(["a"]), index.path)) == 1
 
 
 def test_a_function_must_be_given_again(tmp_path):

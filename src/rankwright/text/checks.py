@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.text.manifest import NAME
+from rankwright.text.manifest import NAME, is_manifest
 from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def require_free(folder: Path) -> None:
         raise InputError(f"{folder} is a file, not a folder.")
     if (
         folder.exists()
-        and not (folder / NAME).exists()
+        and not is_manifest(folder / NAME)
         and any(not one.name.startswith(".") for one in folder.iterdir())
     ):
         raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")

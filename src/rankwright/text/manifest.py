@@ -89,6 +89,15 @@ def read_manifest(folder: Path) -> Manifest:
     return _checked(content, path)
 
 
+def is_manifest(path: Path) -> bool:
+    """Return whether a file is the manifest of an index, perhaps of another version or damaged."""
+    try:
+        with path.open("rb") as file:
+            return FORMAT.encode() in file.read(100)
+    except OSError:
+        return False
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest, then remove files that no longer belong to the index."""
     content = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest)}
