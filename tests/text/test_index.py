@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, scopes, segments
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, merging, scopes, segments
 from rankwright.text.array_files import ArrayFile
 from rankwright.text.manifest import changing
 from text_documents import Text, bodies, texts
@@ -352,3 +352,29 @@ def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeyp
         lists = [words[start : start + 8] for start in range(32)] * 20
         counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]
     assert counts == [[1] * 8] * len(lists)
+
+
+def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
+    documents = texts([f"sea w{number} ship" for number in range(7)])
+    whole = Index.build(documents, tmp_path / "whole", analyser=PLAIN)
+    monkeypatch.setattr(building, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(merging, "MOST_AT_ONCE", 2)
+    most: list[int] = []
+    usual = merging.merge_segments
+    monkeypatch.setattr(
+        merging, "merge_segments", lambda some, *rest: most.append(len(some)) or usual(some, *rest)
+    )
+    staged = Index.build(documents, tmp_path / "staged", analyser=PLAIN, memory=1)
+    assert most == [2, 2, 2, 2, 2, 2]
+    assert [path.suffix for path in sorted(staged.path.iterdir())] == ["", ".segment", ".json"]
+    first, second = (ArrayFile(segment_file(one)) for one in (staged, whole))
+    assert first._entries.keys() == second._entries.keys()
+    for name, (dtype, shape, _) in first._entries.items():
+        one, other = (file.array(name, dtype, len(shape)) for file in (first, second))
+        assert one.tobytes() == other.tobytes()
+    staged.add(texts(["bay"], "n"))
+    before = {path.name for path in staged.path.glob("*.segment")}
+    monkeypatch.setattr(merging, "merge_segments", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        staged.merge()
+    assert {path.name for path in staged.path.glob("*.segment")} == before

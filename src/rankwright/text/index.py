@@ -35,7 +35,7 @@ from rankwright.text.manifest import (
     remove_others,
     write_manifest,
 )
-from rankwright.text.merging import can_merge, merge_segments
+from rankwright.text.merging import can_merge, merge_in_stages
 from rankwright.text.retrieval import BM25
 from rankwright.text.segments import Segment
 from rankwright.threads import resolve_threads
@@ -309,8 +309,8 @@ def _merged(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_thr
         if len(group) == 1 and not len(group[0].removed):
             entries.append(group[0].entry)
             continue
-        name, manifest = manifest.new_file("segment")
-        entries.append(merge_segments(group, folder, name, n_threads))
+        entry, manifest = merge_in_stages(group, folder, manifest, n_threads)
+        entries.append(entry)
     return replace(manifest, segments=tuple(entry for entry in entries if entry.n_documents))
 
 

@@ -12,8 +12,8 @@ from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayWriter
 from rankwright.text.building import write_column, write_vocabulary
 from rankwright.text.checks import refusing_damage
-from rankwright.text.manifest import SegmentEntry
-from rankwright.text.segments import vocabulary_scopes
+from rankwright.text.manifest import SegmentEntry, named_files
+from rankwright.text.segments import Segment, vocabulary_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.text.segments import Segment, TextColumn
+    from rankwright.text.manifest import Manifest
+    from rankwright.text.segments import TextColumn
 
+MOST_AT_ONCE = 16  # segments
 NONE = 0xFFFFFFFF  # the new number of a removed document
 POSITIONS_AT_ONCE = 1 << 22
 BYTES_AT_ONCE = 1 << 24
@@ -33,6 +35,31 @@ def can_merge(segments: Sequence[Segment]) -> bool:
     """Return whether segments fit into one: numbers have 32 bits."""
     totals = np.sum([segment.entry.lengths for segment in segments], axis=0)
     return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
+
+
+def merge_in_stages(
+    segments: Sequence[Segment], folder: Path, manifest: Manifest, n_threads: int
+) -> tuple[SegmentEntry, Manifest]:
+    """Merge segments into one, few at a time, since the terms of each are in memory; return its entry.
+
+    The manifest that is returned has used the names of new files. Files that the index in the folder does not
+    have are removed as soon as they are merged, so that a new index needs little more than twice its size.
+    """
+    kept = named_files(folder)
+    while len(segments) > 1 or len(segments[0].removed):
+        stage: list[Segment] = []
+        for first in range(0, len(segments), MOST_AT_ONCE):
+            part = segments[first : first + MOST_AT_ONCE]
+            if len(part) == 1 and not len(part[0].removed):
+                stage.append(part[0])
+                continue
+            name, manifest = manifest.new_file("segment")
+            stage.append(Segment(folder, merge_segments(part, folder, name, n_threads)))
+            for one in part:
+                if one.entry.file not in kept:
+                    (folder / one.entry.file).unlink()
+        segments = stage
+    return segments[0].entry, manifest
 
 
 @refusing_damage()
