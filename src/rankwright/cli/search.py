@@ -23,6 +23,17 @@ if TYPE_CHECKING:
 HEADING = 100  # characters
 TAG = "rankwright"
 
+CandidatesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--candidates", min=1, metavar="N", help="Number of documents that --model ranks; by default 100."
+    ),
+]
+ColumnsOption = Annotated[
+    Path | None,
+    typer.Option("--columns", metavar="FILE", help="Table of your own numbers that --model was trained with."),
+]
+
 
 @reads_queries
 def search(
@@ -42,16 +53,8 @@ def search(
         ),
     ] = None,
     retrieval: RetrievalOption = "bm25",
-    candidates: Annotated[
-        int | None,
-        typer.Option(
-            "--candidates", min=1, metavar="N", help="Number of documents that --model ranks; by default 100."
-        ),
-    ] = None,
-    columns: Annotated[
-        Path | None,
-        typer.Option("--columns", metavar="FILE", help="Table of your own numbers that --model was trained with."),
-    ] = None,
+    candidates: CandidatesOption = None,
+    columns: ColumnsOption = None,
     n: Annotated[
         int | None,
         typer.Option("--n", min=1, metavar="N", help="Number of results; by default 10, with --queries 100."),

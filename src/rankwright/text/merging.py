@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 16  # segments
 NONE = 0xFFFFFFFF  # the new number of a removed document
-POSITIONS_AT_ONCE = 1 << 22
+POSITIONS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 24
 MOST_DOCUMENTS = NONE - 1
 
