@@ -8,6 +8,9 @@ The test documents of a query are the first 200 that BM25 finds, and all judged 
 200 alone: of the judged documents that are not found, nearly all are relevant, so that a ranker that saw them
 would learn that a low score of BM25 is a sign of relevance. `LEAKING` shows what that is worth.
 
+`--divisions N` adds a table of N other divisions of the queries into folds: what a single division decides by
+chance.
+
 Nothing is chosen on a test fold: BM25 and the language models are tuned on the training folds, for NDCG@10, and
 the features of the same name have the parameters found there. All other rankers have settings that were fixed
 before.
@@ -40,6 +43,7 @@ N_CANDIDATES, N_FOLDS, SEED = 200, 5, 0
 METRICS = ("ndcg@10", "map")
 BASELINE = "BM25, tuned"
 PAPER = "adarank-2007"
+REPEATED = (BASELINE, "LambdaMART", "MART")  # in other divisions into folds
 COLUMNS = {"query_features": ["zscore", "rank"]}
 LEAKING = "LambdaMART that learned from judged documents that were not found, too"
 
@@ -88,6 +92,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path)
     parser.add_argument("--work", type=Path)
     parser.add_argument("--auto-seconds", type=float, help="time limit of AutoRanker on each fold")
+    parser.add_argument("--divisions", type=int, default=0, help="number of other divisions into folds")
+    parser.add_argument("--only-divisions", action="store_true", help="measure nothing but the other divisions")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as temporary:
@@ -95,9 +101,12 @@ def main() -> None:
         work.mkdir(parents=True, exist_ok=True)
         collection = read(options.data, Path(temporary) / "index")
         auto = rw.AutoRanker(time_limit=options.auto_seconds)
-        rankers = {None: systems(auto=auto), PAPER: paper_systems()}
+        rankers = {} if options.only_divisions else {None: systems(auto=auto), PAPER: paper_systems()}
         tables = [table(experiment(collection, names, some, work), names) for names, some in rankers.items()]
-        tables.append(times(collection))
+        if options.divisions:
+            tables.append(divisions_table(collection, options.divisions, work))
+        if not options.only_divisions:
+            tables.append(times(collection))
     print("\n\n".join(tables))
     if options.page is not None:
         write_into(options.page, "\n\n".join(tables))
@@ -132,14 +141,18 @@ class Fold(NamedTuple):
     is_test: NDArray[np.bool_]
 
 
-def experiment(collection: Collection, names: Any, rankers: dict[str, Ranker], work: Path) -> Outcome:
-    """Fit and test every ranker on every fold."""
+def experiment(
+    collection: Collection, names: Any, rankers: dict[str, Ranker], work: Path, seed: int = SEED
+) -> Outcome:
+    """Fit and test every ranker on every fold; another seed is another division into folds."""
     test = judged(collection, rw.text.FeatureSet(names), judged_too=True)
-    scores = {name: np.empty(len(test)) for name in [*rankers, *([LEAKING] if names is None else [])]}
-    for fold in folds_of(collection, names):
+    leaking = [LEAKING] if names is None and seed == SEED else []
+    scores = {name: np.empty(len(test)) for name in [*rankers, *leaking]}
+    division = "" if seed == SEED else f"{seed}-"
+    for fold in folds_of(collection, names, seed):
         for name in scores:
             leaks = name == LEAKING
-            file = work / f"{names or 'all'}-{name}-{fold.number}.npy"
+            file = work / f"{division}{names or 'all'}-{name}-{fold.number}.npy"
             if not file.exists():
                 started = time.perf_counter()
                 ranker = rankers["LambdaMART" if leaks else name].unfitted()
@@ -157,9 +170,9 @@ def experiment(collection: Collection, names: Any, rankers: dict[str, Ranker], w
     return Outcome(test, is_found, scores, collection.judgements)
 
 
-def folds_of(collection: Collection, names: Any) -> Iterator[Fold]:
+def folds_of(collection: Collection, names: Any, seed: int) -> Iterator[Fold]:
     """Yield the folds, with features that were tuned on the training queries."""
-    order = np.random.default_rng(SEED).permutation(len(collection.queries))
+    order = np.random.default_rng(seed).permutation(len(collection.queries))
     fold_of = dict(zip(collection.queries.ids, (order % N_FOLDS).tolist(), strict=True))
     for number in range(N_FOLDS):
         queries = {query for query, fold in fold_of.items() if fold != number}
@@ -217,6 +230,24 @@ def table(outcome: Outcome, names: Any) -> str:
             cells += [decimals(compared.mean(system, metric)), "" if pair is None else p_of(pair)]
         cells += [decimals(searched.mean(system, metric)) for metric in METRICS]
         lines.append(f"| {system} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def divisions_table(collection: Collection, n: int, work: Path) -> str:
+    """Return how far the quickest rankers are ahead of BM25 in other divisions of the queries, as Markdown."""
+    rankers = {name: one for name, one in systems(auto=rw.AutoRanker()).items() if name in REPEATED}
+    found: dict[tuple[str, str], list[Any]] = {}
+    for seed in range(SEED + 1, SEED + 1 + n):
+        outcome = experiment(collection, None, rankers, work, seed)
+        compared = rw.compare(outcome.scores, outcome.test, metrics=METRICS, baseline=BASELINE)
+        for name in REPEATED[1:]:
+            for metric in METRICS:
+                found.setdefault((name, metric), []).append(compared.pair(name, BASELINE, metric))
+    lines = [f"| {n} other divisions | metric | ahead of BM25 | p |", "|---|---|---|---|"]
+    for (name, metric), pairs in found.items():
+        ahead = ", ".join(f"{pair.difference:+.4f}".replace("0.", ".") for pair in pairs)
+        p = ", ".join(small(pair.p_values["randomisation"]) for pair in pairs)
+        lines.append(f"| {name} | {metric.upper()} | {ahead} | {p} |")
     return "\n".join(lines)
 
 

@@ -98,7 +98,7 @@ def searcher(index: Any, queries: list[str]) -> dict[str, float]:
     path = Searcher(index, FeatureSet(), model, candidates=N_FOUND).save()
     loading = repeated(lambda: Searcher.load(path))
     loaded = Searcher.load(path)
-    loaded.search(queries[0])  # passes through all postings once
+    loaded.search(queries[0])  # maps the file
     seconds = [measured(lambda: loaded.search(query)).wall for query in queries]  # noqa: B023
     return {
         "load_seconds": loading.wall,
@@ -118,7 +118,7 @@ def features(index: Any, queries: list[str]) -> dict[str, float]:
         for query, mine in zip(queries, found, strict=True)
     ]
     return {
-        "features_first": first.wall,  # which passes through all postings once, for the cosine
+        "features_first": first.wall,  # which checks the vocabularies of all documents
         "features_mean": float(np.mean([one.wall for one in others])),
         "features_p99": float(np.quantile([one.wall for one in others], 0.99)),
         "features_processor": float(np.mean([one.processor for one in others])),

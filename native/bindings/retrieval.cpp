@@ -14,6 +14,8 @@ namespace {
 
 using Cube = Array<const std::int64_t, 3>;
 
+constexpr double kHighestBound = 1e300;  // beyond it, rounding to a grid would overflow
+
 // What all queries of a call have in common, checked.
 class Searched {
   public:
@@ -44,7 +46,7 @@ class Searched {
             add_word(query, static_cast<std::size_t>(words[i]), counts[i]);
         for (std::size_t f = 0; f < n_fields_; ++f)
             query.bound += bound_of_prior(weighting_, fields_[f], query.priors[f]);
-        require(std::isfinite(query.bound), "the weights of a query are too large");
+        require(query.bound < kHighestBound, "the weights of a query are too large");
         return query;
     }
     std::size_t n_words() const { return n_words_; }

@@ -69,8 +69,9 @@ struct Numbering {
             found.rarity.push_back(n > 0 ? static_cast<double>(n_documents) / n : 1.0);
             found.collection_rarity.push_back(cf > 0 ? static_cast<double>(total_lengths.data()[s]) / cf : 1.0);
             found.idf.push_back(std::log(found.rarity.back()));
-            const double weight = (1.0 + std::log(counts[i])) * found.idf.back();
-            found.query_norm += weight * weight;
+            found.icf.push_back(std::log1p(found.collection_rarity.back()));
+            found.query_vector.push_back((1.0 + std::log(counts[i])) * found.idf.back());
+            found.query_norm += found.query_vector.back() * found.query_vector.back();
         }
         found.query_norm = std::sqrt(found.query_norm);
         for (std::size_t m = 0; m < kModels; ++m) found.models[m] = model(m, s, words, counts);

@@ -114,18 +114,7 @@ class TermList {
     void skip_to(std::size_t document) {
         while (block_ < block_ends_.size() && block_ends_[block_] < document) ++block_;
     }
-    // The first posting of the current block that is not before the document; there is one. Without branches that
-    // cannot be predicted.
-    std::size_t first_from(std::size_t document) const {
-        const std::size_t begin = block_ * kBlock;
-        const std::uint32_t* first = documents_.data() + begin;
-        for (std::size_t size = std::min(kBlock, documents_.size() - begin); size > 1;) {
-            const std::size_t half = size / 2;
-            first += first[half - 1] < document ? half : 0;
-            size -= half;
-        }
-        return static_cast<std::size_t>(first - documents_.data());
-    }
+    std::size_t first_from(std::size_t document) const { return first_in_block(documents_, block_, document); }
 
     Numbers documents_, ends_, lengths_, block_ends_;
     Model model_;

@@ -39,6 +39,24 @@ struct ScopedDocument {
     double length, distinct, norm;
 };
 
+// Logarithms of frequencies, most of which are low.
+class FrequencyLogs {
+  public:
+    FrequencyLogs() {
+        for (std::size_t c = 1; c < kLow; ++c) {
+            log_[c] = std::log(static_cast<double>(c));
+            log1p_[c] = std::log1p(static_cast<double>(c));
+        }
+    }
+    double log(double c) const { return c < kLow ? log_[static_cast<std::size_t>(c)] : std::log(c); }
+    double log1p(double c) const { return c < kLow ? log1p_[static_cast<std::size_t>(c)] : std::log1p(c); }
+
+  private:
+    static constexpr std::size_t kLow = 64;
+    std::array<double, kLow> log_{}, log1p_{};
+};
+const FrequencyLogs frequency_logs;
+
 void add_sums(const FeatureQuery& query, const ScopeWords& scope, const ScopedDocument& document, Values& sums) {
     using enum TextFeature;
     for (std::size_t word = 0; word < query.counts.size(); ++word) {
@@ -46,16 +64,16 @@ void add_sums(const FeatureQuery& query, const ScopeWords& scope, const ScopedDo
         if (c == 0.0) continue;
         const double part = c / document.length;
         sums[frequency] += k * c;
-        sums[log_frequency] += k * std::log1p(c);
+        sums[log_frequency] += k * frequency_logs.log1p(c);
         sums[normalised_frequency] += k * part;
         sums[log_normalised_frequency] += k * std::log1p(part);
         sums[idf] += k * scope.idf[word];
-        sums[icf] += k * std::log1p(scope.collection_rarity[word]);
+        sums[icf] += k * scope.icf[word];
         sums[tf_idf] += k * c * scope.idf[word];
         sums[normalised_tf_idf] += k * part * scope.idf[word];
         sums[log_tf_idf] += k * std::log1p(part * scope.rarity[word]);
         sums[log_tf_icf] += k * std::log1p(part * scope.collection_rarity[word]);
-        sums[cosine] += (1.0 + std::log(k)) * scope.idf[word] * (1.0 + std::log(c));
+        sums[cosine] += scope.query_vector[word] * (1.0 + frequency_logs.log(c));
         sums[matched_words] += 1.0;
     }
     const double norms = scope.query_norm * document.norm;

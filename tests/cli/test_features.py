@@ -54,7 +54,7 @@ def test_every_count_is_printed(run, options, tmp_path, folder):
     wanted = expected(folder)
     assert code == 0
     assert f"recall {wanted.recall * 5 / 6:.4f}" in out  # nothing is found for q8
-    assert f"{wanted.n_unjudged:,} candidates without a judgement are counted as not relevant" in out
+    assert f"{wanted.n_unjudged:,} candidates without a judgement counted as not relevant" in out
     assert "2 of them left out, for 1 unknown query (q9) and 1 unknown document (d999)" in out
     assert "1 query without any known word." in out
     assert f"wrote {tmp_path / 'f.csv'}" in err
@@ -75,9 +75,12 @@ def test_unjudged_documents_can_be_left_out(run, options, tmp_path, folder):
     out = tmp_path / "f.parquet"
     options = (*options, "--candidates", "20", "--out", out)
     printed = run("features", *options, "--unjudged", "drop").out
-    assert "are left out" in printed
+    wanted = expected(folder, unjudged="drop")
+    left = wanted.n_candidates - wanted.n_unjudged
+    assert f"{wanted.n_candidates} candidates of 6 queries" in printed
+    assert f"without a judgement left out, {left} candidates with one kept; 0 judged documents added." in printed
     assert "\\n" not in printed
-    assert len(read_parquet(out)) == len(expected(folder, unjudged="drop").data)
+    assert len(read_parquet(out)) == len(wanted.data) == left
     added = run("features", *options, "--judged-too", "--json").json
     assert added["judged_added"] > 0
 
@@ -104,6 +107,15 @@ def test_options_for_labels_need_judgements(refuse, options, tmp_path):
     words = ("features", *options[:4], "--out", tmp_path / "f.txt")
     assert refuse(*words, "--judged-too") == "--judged-too and --unjudged need --qrels."
     assert refuse(*words, "--unjudged", "drop") == "--judged-too and --unjudged need --qrels."
+
+
+def test_queries_that_judgements_number_by_their_place(run, options, tmp_path, folder):
+    lines = (folder / "qrels").read_text().splitlines()[:3]
+    numbered = tmp_path / "numbered"
+    numbered.write_text("".join(f"{line}\n2 0 d1 1\n" for line in lines[:1]))
+    words = ("features", *options[:4], "--qrels", numbered, "--out", tmp_path / "f.csv")
+    assert "give --query-ids place" in run(*words).err
+    assert "give --query-ids place" not in run("features", *options, "--out", tmp_path / "f.csv").err
 
 
 def test_candidates_of_a_run(run, options, tmp_path):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+import rankwright as rw
 from rankwright.data import read_run
-from rankwright.text import BM25, Dirichlet, Index, TextDocument
+from rankwright.text import BM25, Dirichlet, FeatureSet, Index, TextDocument
+from rankwright.text.array_files import ArrayFile
 
 DOCUMENTS = [
     TextDocument("d1", {"title": "Lift of wings", "body": "Wings lift ships\x1b[31m at sea."}),
@@ -93,6 +95,20 @@ def test_a_saved_searcher(run, index, tmp_path):
     assert run("search", "--searcher", index.path, "wing").out == first
 
 
+def test_a_model_of_own_columns(run, refuse, index, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text("id,clicks\nd1,3\nd2,4.5\n")
+    features = FeatureSet(["title: BM25"], columns=own)
+    documents = features.documents(index, {"q": "wing"}, {"q": ["d1", "d2"]})
+    rw.save(rw.RankSVM().fit(documents.with_labels([0, 1])), tmp_path / "m.rw")
+    words = ("search", "--index", index.path, "--model", tmp_path / "m.rw", "wing")
+    assert "There is no feature 'clicks'" in refuse(*words)
+    results = run(*words, "--columns", own, "--json").json["results"]
+    assert [one["document"] for one in results] == ["d2", "d1"]
+    message = "--n 9 is more than the 5 documents that the model ranks: see --candidates."
+    assert message in refuse(*words, "--columns", own, "--candidates", "5", "--n", "9")
+
+
 def test_info_of_an_index_and_a_searcher(run, index, tmp_path):
     found = run("info", index.path, "--json").json
     assert (found["kind"], found["documents"]) == ("text index", 3)
@@ -112,6 +128,11 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
     whole = segment.read_bytes()
     segment.write_bytes(whole[: len(whole) // 2])
     assert "is cut short: build the index again." in refuse("search", "--index", index.path, "wing")
+    (whole_copy := segment.with_name("whole")).write_bytes(whole)
+    place = ArrayFile(whole_copy)._entries["1.documents"].place
+    segment.write_bytes(whole[:place] + b"\xfe" * 4 + whole[place + 4 :])
+    message = "The index is damaged: the postings of a term are out of range."
+    assert message in refuse("search", "--index", index.path, "31m")  # the first term
     segment.unlink()
     assert "the index is not complete" in refuse("search", "--index", index.path, "wing")
 
@@ -136,6 +157,10 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
         (["--searcher", "INDEX", "wing"], "There is no file"),
         (["--searcher", "INDEX/index.json", "wing"], "is not a searcher"),
         (["--index", "INDEX", "wing", "--model", "missing.rw"], "There is no file missing.rw."),
+        (["--index", "INDEX", "wing", "--tag", "mine"], "--tag is for --queries."),
+        (["--index", "INDEX", "wing", "--query-ids", "place"], "--query-ids is for --queries."),
+        (["--index", "INDEX", "wing", "--candidates", "7"], "--candidates and --columns are for --model."),
+        (["--searcher", "INDEX", "wing", "--candidates", "7"], "--searcher has a model and settings of its own"),
     ],
 )
 def test_mistakes_are_one_sentence(refuse, index, words, sentence):

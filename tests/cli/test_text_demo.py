@@ -73,6 +73,9 @@ def test_mistakes_are_one_sentence(refuse, own, tmp_path):
     assert "needs --documents, --queries and --qrels" in refuse("text-demo", *own[:2])
     assert "there is no folder" in refuse("text-demo", *own, "--report", tmp_path / "none" / "r.html")
     assert "There is no file missing" in refuse("text-demo", "--documents", "missing", *own[2:])
+    ignored = {"--format": "jsonl", "--rename": "a=b", "--grades": "1=2", "--query-ids": "place"}
+    for option, value in ignored.items():
+        assert refuse("text-demo", option, value).startswith(f"{option} is for a collection of your own")
 
 
 def test_the_rankers_are_what_the_help_says():

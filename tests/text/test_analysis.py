@@ -84,6 +84,7 @@ def test_wrong_options_are_one_sentence(options, message):
 
 def test_without_pystemmer_the_message_says_what_to_do(monkeypatch):
     monkeypatch.setitem(sys.modules, "Stemmer", None)
+    monkeypatch.setattr("rankwright.text.analysis._stemmers.known", {})
     with pytest.raises(rw.MissingPackageError, match=r"rankwright\[text\]"):
         Analyser()
 

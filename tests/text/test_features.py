@@ -14,6 +14,7 @@ import rankwright as rw
 from properties import examples
 from rankwright.data.trec import Judgements, Run
 from rankwright.text import BM25, AbsoluteDiscounting, Analyser, Dirichlet, FeatureSet, Index, JelinekMercer
+from rankwright.text.feature_names import settings_of
 from rankwright.text.features import FAMILIES, FEATURES
 from reference import text_features as reference
 from reference.text import words as literal_words
@@ -69,7 +70,7 @@ def test_each_feature_equals_its_formula(tmp_path_factory, first, second, remove
     assert found.document_ids.tolist() == [one.id for one in kept] * len(queries)
     tokens = [{name: terms(text) for name, text in one.fields.items()} for one in kept]
     expected = [row for text in queries for row in reference.features(tokens, terms(text), **NUMBERS)]
-    wanted = [[row[name] for name in found.feature_names] for row in expected]
+    wanted = [[row[name] for name in FeatureSet().names(index)] for row in expected]
     np.testing.assert_allclose(found.X, np.array(wanted), rtol=3e-6, atol=1e-6)
 
 
@@ -126,6 +127,55 @@ def test_features_are_chosen_by_family_name_and_field(index):
     assert FeatureSet(["body: cosine", "title: tf"]).names(index) == ["title: tf", "body: cosine"]
     assert FeatureSet(FAMILIES).names(index) == FeatureSet().names(index)
     assert FeatureSet(["cosine"], fields=["body"]).names(index) == ["body: cosine"]
+
+
+def test_names_say_what_values_depend_on(index, tmp_path):
+    chosen = ["log BM25", "LM Dirichlet", "all fields: LM absolute discounting", "title: tf"]
+    assert FeatureSet(chosen, fields=["title", "body"], **MODELS).names(index) == [
+        "title: tf",
+        "title: log BM25 (k1=0.9 b=0.4)",
+        "title: LM Dirichlet (mu=5)",
+        "body: log BM25 (k1=0.9 b=0.4)",
+        "body: LM Dirichlet (mu=5)",
+        "all fields: log BM25 (k1=0.9 b=0.4)",
+        "all fields: LM Dirichlet (mu=5)",
+        "all fields: LM absolute discounting (delta=0.6)",
+    ]
+    three = Index.build([Text("a", {"title": "ship", "body": "sea", "author": "x"})], tmp_path / "three")
+    some = FeatureSet(["all fields: BM25"], fields=["title", "body"], bm25=BM25(method="atire"))
+    assert some.names(three) == ["title + body: BM25 (method=atire)"]
+
+
+@given(
+    st.floats(0, 1e3) | st.integers(0, 9),
+    st.floats(0, 1),
+    st.sampled_from(["lucene", "robertson", "atire"]),
+    st.floats(1e-3, 1e6),
+)
+@examples(50)
+def test_features_are_made_again_from_their_names(tmp_path_factory, k1, b, method, mu):
+    documents = [Text("a", {"title": "ship", "body": "sea", "author": "x"})]
+    index = Index.build(documents, tmp_path_factory.mktemp("i") / "i", analyser=GAPPY)
+    made = FeatureSet(fields=["title", "body"], bm25=BM25(k1, b, method), dirichlet=Dirichlet(mu))
+    again = FeatureSet(**settings_of(made.names(index)))
+    assert again.names(index) == made.names(index)
+    assert (again.bm25, again.dirichlet, again.fields) == (made.bm25, made.dirichlet, ["title", "body"])
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["title: BM25 (k1=2)", "body: BM25"], "have different parameters"),
+        (["title: BM25 (k2=2)"], "has the parameters k1, b, method"),
+        (["title: BM25 (k1=many)"], "k1 must be a number"),
+        (["title + body: tf", "all fields: tf"], "different fields together"),
+        (["title: tf (k1=2)"], "There is no feature 'title: tf"),
+        (["colour (k1=2)"], "There is no feature 'colour"),
+    ],
+)
+def test_names_that_no_feature_set_has(index, names, message):
+    with pytest.raises(rw.InputError, match=message):
+        FeatureSet(**settings_of(names)).names(index)
 
 
 def test_columns_are_joined_by_id(index):
@@ -209,7 +259,7 @@ def test_judged_documents_and_what_is_known_of_them(index):
     assert found.coverage.unknown_documents == ("gone",)
     assert found.coverage.unknown_queries == ("nobody",)
     assert found.coverage.queries_without_judgements == ("4",)
-    assert "2 candidates without a judgement are counted as not relevant" in str(found)
+    assert "2 candidates without a judgement counted as not relevant" in str(found)
     assert "1 query without any known word" in str(found)
 
 
@@ -270,7 +320,9 @@ def test_state_is_json(index):
         FeatureSet.from_state(state | {"models": state["models"] | {"bm25": {"k1": -1}}}, functions=functions)
 
 
-def test_what_cannot_be_understood_is_refused(index):
+def test_what_cannot_be_understood_is_refused(index, tmp_path):
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text('{"qid": "q", "id": "a", "x": 1}\n{"id": "b", "x": 2}\n')
     queries, lists = {"q": "sea"}, {"q": ["a"]}
     cases = [
         (lambda: FeatureSet(3), "features must be names"),
@@ -285,6 +337,12 @@ def test_what_cannot_be_understood_is_refused(index):
         (lambda: FeatureSet(columns={"body: tf": {"a": 1}}).names(index), "Two features are called 'body: tf'"),
         (lambda: FeatureSet(columns=pd.DataFrame({"x": [1]})), "no id"),
         (lambda: FeatureSet(columns=pd.DataFrame({"id": ["a", "a"], "x": [1, 2]})), "two numbers for 'a'"),
+        (
+            lambda: FeatureSet(columns=pd.DataFrame({"qid": ["1", None], "id": ["a", "b"], "x": [1, 2]})),
+            "the id in 'qid' must be text",
+        ),
+        (lambda: FeatureSet(columns=mixed), "line 2: either every row has a query id, or none"),
+        (lambda: FeatureSet().judged(index, queries, {"q": {"a": 1}}), "judgements must be Judgements"),
         (lambda: FeatureSet(functions={"x": 3}), "functions must be"),
         (
             lambda: FeatureSet(functions={"x": lambda *_: "many"}).documents(index, queries, lists),

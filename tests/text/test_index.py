@@ -2,15 +2,20 @@
 
 import errno
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rankwright as rw
-from rankwright.text import Analyser, Index, building
+from properties import examples
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, merging, scopes, segments
 from rankwright.text.array_files import ArrayFile
 from rankwright.text.manifest import changing
-from text_documents import Text, texts
+from text_documents import Text, bodies, texts
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
 
@@ -110,7 +115,7 @@ def test_every_cut_is_noticed(index):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 1"),
+        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 2"),
         (lambda content: content | {"format": "x"}, "is not the manifest of an index"),
         (lambda content: content | {"segments": [{}]}, "is damaged"),
         (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
@@ -137,7 +142,7 @@ def test_another_version_of_a_segment(index):
     content = bytearray(path.read_bytes())
     content[13] = 7
     path.write_bytes(content)
-    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 1"):
+    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 2"):
         Index.open(index.path)
 
 
@@ -152,8 +157,58 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
     size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
     content[entry.place : entry.place + size] = b"\xfe" * size
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="damaged"):
-        Index.open(index.path).search("ship sea bay")
+    opened = Index.open(index.path)
+    lists = {"q": ["d0", "d1", "d2"]}
+    for use in (
+        lambda: opened.search("ship sea bay"),
+        lambda: rw.text.FeatureSet().documents(opened, {"q": "ship sea bay"}, lists),
+        lambda: [opened.add(texts(["sea"], "n")), opened.merge()],
+    ):
+        with pytest.raises(rw.InputError, match="damaged"):
+            use()
+
+
+FIELDS = st.fixed_dictionaries({name: bodies(1).map(" ".join) for name in ("title", "body")})
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6), st.lists(FIELDS, max_size=4), st.sets(st.integers(0, 9)))
+@examples(40)
+def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
+    made = [Text(f"d{number}", fields) for number, fields in enumerate([*first, *second])]
+    index = Index.build(made[: len(first)], tmp_path_factory.mktemp("i") / "i", analyser=PLAIN)
+    if second:
+        index.add(made[len(first) :])
+    index.remove([made[number].id for number in removed if number < len(made)])
+    for merged in (False, True):
+        if merged:
+            index.merge()
+        for segment in Index.open(index.path).collection.segments:
+            for fields in ((0,), (1,), (0, 1), (1, 0)):
+                stored = segment.vocabulary(fields)
+                computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
+                for found, expected in zip(stored, computed, strict=True):
+                    assert found.tobytes() == expected.tobytes()
+
+
+def test_some_fields_together_have_vocabularies_too(tmp_path):
+    made = [Text("a", {"x": "ship", "y": "sea ship", "z": "bay"})]
+    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).collection.segments
+    assert segment.vocabulary((0, 1)).distinct.tolist() == [2]
+    assert segment.vocabulary((0, 1, 2)).distinct.tolist() == [3]
+
+
+@pytest.mark.parametrize("name", ["distinct", "norms"])
+@pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
+def test_damaged_vocabularies_are_noticed(index, name, byte):
+    path = segment_file(index)
+    entry = ArrayFile(path)._entries[f"0.{name}"]
+    content = bytearray(path.read_bytes())
+    content[entry.place : entry.place + 12] = byte * 12
+    path.write_bytes(content)
+    opened = Index.open(index.path)
+    assert len(opened.search("ship sea bay")) == 2
+    with pytest.raises(rw.InputError, match="is damaged: its vocabularies are out of range"):
+        rw.text.FeatureSet(["cosine"]).documents(opened, {"q": "ship"}, {"q": ["d0"]})
 
 
 def test_fields_come_from_the_first_documents(tmp_path):
@@ -182,6 +237,16 @@ def test_other_folders_are_not_overwritten(tmp_path):
         Index.build(texts(["a"]), tmp_path)
     with pytest.raises(rw.InputError, match="is a file, not a folder"):
         Index.build(texts(["a"]), tmp_path / "mine.txt")
+    (tmp_path / "index.json").write_text('{"name": "of another program"}')
+    with pytest.raises(rw.InputError, match="holds other files"):
+        Index.build(texts(["a"]), tmp_path)
+    assert "another program" in (tmp_path / "index.json").read_text()
+
+
+def test_a_damaged_index_can_be_built_again(index):
+    manifest = index.path / "index.json"
+    manifest.write_bytes(manifest.read_bytes()[:50])
+    assert len(Index.build(texts(["a"]), index.path)) == 1
 
 
 def test_a_function_must_be_given_again(tmp_path):
@@ -192,10 +257,124 @@ def test_a_function_must_be_given_again(tmp_path):
 
 
 def test_wrong_input_is_one_sentence(index):
-    with pytest.raises(rw.InputError, match="The index has no document 'unknown'"):
-        index.remove(["d0", "unknown"])
-    with pytest.raises(rw.InputError, match="The id of a document must be text, not 3"):
-        index.add([Text(3, {"body": "a"})])
-    with pytest.raises(rw.InputError, match="Field body of document 'x' must be text, not None"):
-        index.add([Text("x", {"body": None})])
+    made = Text("x", {"body": "a"})
+    cases = [
+        (lambda: index.remove(["d0", "unknown"]), "The index has no document 'unknown'"),
+        (lambda: index.remove("d0"), "Give a list of document ids"),
+        (lambda: index.remove([3]), "Give a list of document ids"),
+        (lambda: index.add([Text(3, {"body": "a"})]), "The id of a document must be text, not 3"),
+        (lambda: index.add([Text("\ud800", {"body": "a"})]), "half of a surrogate pair"),
+        (lambda: index.add([Text("x", {"body": None})]), "Field body of document 'x' must be text, not None"),
+        (lambda: index.add([{"id": "x", "body": "a"}]), "must have an id and a mapping of fields"),
+        (lambda: index.add([made], memory=0), "memory must be a positive number of bytes"),
+        (lambda: Index.build("docs.jsonl", index.path), r"read_documents\('docs.jsonl'\)"),
+        (lambda: Index.build([made], index.path, analyser=lambda _: None), "must return a list of words"),
+        (lambda: Index.build([made], index.path, fields={"body": 1e200}), "between 0 and 1e\\+100"),
+        (lambda: index.search_all("ship"), "Queries must be a list of texts, not 'ship'"),
+        (lambda: index.search(3), "Queries must be a list of texts"),
+        (lambda: BM25(k1=1e200), "k1 must be a number at least 0 and at most 1e\\+100"),
+        (lambda: Dirichlet(mu=1e-200), "mu must be a number at least 1e-100, not 1e-200"),
+        (lambda: Dirichlet(mu=0), "mu must be a number above 0, not 0"),
+    ]
+    for call, message in cases:
+        with pytest.raises(rw.InputError, match=message):
+            call()
     assert len(index) == 3
+
+
+def test_documents_without_any_field_of_the_index_are_refused(index, tmp_path):
+    strangers = [Text("x", {"abstract": "ship"}), Text("y", {})]
+    for change in (lambda: index.add(strangers), lambda: Index.build(strangers, tmp_path / "i", fields=["body"])):
+        with pytest.raises(rw.InputError, match=r"that is indexed \(body\); document 'x' has abstract"):
+            change()
+    index.add([*strangers, Text("z", {"body": "ship"})])
+    index.add([Text("empty", {})])
+    assert len(Index.open(index.path)) == 7
+
+
+def test_largest_weights_give_finite_scores(index):
+    found = index.search("ship sea ship", BM25(k1=1e100, method="atire"), fields={"body": 1e100})
+    assert np.isfinite(found.scores).all()
+    for model in (Dirichlet(1e-100), JelinekMercer(1e-100)):
+        assert np.isfinite(index.search("ship sea", model, fields={"body": 1e100}).scores).all()
+
+
+def test_an_interrupt_after_the_manifest_leaves_the_new_index(index, monkeypatch):
+    """Files that the manifest names must not be removed as those of a change that failed."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "_use", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        index.add(texts(["new"], "n"))
+    monkeypatch.undo()
+    assert Index.open(index.path).search("new").ids == ["n0"]
+
+
+def test_an_index_that_was_built_again_must_be_opened_again(index):
+    Index.build(texts(["Ship"], "n"), index.path, analyser=str.split)
+    with pytest.raises(rw.InputError, match="was built again with other settings: open it again"):
+        index.add(texts(["ship"], "m"))
+    assert len(Index.open(index.path)) == 1
+
+
+def test_readers_never_see_half_a_change(index):
+    """While one thread adds, removes and merges, another opens and searches: it sees the index before or after."""
+    stop, seen = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            found = Index.open(index.path)
+            assert len(found.search("sea")) == len(found) - 1  # one document is empty
+            seen.append(len(found))
+
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read)
+        try:
+            for turn in range(15):
+                index.add(texts(["sea"], f"n{turn}-"))
+                if turn % 3 == 2:
+                    index.remove([f"n{turn}-0"])
+                    index.merge()
+        finally:
+            stop.set()
+        reader.result()
+    assert len(set(seen)) > 1
+
+
+def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeypatch):
+    words = [f"w{number}" for number in range(40)]
+    index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
+    monkeypatch.setattr(scopes, "MOST_WORDS", 10)
+    known = index.collection.scopes(["body"])
+    with ThreadPoolExecutor(4) as pool:
+        lists = [words[start : start + 8] for start in range(32)] * 20
+        counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]
+    assert counts == [[1] * 8] * len(lists)
+
+
+def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
+    documents = texts([f"sea w{number} ship" for number in range(7)])
+    whole = Index.build(documents, tmp_path / "whole", analyser=PLAIN)
+    monkeypatch.setattr(building, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(merging, "MOST_AT_ONCE", 2)
+    most: list[int] = []
+    usual = merging.merge_segments
+    monkeypatch.setattr(
+        merging, "merge_segments", lambda some, *rest: most.append(len(some)) or usual(some, *rest)
+    )
+    staged = Index.build(documents, tmp_path / "staged", analyser=PLAIN, memory=1)
+    assert most == [2, 2, 2, 2, 2, 2]
+    assert [path.suffix for path in sorted(staged.path.iterdir())] == ["", ".segment", ".json"]
+    first, second = (ArrayFile(segment_file(one)) for one in (staged, whole))
+    assert first._entries.keys() == second._entries.keys()
+    for name, (dtype, shape, _) in first._entries.items():
+        one, other = (file.array(name, dtype, len(shape)) for file in (first, second))
+        assert one.tobytes() == other.tobytes()
+    staged.add(texts(["bay"], "n"))
+    before = {path.name for path in staged.path.glob("*.segment")}
+    monkeypatch.setattr(merging, "merge_segments", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        staged.merge()
+    assert {path.name for path in staged.path.glob("*.segment")} == before

@@ -118,7 +118,7 @@ def test_adding_removing_and_merging(tmp_path_factory, first, second, gone):
     assert len(index) == len(kept)
     assert all((document.id in index) == (document in kept) for document in documents)
     fresh = Index.build(kept, folder / "fresh", analyser=ANALYSER, fields=["body"])
-    statistics = [one.collection.statistics("body", ["ship", "sea", "none"]) for one in (index, fresh)]
+    statistics = [one.collection.statistics(["body"], ["ship", "sea", "none"]) for one in (index, fresh)]
     np.testing.assert_equal(*[[*one] for one in statistics])
     index.merge()
     assert stored(index) == stored(fresh)

@@ -146,7 +146,7 @@ def test_ids_by_place(write):
             "q.jsonl",
             '{"qid": 1, "words": "a"}\n',
             {},
-            "line 1: expected a field 'text', .* found 'qid', 'words'; pass part=",
+            "line 1: expected a field 'text', .* found 'qid', 'words'; name the part",
         ),
         ("q.jsonl", '{"qid": 1, "text": 5}\n', {}, "line 1: the text of a query must be text, not 5"),
         ("q.jsonl", '{"text": "a"}\n', {}, "line 1: no id"),

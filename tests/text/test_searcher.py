@@ -71,15 +71,46 @@ def test_snippets_mark_the_words_of_the_query(index, ranker):
         assert words
 
 
-def test_a_saved_searcher_is_whole(index, ranker, collection, tmp_path):
+@pytest.fixture(scope="module")
+def tuned(collection, index):
+    """A model of features with parameters that are not the default."""
+    features = FeatureSet(["BM25", "length"], fields=["body"], bm25=BM25(0.7, 0.3))
+    judged = features.judged(index, collection.queries, collection.judgements, candidates=40)
+    return features, rw.LambdaMART(rounds=20).fit(judged.data)
+
+
+def test_a_saved_searcher_is_whole(index, tuned, collection, tmp_path):
     columns = {"clicks": {document.id: float(place) for place, document in enumerate(collection.documents)}}
-    features = FeatureSet(["BM25", "phrase", "length"], columns=columns, bm25=BM25(0.7, 0.3))
-    searcher = Searcher(index, features, ranker, candidates=20, retrieval=BM25(2.0, 0.4))
+    features = FeatureSet(["BM25", "length"], fields=["body"], columns=columns, bm25=BM25(0.7, 0.3))
+    searcher = Searcher(index, features, tuned[1], candidates=20, retrieval=BM25(2.0, 0.4))
     path = searcher.save(tmp_path / "mine.rws")
     loaded = Searcher.load(path)
     assert (loaded.candidates, loaded.retrieval) == (20, BM25(2.0, 0.4))
     assert [*loaded.search("public library cost", 20)] == [*searcher.search("public library cost", 20)]
     assert loaded.features.state() == features.state()
+
+
+def test_features_have_the_parameters_that_the_model_was_fitted_with(index, tuned, tmp_path):
+    features, ranker = tuned
+    rw.save(ranker, tmp_path / "m.rw")
+    alone = Searcher(index, model=rw.load(tmp_path / "m.rw"), candidates=30)
+    assert alone.features.bm25 == BM25(0.7, 0.3)
+    whole = Searcher(index, features, ranker, candidates=30)
+    assert [*alone.search("old bridge")] == [*whole.search("old bridge")]
+    with pytest.raises(rw.InputError, match=r"with a feature 'body: BM25 \(k1=0.7 b=0.3\)', which the feature"):
+        Searcher(index, FeatureSet(), ranker)
+    unnamed = rw.RankSVM().fit(rw.RankingData(np.eye(2), [0, 1], [1, 1]))
+    with pytest.raises(rw.InputError, match="has 2 features without names, the feature set has 76"):
+        Searcher(index, model=unnamed)
+
+
+def test_columns_by_query_need_the_ids_of_queries(index, tuned, collection):
+    columns = {"similarity": {(query, collection.documents[0].id): 1.0 for query in collection.queries.ids}}
+    features = FeatureSet(["BM25", "length"], fields=["body"], columns=columns, bm25=BM25(0.7, 0.3))
+    searcher = Searcher(index, features, tuned[1])
+    with pytest.raises(rw.InputError, match="column 'similarity' depend on the query's id: use search_all"):
+        searcher.search("old bridge")
+    assert len(searcher.search_all({"1": "old bridge"}, 3)) == 3
 
 
 def test_a_folder_can_be_moved(collection, ranker, tmp_path):
@@ -136,7 +167,7 @@ def test_pyterrier_is_needed_for_its_steps_only(monkeypatch):
 def test_wrong_input_is_one_sentence(index, ranker):
     for options, message in (
         ({"model": "model.rw"}, "model must be a scorer or a fitted ranker, not str"),
-        ({"candidates": 0}, "n must be a positive integer"),
+        ({"candidates": 0}, "candidates must be a positive integer"),
         ({"retrieval": "bm25"}, "model must be BM25"),
     ):
         with pytest.raises(rw.InputError, match=message):
@@ -165,7 +196,7 @@ def damaged(path, change):
         (lambda _: {}, "its settings must be index"),
         (lambda one: one | {"index": 3}, "its settings must be index"),
         (lambda one: one | {"index": "nowhere"}, "is not an index"),
-        (lambda one: one | {"candidates": "many"}, "n must be a positive integer"),
+        (lambda one: one | {"candidates": "many"}, "candidates must be a positive integer"),
         (lambda one: one | {"retrieval": ["tfidf", {}]}, "There is no model of retrieval"),
         (lambda one: one | {"retrieval": ["absolute_discounting", {}]}, "does not search"),
         (lambda one: one | {"retrieval": 5}, "its retrieval must be a name and parameters"),

@@ -43,6 +43,19 @@ struct TermPostings {
     }
 };
 
+// The first posting of a block that is not before the document; the block must have one. Without branches that
+// cannot be predicted.
+inline std::size_t first_in_block(Numbers documents, std::size_t block, std::size_t document) {
+    const std::size_t begin = block * kBlock;
+    const std::uint32_t* first = documents.data() + begin;
+    for (std::size_t size = std::min(kBlock, documents.size() - begin); size > 1;) {
+        const std::size_t half = size / 2;
+        first += first[half - 1] < document ? half : 0;
+        size -= half;
+    }
+    return static_cast<std::size_t>(first - documents.data());
+}
+
 // Looks up documents, which must not decrease from call to call, in the postings of a term, block by block.
 class PostingCursor {
   public:
@@ -57,10 +70,8 @@ class PostingCursor {
             std::lower_bound(ends.begin() + static_cast<std::ptrdiff_t>(block_), ends.end(), document);
         block_ = static_cast<std::size_t>(block - ends.begin());
         if (block == ends.end()) return kNone;
-        const std::size_t begin = block_ * kBlock;
-        const Numbers mine = term_.documents.subspan(begin, std::min(kBlock, term_.size() - begin));
-        const auto found = std::lower_bound(mine.begin(), mine.end(), document);
-        return *found == document ? begin + static_cast<std::size_t>(found - mine.begin()) : kNone;
+        const std::size_t posting = first_in_block(term_.documents, block_, document);
+        return term_.documents[posting] == document ? posting : kNone;
     }
     const TermPostings& term() const { return term_; }
 

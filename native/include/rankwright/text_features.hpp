@@ -66,8 +66,10 @@ inline constexpr std::array<Weighting, 4> kFeatureModels{
 // matched.
 struct ScopeWords {
     std::vector<double> idf;                                 // log(N / n)
+    std::vector<double> icf;                                 // log(L / cf + 1)
     std::vector<double> rarity, collection_rarity;           // N / n, L / cf
-    double query_norm = 0.0;                                 // of the vector (1 + log k) * log(N / n)
+    std::vector<double> query_vector;                        // (1 + log k) * log(N / n)
+    double query_norm = 0.0;                                 // of query_vector
     std::array<ModelWeights, kFeatureModels.size()> models;  // weights without k
 };
 

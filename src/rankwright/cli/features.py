@@ -71,6 +71,7 @@ def features(
         return
     if judged is not None:
         say(str(judged))
+        asking.hint(asked, judged.coverage)
     note(f"wrote {out}: {describe(documents)}")
 
 
@@ -78,7 +79,7 @@ def judged_facts(judged: JudgedFeatures) -> dict[str, Any]:
     """Return what is to be known of judged documents, for JSON."""
     coverage = judged.coverage
     return {
-        "queries": len(judged.data.groups),
+        "queries": judged.n_queries,
         "recall": judged.recall,
         "relevant": judged.n_relevant,
         "relevant_found": judged.n_relevant_found,

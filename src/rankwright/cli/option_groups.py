@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+def given_option(group: Any) -> str | None:
+    """Return the first option of a group that is not at its default, such as --query-format."""
+    given = (one.name for one in fields(group) if getattr(group, one.name) != one.default)
+    return next((f"--{name.replace('_', '-')}" for name in given), None)
+
+
 def takes_options(group: type[Any], argument: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Return a decorator that gives a verb the options of a group; it receives them as one argument.
 

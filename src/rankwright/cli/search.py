@@ -10,6 +10,7 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.inputs import JobsOption, PlainJsonFlag, checked_output
+from rankwright.cli.option_groups import given_option
 from rankwright.cli.output import note, show_found, show_json, show_text, write_text
 from rankwright.cli.predict import run_lists
 from rankwright.cli.text_options import QueryOptions, RetrievalOption, read_retrieval, reads_queries
@@ -20,6 +21,18 @@ if TYPE_CHECKING:
     from rankwright.text import Queries, Results, Searcher
 
 HEADING = 100  # characters
+TAG = "rankwright"
+
+CandidatesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--candidates", min=1, metavar="N", help="Number of documents that --model ranks; by default 100."
+    ),
+]
+ColumnsOption = Annotated[
+    Path | None,
+    typer.Option("--columns", metavar="FILE", help="Table of your own numbers that --model was trained with."),
+]
 
 
 @reads_queries
@@ -40,9 +53,8 @@ def search(
         ),
     ] = None,
     retrieval: RetrievalOption = "bm25",
-    candidates: Annotated[
-        int, typer.Option("--candidates", min=1, metavar="N", help="Number of documents that the model ranks.")
-    ] = 100,
+    candidates: CandidatesOption = None,
+    columns: ColumnsOption = None,
     n: Annotated[
         int | None,
         typer.Option("--n", min=1, metavar="N", help="Number of results; by default 10, with --queries 100."),
@@ -53,7 +65,9 @@ def search(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="With --queries: file to write the run to.")
     ] = None,
-    tag: Annotated[str, typer.Option("--tag", metavar="NAME", help="Name of the run.")] = "rankwright",
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="NAME", help="Name of the run; by default rankwright.")
+    ] = None,
     snippets: Annotated[bool, typer.Option("--snippets/--no-snippets", help="Show parts of the text.")] = True,
     save: Annotated[
         Path | None,
@@ -69,11 +83,14 @@ def search(
         rankwright search --index index --model model.rw "lift of wings"
     """
     _check(words, queries, index, searcher, out, save)
-    found = _searcher(index, model, searcher, candidates, retrieval)
+    if queries is None:
+        _refuse_run_options(asking, tag)
+    found = _searcher(index, model, searcher, retrieval, candidates=candidates, columns=columns)
+    _require_candidates(found, n)
     if save is not None:
         note(f"wrote {found.save(checked_output(save, inputs=(model,)))}")
     if queries is not None:
-        _write_run(found, asking.read_queries(queries), n or 100, out, tag, jobs, as_json=json)
+        _write_run(found, asking.read_queries(queries), n or 100, out, tag or TAG, jobs, as_json=json)
     elif words:
         _show(found, " ".join(words), n or 10, snippets=snippets, as_json=json)
 
@@ -99,20 +116,45 @@ def _check(
         checked_output(out)
 
 
+def _refuse_run_options(asking: QueryOptions, tag: str | None) -> None:
+    """Refuse options that are without effect where no queries are read."""
+    option = given_option(asking) or (None if tag is None else "--tag")
+    if option is not None:
+        raise InputError(f"{option} is for --queries.")
+
+
 def _searcher(
-    index: Path | None, model: Path | None, searcher: Path | None, candidates: int, retrieval: str
+    index: Path | None,
+    model: Path | None,
+    searcher: Path | None,
+    retrieval: str,
+    *,
+    candidates: int | None,
+    columns: Path | None,
 ) -> Searcher:
     if searcher is not None:
-        if model is not None or retrieval != "bm25":
+        if retrieval != "bm25" or any(one is not None for one in (model, candidates, columns)):
             raise InputError("--searcher has a model and settings of its own; use --index with --model.")
         return rw.text.Searcher.load(searcher)
     assert index is not None
-    return rw.text.Searcher(
-        rw.text.Index.open(index),
-        model=None if model is None else rw.load(model),
-        candidates=candidates,
-        retrieval=read_retrieval(retrieval),
-    )
+    found, how = rw.text.Index.open(index), read_retrieval(retrieval)
+    if model is None:
+        if candidates is not None or columns is not None:
+            raise InputError("--candidates and --columns are for --model.")
+        return rw.text.Searcher(found, retrieval=how)
+    from rankwright.text.searcher import features_of
+
+    loaded = rw.load(model)
+    features = None if columns is None else features_of(loaded, columns)
+    return rw.text.Searcher(found, features, loaded, candidates=candidates or 100, retrieval=how)
+
+
+def _require_candidates(searcher: Searcher, n: int | None) -> None:
+    """Refuse to show more documents than the model ranks."""
+    if searcher.model is not None and n is not None and n > searcher.candidates:
+        raise InputError(
+            f"--n {n} is more than the {searcher.candidates} documents that the model ranks: see --candidates."
+        )
 
 
 def _write_run(

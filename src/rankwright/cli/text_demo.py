@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +14,7 @@ import rankwright as rw
 from rankwright.cli.candidates import CandidateOptions, finds_candidates
 from rankwright.cli.features import judged_facts
 from rankwright.cli.inputs import JobsOption, JsonFlag, checked_output
+from rankwright.cli.option_groups import given_option
 from rankwright.cli.output import describe, note, say, show_json, show_table
 from rankwright.cli.pages import this_command
 from rankwright.cli.text_options import (
@@ -77,6 +78,8 @@ def text_demo(
         rankwright text-demo --index index
     """
     _check(documents, queries, qrels, report, model)
+    if documents is None:
+        _refuse_reading(reading, asking)
     collection = _collection(documents, queries, qrels, reading, asking, seed)
     with _folder(index) as folder:
         found = rw.text.Index.build(
@@ -86,6 +89,7 @@ def text_demo(
         chosen = rw.text.FeatureSet(columns=finding.columns)
         judged = finding.judged(chosen, found, collection.queries, collection.judgements, jobs)
         note(str(judged))
+        asking.hint(collection.queries, judged.coverage)
         scores = _scores(judged.data, seed)
         comparison = rw.compare(scores, judged.data, metrics=METRICS, baseline=BASELINE)
         best = comparison.by(METRICS[0]).ranked()[0]
@@ -116,6 +120,15 @@ def _check(
     for path in (report, model):
         if path is not None:
             checked_output(path)
+
+
+def _refuse_reading(reading: DocumentOptions, asking: QueryOptions) -> None:
+    """Refuse options for reading files where the text is generated."""
+    option = given_option(replace(reading, fields=None)) or given_option(asking)
+    if option is not None:
+        raise InputError(
+            f"{option} is for a collection of your own, which needs --documents, --queries and --qrels."
+        )
 
 
 def _collection(

@@ -10,13 +10,14 @@ import typer
 
 import rankwright as rw
 from rankwright.cli.option_groups import takes_options
+from rankwright.cli.output import note
 from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data import Judgements
-    from rankwright.text import Analyser, Queries
+    from rankwright.text import Analyser, JudgementCoverage, Queries
     from rankwright.text.retrieval import RetrievalModel
 
 NONE = "none"
@@ -180,6 +181,12 @@ class QueryOptions:
     def read_judgements(self, path: str) -> Judgements:
         """Read a file of judgements."""
         return rw.text.read_judgements(path, format=self.qrels_format, grades=self._labels())
+
+    def hint(self, queries: Queries, coverage: JudgementCoverage) -> None:
+        """Say so if judgements seem to number the queries by their place in the file."""
+        unknown, n = coverage.unknown_queries, len(queries)
+        if unknown and self.query_ids == "file" and all(one.isdecimal() and 0 < int(one) <= n for one in unknown):
+            note("If the judgements number the queries by their place in the file, give --query-ids place.")
 
     def _labels(self) -> Any:
         if self.grades is None:

@@ -139,6 +139,8 @@ def _group(ids: NDArray[Any]) -> QueryGroups:
     if len(ids) == 0:
         return QueryGroups(ids, np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))
     starts = np.concatenate([[0], np.flatnonzero(ids[1:] != ids[:-1]) + 1])
+    if len(starts) == 1:
+        return QueryGroups(ids[:1], np.array([0, len(ids)]), _all_rows(len(ids)))
     names, first_run, query_of_run = np.unique(ids[starts], return_index=True, return_inverse=True)
     if len(names) == len(starts):  # the rows of each query are adjacent
         return QueryGroups(ids[starts], np.append(starts, len(ids)), _all_rows(len(ids)))

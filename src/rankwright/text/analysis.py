@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple, TypeAlias
 
@@ -149,7 +150,8 @@ def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) ->
 def words_by(function: Callable[[str], Sequence[str]], text: str) -> list[str]:
     """Return the words that a user's own function finds in a text."""
     words = function(text)
-    if isinstance(words, str | bytes) or not all(isinstance(word, str) for word in words):
+    is_list = isinstance(words, Iterable) and not isinstance(words, str | bytes)
+    if not is_list or not all(isinstance(word, str) for word in words):
         raise InputError(f"The analyser must return a list of words, not {words!r}.")
     return [*words]
 
@@ -165,7 +167,23 @@ def _checked_stop_words(given: Any) -> str | frozenset[str] | None:
     raise InputError(f"stop_words must be a language, a list of words or None, not {given!r}.")
 
 
+class _Stemmers(threading.local):
+    """The stemmers of one thread by name: making one takes longer than a query, and threads cannot share one."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+
+
+_stemmers = _Stemmers()
+
+
 def _stemmer(name: Any) -> Any:
+    if not isinstance(name, str) or name not in _stemmers.known:
+        _stemmers.known[name] = _new_stemmer(name)
+    return _stemmers.known[name]
+
+
+def _new_stemmer(name: Any) -> Any:
     try:
         import Stemmer
     except ImportError:

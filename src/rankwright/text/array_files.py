@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAGIC = b"\x89rwarrays\r\n\x1a\n"
 START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
-DTYPES = ("uint8", "uint32", "uint64")
+DTYPES = ("uint8", "uint32", "uint64", "float32")
 MOST_DIMENSIONS = 2
 
 

@@ -12,8 +12,9 @@ from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.text.analysis import Analyser, words_by
 from rankwright.text.array_files import ArrayWriter
+from rankwright.text.checks import checked_document
 from rankwright.text.manifest import Manifest, SegmentEntry
-from rankwright.text.segments import Segment
+from rankwright.text.segments import Segment, SegmentField, TextColumn, joint_vocabulary, vocabulary_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +55,7 @@ class Building:
 
         An id that the known segments have, or that comes twice, is refused.
         """
-        batches = _batches(documents)
+        batches = _batches(self._watched(documents))
         segments = [*known]
         batch = next(batches, None)
         while batch is not None:
@@ -74,6 +75,20 @@ class Building:
                 manifest.weights, manifest.analyser, (*manifest.segments, entry), manifest.next_file
             )
         return manifest
+
+    def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
+        """Yield checked documents; if none of them has a field of the index, that is a mistake."""
+        has_fields, stranger = False, None
+        for document in map(checked_document, documents):
+            has_fields = has_fields or not document.fields.keys().isdisjoint(self._fields)
+            if not has_fields and document.fields:
+                stranger = document
+            yield document
+        if not has_fields and stranger is not None:
+            raise InputError(
+                f"No document has a field that is indexed ({', '.join(self._fields)}); "
+                f"document {stranger.id!r} has {', '.join(map(str, stranger.fields))}."
+            )
 
 
 class _Run:
@@ -98,7 +113,7 @@ class _Run:
         return sum(words.n_words for words in self._fields.values())
 
     def add(self, batch: list[IndexedDocument]) -> None:
-        self.ids.extend(_checked_id(document) for document in batch)
+        self.ids.extend(document.id for document in batch)
         texts = {name: [_text_of(document, name) for document in batch] for name in self._fields}
         for name, words in self._fields.items():
             if isinstance(self._analyser, Analyser):
@@ -118,9 +133,12 @@ class _Run:
             self._writer.end_stream("text.bytes", int(places[-1]))
             self._writer.add("text.places", places)
         self._write_ids()
-        lengths = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
+        fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
+        for scope in vocabulary_scopes(len(fields)):
+            found = joint_vocabulary([fields[number] for number in scope.fields])
+            write_vocabulary(self._writer, scope.name, *found)
         self._writer.finish()
-        return lengths
+        return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
 
     def _write_ids(self) -> None:
         (places, content), order = _native.pack_texts(self.ids)
@@ -130,18 +148,19 @@ class _Run:
         write_column(self._writer, "ids", places, content)
         self._writer.add("ids.order", order)
 
-    def _write_field(self, number: str, name: str) -> int:
+    def _write_field(self, number: str, name: str) -> SegmentField:
         words = self._fields.pop(name)
         vocabulary = words.vocabulary()
         is_whole = isinstance(self._analyser, Analyser)
         terms: list[str | None] = self._analyser.terms(vocabulary) if is_whole else [*vocabulary]  # type: ignore[union-attr]
         arrays = words.invert(terms, self._n_threads)
         del words
-        write_column(self._writer, f"{number}.terms", *arrays.pop("terms"))
-        write_impacts(self._writer, number, arrays, self._n_threads)
+        column = TextColumn(*arrays.pop("terms"))
+        write_column(self._writer, f"{number}.terms", column.places, column.bytes)
+        arrays |= _impacts(arrays, self._n_threads)
         for key, array in arrays.items():
             self._writer.add(f"{number}.{key}", array)
-        return int(arrays["lengths"].sum(dtype=np.int64))
+        return SegmentField(column, _native.Postings(**arrays), arrays["lengths"])
 
 
 def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> None:
@@ -150,16 +169,24 @@ def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> N
     writer.add(f"{name}.bytes", content)
 
 
-def write_impacts(writer: ArrayWriter, number: str, arrays: Mapping[str, Any], n_threads: int) -> None:
-    """Write what retrieval derives its bounds from."""
+def write_vocabulary(writer: ArrayWriter, scope: str, distinct: Any, norms: Any) -> None:
+    """Write what the documents have in some fields together, as `Vocabulary` has it."""
+    writer.add(f"{scope}.distinct", distinct)
+    writer.add(f"{scope}.norms", norms)
+
+
+def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
+    """Return what retrieval derives its bounds from."""
     block_places, block_ends, impact_places, impacts = _native.block_impacts(
         arrays["posting_places"], arrays["documents"], arrays["position_ends"], arrays["lengths"], n_threads
     )
-    writer.add(f"{number}.block_places", block_places)
-    writer.add(f"{number}.block_ends", block_ends)
-    writer.add(f"{number}.impact_places", impact_places)
-    writer.add(f"{number}.impacts", impacts)
-    writer.add(f"{number}.shortest", _native.shortest_lengths(arrays["lengths"]))
+    return {
+        "block_places": block_places,
+        "block_ends": block_ends,
+        "impact_places": impact_places,
+        "impacts": impacts,
+        "shortest": _native.shortest_lengths(arrays["lengths"]),
+    }
 
 
 def _places(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -179,13 +206,6 @@ def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocum
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _checked_id(document: IndexedDocument) -> str:
-    identifier = document.id
-    if not isinstance(identifier, str) or not identifier:
-        raise InputError(f"The id of a document must be text, not {identifier!r}.")
-    return identifier
 
 
 def _text_of(document: IndexedDocument, field: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 CandidatesLike: TypeAlias = "Sequence[Results] | Run | Mapping[str, Sequence[str]]"
 
 
-class Candidates(NamedTuple):
-    """The documents of one query, by number in the index and by id."""
+class Candidates(Protocol):
+    """The documents of one query, by number in the index and by id; `Results` are candidates."""
+
+    @property
+    def numbers(self) -> NDArray[np.int64]: ...
+    @property
+    def ids(self) -> list[str]: ...
+
+
+class FoundCandidates(NamedTuple):
+    """Candidates that were given by id."""
 
     numbers: NDArray[np.int64]
     ids: list[str]
@@ -37,7 +46,7 @@ def as_queries(queries: Any) -> Queries:
     raise InputError(f"queries must be Queries or a mapping of ids to texts, not {type(queries).__name__}.")
 
 
-def candidates_of(given: CandidatesLike, queries: Queries, collection: Collection) -> list[Candidates]:
+def candidates_of(given: CandidatesLike, queries: Queries, collection: Collection) -> Sequence[Candidates]:
     """Return the candidates of each query; a query may have none. All documents must be in the index."""
     if isinstance(given, Run | Mapping):
         by_query = _of_run(given) if isinstance(given, Run) else {str(one): [*ids] for one, ids in given.items()}
@@ -64,10 +73,10 @@ def _of_run(run: Run) -> dict[str, list[str]]:
     }
 
 
-def _of_results(given: Sequence[Results], queries: Queries, collection: Collection) -> list[Candidates]:
+def _of_results(given: Sequence[Results], queries: Queries, collection: Collection) -> Sequence[Candidates]:
     if any(one._collection is not collection for one in given):  # the index has changed since
         return _found([one.ids for one in given], queries, collection)
-    return [Candidates(one.numbers, one.ids) for one in given]
+    return given
 
 
 def _require_known(given: Mapping[str, Sequence[str]], queries: Queries) -> None:
@@ -76,7 +85,7 @@ def _require_known(given: Mapping[str, Sequence[str]], queries: Queries) -> None
             raise InputError(f"There are candidates for query {query!r}, which is not among the queries.")
 
 
-def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collection) -> list[Candidates]:
+def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collection) -> list[FoundCandidates]:
     ids = [one for each in lists for one in each]
     for one in ids:
         if not isinstance(one, str):
@@ -85,7 +94,7 @@ def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collect
     if (numbers < 0).any():
         raise InputError(f"The index has no document {ids[int((numbers < 0).argmax())]!r}, which is a candidate.")
     places = np.cumsum([0, *map(len, lists)]).tolist()
-    found = [Candidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
+    found = [FoundCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
     for query, mine in zip(queries.ids, found, strict=True):
         _require_different(query, mine.ids)
     return found

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import math
+import os
 from collections.abc import Mapping
+from contextlib import contextmanager
 from itertools import chain, islice
 from operator import index as as_integer
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.errors import InputError
-from rankwright.text.manifest import NAME
-from rankwright.text.retrieval import AbsoluteDiscounting, RetrievalModel
+from rankwright.text.manifest import NAME, is_manifest
+from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +31,7 @@ def require_free(folder: Path) -> None:
         raise InputError(f"{folder} is a file, not a folder.")
     if (
         folder.exists()
-        and not (folder / NAME).exists()
+        and not is_manifest(folder / NAME)
         and any(not one.name.startswith(".") for one in folder.iterdir())
     ):
         raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")
@@ -39,14 +41,44 @@ def weights_of(
     fields: Mapping[str, float] | Sequence[str] | None, documents: Iterable[IndexedDocument]
 ) -> tuple[dict[str, float], Iterable[IndexedDocument]]:
     """Return the fields to index with their weights, and the documents."""
+    if isinstance(documents, str | PathLike):
+        raise InputError(f"Give documents, not a path: read them with read_documents({os.fspath(documents)!r}).")
     if fields is not None:
         return checked_weights(fields), documents
     rest = iter(documents)
     first = list(islice(rest, FIRST_DOCUMENTS))
     if not first:
         raise InputError("There are no documents to index: name the fields of an empty index by fields=[...].")
-    weights = checked_weights(list(dict.fromkeys(name for document in first for name in document.fields)))
+    names = dict.fromkeys(name for document in first for name in checked_document(document).fields)
+    weights = checked_weights([*names])
     return weights, _without_others(chain(first, rest), weights)
+
+
+def checked_document(document: Any) -> IndexedDocument:
+    """Return a document, which must have an id and fields."""
+    if not (hasattr(document, "id") and isinstance(getattr(document, "fields", None), Mapping)):
+        raise InputError(
+            f"A document must have an id and a mapping of fields, as TextDocument has, not {_shown(document)}."
+        )
+    if not isinstance(document.id, str) or not document.id:
+        raise InputError(f"The id of a document must be text, not {document.id!r}.")
+    if not (document.id.isascii() or _has_utf8(document.id)):
+        raise InputError(f"The id {document.id!r} has half of a surrogate pair, which is not text.")
+    found: IndexedDocument = document
+    return found
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, float]) -> Iterator[IndexedDocument]:
@@ -68,8 +100,10 @@ def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, fl
         raise InputError(f"fields must be names of fields, or a mapping from names to weights, not {fields!r}.")
     for name, weight in weights.items():
         is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
-        if not (is_number and math.isfinite(weight) and weight >= 0):
-            raise InputError(f"The weight of field {name} must be a number that is not negative, not {weight!r}.")
+        if not (is_number and 0 <= weight <= LARGEST):
+            raise InputError(
+                f"The weight of field {name} must be a number between 0 and {LARGEST:g}, not {weight!r}."
+            )
     return {name: float(weight) for name, weight in weights.items()}
 
 
@@ -90,12 +124,46 @@ def searching_model(model: Any) -> RetrievalModel:
     return checked_model(model)
 
 
-def checked_n(n: Any) -> int:
-    """Return a number of documents."""
+def checked_n(n: Any, name: str = "n") -> int:
+    """Return a number of documents, or of something else."""
     try:
         count = 0 if isinstance(n, bool) else as_integer(n)
     except TypeError:
         count = 0
     if count < 1:
-        raise InputError(f"n must be a positive integer, not {n!r}.")
+        raise InputError(f"{name} must be a positive integer, not {n!r}.")
     return count
+
+
+def checked_texts(texts: Any) -> list[str]:
+    """Return the texts of queries; a single text, which is a sequence of letters too, is refused."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"Queries must be a list of texts, not {_shown(texts)}.")
+    return [*texts]
+
+
+def checked_ids(ids: Any) -> list[str]:
+    """Return ids of documents, each once; a single text, which is a sequence of letters too, is refused."""
+    listed = list(dict.fromkeys(ids))
+    if isinstance(ids, str) or not all(isinstance(one, str) for one in listed):
+        raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
+    return listed
+
+
+def checked_memory(memory: Any) -> int:
+    """Return a number of bytes."""
+    if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
+        raise InputError(f"memory must be a positive number of bytes, not {memory!r}.")
+    return int(memory)
+
+
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Turn what the core refuses, such as postings of a damaged file, into a sentence for the user."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        sentence = str(error)
+        raise InputError(f"{sentence[:1].upper()}{sentence[1:]}.") from None

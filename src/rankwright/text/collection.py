@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
+from rankwright.text.checks import refusing_damage
 from rankwright.text.results import Results
 from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
 from rankwright.text.scopes import Scopes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.arrays import Doubles
-    from rankwright.text.retrieval import RetrievalModel, TermWeights
+    from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.segments import Segment
 
 
@@ -65,11 +66,13 @@ class Collection:
             numbers[found >= 0] = found[found >= 0] + start
         return numbers
 
-    def statistics(self, field: str, terms: Sequence[str]) -> FieldStatistics:
-        """Return the statistics of terms in a field."""
-        numbers = [segment.fields[self._place(field)].numbers_of(terms) for segment in self.segments]
-        return self._statistics(self._place(field), numbers, len(terms))
+    @refusing_damage()
+    def statistics(self, fields: Sequence[str], terms: Sequence[str]) -> FieldStatistics:
+        """Return the statistics of terms in fields."""
+        places = [self._place(field) for field in fields]
+        return self._statistics(places, self._numbers(places, terms))
 
+    @refusing_damage()
     def search(
         self,
         queries: Sequence[Sequence[str]],
@@ -93,6 +96,7 @@ class Collection:
         )
         return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
 
+    @refusing_damage()
     def score(
         self,
         queries: Sequence[Sequence[str]],
@@ -137,23 +141,18 @@ class Collection:
         fields = [self._place(name) for name, weight in weights.items() if weight > 0]
         if not (words and fields and self.segments):
             return None
-        terms = np.array(
-            [[segment.fields[field].numbers_of(words) for field in fields] for segment in self.segments], np.int64
-        )
-        formulas = [
-            model.weigh(self._statistics(field, [*terms[:, place]], len(words)))
-            for place, field in enumerate(fields)
-        ]
+        terms = self._numbers(fields, words)
+        formula = model.weigh(self._statistics(fields, terms))
         factors = np.array([weight for weight in weights.values() if weight > 0])
         offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
-        starts = factors @ np.array([formula.starts for formula in formulas])
+        starts = factors @ formula.starts
         return {
             "postings": [[segment.fields[field].postings for field in fields] for segment in self.segments],
             "weighting": model.weighting,
-            "fields": np.array([[formula.constant, formula.slope] for formula in formulas]),
+            "fields": formula.by_field(),
             "terms": terms,
-            "weights": _stacked(formulas, "weights") * factors[:, None],
-            "scales": _stacked(formulas, "scales"),
+            "weights": formula.weights * factors[:, None],
+            "scales": formula.scales,
             "offsets": offsets,
             "words": numbers,
             "counts": counts,
@@ -165,21 +164,25 @@ class Collection:
             raise InputError(f"The index has no field {field!r}; it has {', '.join(self.fields)}.")
         return self.fields.index(field)
 
-    def _statistics(self, field: int, numbers: Sequence[NDArray[np.int64]], n_terms: int) -> FieldStatistics:
-        documents, occurrences = np.zeros((2, n_terms), np.int64)
-        for segment, mine in zip(self.segments, numbers, strict=True):
-            more_documents, more_occurrences = segment.fields[field].postings.count(mine, segment.removed)
-            documents += more_documents
-            occurrences += more_occurrences
-        total = sum(segment.entry.lengths[field] for segment in self.segments)
-        return FieldStatistics(len(self), total, documents, occurrences)
+    def _numbers(self, fields: Sequence[int], terms: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of terms by segment and field, -1 where there is none."""
+        numbers = [[segment.fields[field].numbers_of(terms) for field in fields] for segment in self.segments]
+        return np.array(numbers, np.int64).reshape(len(self.segments), len(fields), len(terms))
+
+    def _statistics(self, fields: Sequence[int], numbers: NDArray[np.int64]) -> FieldStatistics:
+        """Return the statistics of terms by their numbers."""
+        documents, occurrences = np.zeros((2, *numbers.shape[1:]), np.int64)
+        totals = np.zeros((len(fields), 1), np.int64)
+        for segment, of_segment in zip(self.segments, numbers, strict=True):
+            for place, field in enumerate(fields):
+                more = segment.fields[field].postings.count(of_segment[place], segment.removed)
+                documents[place] += more[0]
+                occurrences[place] += more[1]
+                totals[place] += segment.entry.lengths[field]
+        return FieldStatistics(len(self), totals, documents, occurrences)
 
     def _results(self, documents: NDArray[np.int64], scores: Doubles) -> Results:
         return Results(documents, scores, self)
-
-
-def _stacked(formulas: Sequence[TermWeights], name: str) -> Doubles:
-    return np.array([getattr(formula, name) for formula in formulas], np.float64)
 
 
 def _counted(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rankwright.errors import InputError
@@ -42,33 +41,27 @@ def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple
     return fields
 
 
-def chosen_columns(features: list[str] | str | Sequence[str] | None, fields: Sequence[str]) -> list[Column]:
+def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> list[Column]:
     """Return the wanted features, in the order of the declarations, field by field, then of all fields together.
 
     All fields together are the field itself if there is only one.
     """
-    names = tuple(features) if isinstance(features, list) else features
-    return [*_chosen(names, tuple(fields))]
-
-
-@lru_cache(maxsize=64)  # a search asks for them anew for each query
-def _chosen(features: tuple[str, ...] | str | None, fields: tuple[str, ...]) -> tuple[Column, ...]:
     whole = ALL_FIELDS if len(fields) > 1 else fields[0]
     if features == ADARANK_2007:
-        return tuple((whole, feature) for feature in TABLE_2)
+        return [(whole, feature) for feature in TABLE_2]
     scopes = [*fields, ALL_FIELDS] if len(fields) > 1 else [*fields]
     every = [(scope, one) for scope in scopes for one in FEATURES if not one.of_query]
     every += [(whole, one) for one in FEATURES if one.of_query]
     if features is None:
-        return tuple(every)
+        return every
     wanted = dict.fromkeys(features)
     known = {feature.named(scope): None for scope, feature in every}
     known |= dict.fromkeys([*FAMILIES, *(one.name for one in FEATURES)])
     for name in wanted:
         if name not in known:
             raise InputError(f"There is no feature {name!r}{nearest(name, known)}")
-    return tuple(
+    return [
         (scope, one)
         for scope, one in every
         if one.named(scope) in wanted or one.name in wanted or one.family in wanted
-    )
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from rankwright.text.analysis import placed_terms
 from rankwright.text.candidates import as_queries, candidates_of
 from rankwright.text.documents import TextDocument
 from rankwright.text.feature_choice import checked_features, chosen_columns, chosen_fields
-from rankwright.text.feature_values import FeatureColumn, Models, feature_values
+from rankwright.text.feature_names import full_name, whole_scope
+from rankwright.text.feature_values import FeatureColumns, Models, feature_values
+from rankwright.text.features import ALL_FIELDS
 from rankwright.text.judged_features import judged_features
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
 from rankwright.text.text_documents import TextDocuments, TextSource
@@ -36,6 +38,14 @@ Function = Callable[[str, TextDocument], float]
 N_CANDIDATES = 100
 
 
+class Plan(NamedTuple):
+    """The fields and columns of a feature set in an index, and the names of the columns."""
+
+    fields: tuple[str, ...]
+    columns: FeatureColumns
+    names: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureSet:
     """The features that documents get for a query.
@@ -47,8 +57,8 @@ class FeatureSet:
         single ones ("title: BM25"); or "adarank-2007", the seven features of the whole document in Table 2 of Xu
         and Li (SIGIR 2007). By default all. `rankwright.text.features` declares them.
     fields : sequence of str, optional
-        The fields of the index to use; by default all. "all fields" in the name of a feature means these together,
-        as one document.
+        The fields of the index to use; by default all. All of them together, as one document, are "all fields" in
+        the name of a feature; some of them together are "title + body".
     columns : mapping, data frame or path, optional
         Numbers of your own, joined by id: a mapping from names to mappings of document ids (or pairs of query id
         and document id) to numbers, or a table with a column of document ids, and one of query ids if numbers
@@ -69,6 +79,9 @@ class FeatureSet:
     jelinek_mercer: JelinekMercer = field(default=JelinekMercer(), kw_only=True)
     absolute_discounting: AbsoluteDiscounting = field(default=AbsoluteDiscounting(), kw_only=True)
     _columns: tuple[UserColumn, ...] = field(init=False, repr=False)
+    _plans: dict[tuple[str, ...], Plan] = field(
+        init=False, repr=False, default_factory=dict
+    )  # by an index's fields
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", checked_features(self.features))
@@ -79,10 +92,11 @@ class FeatureSet:
                 raise InputError(f"{name} must be {kind.__name__}(), not {getattr(self, name)!r}.")
 
     def names(self, index: Index) -> list[str]:
-        """Return the names of the features of an index's documents, in the order of columns."""
-        fields = chosen_fields(self.fields, index.fields)
-        names = [feature.named(scope) for scope, feature in chosen_columns(self.features, fields)]
-        names += [column.name for column in self._columns] + list(self.functions or ())
+        """Return the names of the features of an index's documents, in the order of columns.
+
+        Parameters of models that are not the default are part of a name, as in "title: BM25 (k1=0.9 b=0.4)".
+        """
+        names = [*self._plan(index).names, *self.column_names, *(self.functions or ())]
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"Two features are called {twice!r}.")
@@ -111,18 +125,35 @@ class FeatureSet:
         """
         named = as_queries(queries)
         found = candidates_of(candidates, named, index.collection)
+        ids = [name for one in found for name in one.ids]
         terms = placed_terms(index.analyser, named.texts)
-        sizes = [len(one.ids) for one in found]
+        return self.documents_of_terms(index, named, terms, found, ids=ids, n_jobs=n_jobs)
+
+    def documents_of_terms(
+        self,
+        index: Index,
+        queries: Queries,
+        terms: Sequence[PlacedTerms],
+        candidates: Sequence[Candidates],
+        *,
+        ids: Sequence[str] | None = None,
+        n_jobs: int | None = None,
+    ) -> TextDocuments:
+        """Return the features of candidates for queries whose terms are known; `ids` name the documents, if given.
+
+        A search does without the names of all candidates, and analyses its queries once.
+        """
+        sizes = [len(one.numbers) for one in candidates]
         documents = Documents(
-            sealed(self._values(index, named, terms, found, resolve_threads(n_jobs))),
-            np.repeat(np.array(named.ids, np.str_), sizes),
-            document_ids=[name for one in found for name in one.ids],
+            sealed(self._values(index, queries, terms, candidates, resolve_threads(n_jobs))),
+            np.repeat(np.array(queries.ids, np.str_), sizes),
+            document_ids=ids,
             feature_names=self.names(index),
             copy=False,
         )
         source = TextSource(index.collection, index.weights, tuple(one.terms for one in terms))
-        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in found)])
-        return TextDocuments.of(documents, source, np.repeat(np.arange(len(found)), sizes), numbers)
+        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in candidates)])
+        return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
     def judged(
         self,
@@ -207,8 +238,34 @@ class FeatureSet:
         return result
 
     @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the user's columns."""
+        return tuple(column.name for column in self._columns)
+
+    @property
+    def columns_by_query(self) -> tuple[str, ...]:
+        """The user's columns whose numbers depend on the query, by name."""
+        return tuple(column.name for column in self._columns if column.by_query)
+
+    @property
     def _n_own(self) -> int:
         return len(self._columns) + len(self.functions or ())
+
+    def _plan(self, index: Index) -> Plan:
+        """Return the plan for an index; a search asks for it anew for each query."""
+        if index.fields not in self._plans:
+            fields = chosen_fields(self.fields, index.fields)
+            columns = chosen_columns(self.features, fields)
+            whole, models = whole_scope(fields, index.fields), self._models()._asdict()
+            self._plans[index.fields] = Plan(
+                fields,
+                FeatureColumns.of([(_place(scope, fields), feature) for scope, feature in columns]),
+                tuple(
+                    full_name(whole if scope == ALL_FIELDS else scope, feature, models)
+                    for scope, feature in columns
+                ),
+            )
+        return self._plans[index.fields]
 
     def _models(self) -> Models:
         return Models(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
@@ -222,14 +279,10 @@ class FeatureSet:
         n_threads: int,
     ) -> Floats:
         """Return the features of each query's candidates."""
-        fields = chosen_fields(self.fields, index.fields)
-        columns = [
-            FeatureColumn(_place(scope, fields), feature)
-            for scope, feature in chosen_columns(self.features, fields)
-        ]
+        plan = self._plan(index)
         numbers = [one.numbers for one in candidates]
-        scopes = index.collection.scopes(fields)
-        values = feature_values(scopes, self._models(), terms, numbers, columns, n_threads)
+        scopes = index.collection.scopes(plan.fields)
+        values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
         if not (self._n_own and candidates):
             return values
         own = [self._own(index, query, text, one) for (query, text), one in zip(queries, candidates, strict=True)]

@@ -21,8 +21,8 @@ class TextFeature:
     """A feature of a document in one field, or in all fields together.
 
     `paper` is its number in Table 2 of Xu and Li (SIGIR 2007), if it has one. A feature that `needs_vocabulary`
-    looks at all words of a document, which takes all postings of the index when first used. A feature of the query
-    alone is the same in all fields.
+    needs numbers of all words of a document, which the index has. A feature of the query
+    alone is the same in all fields. `model` is the retrieval model whose parameters it depends on.
     """
 
     name: str
@@ -32,6 +32,7 @@ class TextFeature:
     paper: int | None = None
     needs_vocabulary: bool = False
     of_query: bool = False
+    model: str | None = None
 
     def named(self, scope: str) -> str:
         """Return the name of the feature in a field."""
@@ -50,16 +51,25 @@ FEATURES = (
     TextFeature("log tf-idf", "tf-idf", "sum of log(c / l * N / n + 1)", Kernel.log_tf_idf, 5),
     TextFeature("log tf-icf", "tf-idf", "sum of log(c / l * L / cf + 1)", Kernel.log_tf_icf, 6),
     TextFeature("length", "length", "l", Kernel.length),
-    TextFeature("BM25", "BM25", "the score of `BM25`", Kernel.bm25),
-    TextFeature("log BM25", "BM25", "log of the score of `BM25`; missing if that is 0", Kernel.log_bm25, 7),
-    TextFeature("LM Dirichlet", "language model", "the score of `Dirichlet`", Kernel.dirichlet),
-    TextFeature("LM Jelinek-Mercer", "language model", "the score of `JelinekMercer`", Kernel.jelinek_mercer),
+    TextFeature("BM25", "BM25", "the score of `BM25`", Kernel.bm25, model="bm25"),
+    TextFeature(
+        "log BM25", "BM25", "log of the score of `BM25`; missing if that is 0", Kernel.log_bm25, 7, model="bm25"
+    ),
+    TextFeature("LM Dirichlet", "language model", "the score of `Dirichlet`", Kernel.dirichlet, model="dirichlet"),
+    TextFeature(
+        "LM Jelinek-Mercer",
+        "language model",
+        "the score of `JelinekMercer`",
+        Kernel.jelinek_mercer,
+        model="jelinek_mercer",
+    ),
     TextFeature(
         "LM absolute discounting",
         "language model",
         "the score of `AbsoluteDiscounting`",
         Kernel.absolute_discounting,
         needs_vocabulary=True,
+        model="absolute_discounting",
     ),
     TextFeature(
         "cosine",

@@ -14,18 +14,28 @@ from rankwright.errors import InputError
 from rankwright.text.analysis import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.array_files import ArrayWriter
 from rankwright.text.building import Building
-from rankwright.text.checks import checked_n, checked_weights, require_free, searching_model, weights_of
+from rankwright.text.checks import (
+    checked_ids,
+    checked_memory,
+    checked_n,
+    checked_texts,
+    checked_weights,
+    require_free,
+    searching_model,
+    weights_of,
+)
 from rankwright.text.collection import Collection
 from rankwright.text.manifest import (
     NAME,
     Manifest,
     changing,
     free_number,
+    named_files,
     read_manifest,
     remove_others,
     write_manifest,
 )
-from rankwright.text.merging import can_merge, merge_segments
+from rankwright.text.merging import can_merge, merge_in_stages
 from rankwright.text.retrieval import BM25
 from rankwright.text.segments import Segment
 from rankwright.threads import resolve_threads
@@ -125,7 +135,7 @@ class Index:
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""
-        wanted = list(dict.fromkeys(ids))
+        wanted = checked_ids(ids)
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
             found = [segment.find(wanted) for segment in segments]
@@ -182,7 +192,7 @@ class Index:
         n_jobs: int | None = None,
     ) -> list[Results]:
         """Return the n best documents of each query; see `search`."""
-        terms = terms_of_texts(self.analyser, queries)
+        terms = terms_of_texts(self.analyser, checked_texts(queries))
         weights = self.weights if fields is None else checked_weights(fields)
         chosen = BM25() if model is None else searching_model(model)
         return self.collection.search(terms, chosen, checked_n(n), weights, n_threads=resolve_threads(n_jobs))
@@ -252,7 +262,10 @@ class Index:
     def _changing(self) -> Iterator[Manifest]:
         """Yield the manifest as it is now; another object may have changed the index."""
         with changing(self._folder), _undoing(self._folder):
-            yield read_manifest(self._folder)
+            manifest, mine = read_manifest(self._folder), self._manifest
+            if (manifest.analyser, [*manifest.weights]) != (mine.analyser, [*mine.weights]):
+                raise InputError(f"The index {self._folder} was built again with other settings: open it again.")
+            yield manifest
 
     def _replace(self, manifest: Manifest) -> None:
         write_manifest(self._folder, manifest)
@@ -261,12 +274,12 @@ class Index:
 
 @contextmanager
 def _undoing(folder: Path) -> Iterator[None]:
-    """Remove the files of a change that failed."""
+    """Remove the files of a change that failed; once the manifest names them, they belong to the index."""
     before = {path.name for path in folder.iterdir()}
     try:
         yield
     except BaseException:
-        remove_others(folder, before)
+        remove_others(folder, before | named_files(folder))
         raise
 
 
@@ -278,7 +291,9 @@ def _building(
     folder: Path, analyser: Analysis, manifest: Manifest, *, store: bool, memory: int, n_jobs: int | None
 ) -> Building:
     threads = resolve_threads(n_jobs)
-    return Building(folder, analyser, [*manifest.weights], memory=memory, store=store, n_threads=threads)
+    return Building(
+        folder, analyser, [*manifest.weights], memory=checked_memory(memory), store=store, n_threads=threads
+    )
 
 
 def _merged(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_threads: int) -> Manifest:
@@ -294,8 +309,8 @@ def _merged(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_thr
         if len(group) == 1 and not len(group[0].removed):
             entries.append(group[0].entry)
             continue
-        name, manifest = manifest.new_file("segment")
-        entries.append(merge_segments(group, folder, name, n_threads))
+        entry, manifest = merge_in_stages(group, folder, manifest, n_threads)
+        entries.append(entry)
     return replace(manifest, segments=tuple(entry for entry in entries if entry.n_documents))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data.counted import counted
+from rankwright.data.trec import Judgements
 from rankwright.errors import InputError
 from rankwright.text.analysis import terms_of_texts
 from rankwright.text.candidates import candidates_of
@@ -17,7 +18,6 @@ from rankwright.text.queries import Queries
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.data.trec import Judgements
     from rankwright.text.candidates import CandidatesLike
     from rankwright.text.coverage import JudgementCoverage
     from rankwright.text.feature_set import FeatureSet
@@ -38,8 +38,10 @@ class JudgedFeatures:
         The documents; a `RankingData`.
     coverage
         How many judgements are about known queries and documents.
+    n_queries
+        Queries with a judgement for a document of the index; `data` has those of them that have documents.
     n_candidates
-        The documents that were found for the queries, before judged ones were added.
+        The documents that were found for the queries, before others were added or left out.
     n_relevant, n_relevant_found
         Judgements of relevant documents of the index (label above 0), and how many are among the candidates.
     recall
@@ -55,6 +57,7 @@ class JudgedFeatures:
 
     data: TextRankingData
     coverage: JudgementCoverage
+    n_queries: int
     n_candidates: int
     n_relevant: int
     n_relevant_found: int
@@ -65,17 +68,23 @@ class JudgedFeatures:
     queries_without_words: tuple[str, ...]
 
     def __str__(self) -> str:
-        fate = "counted as not relevant" if self.unjudged == IRRELEVANT else "left out"
         lines = [
-            f"{counted(self.n_candidates, 'candidate')} of {counted(len(self.data.groups), 'query')}: recall "
+            f"{counted(self.n_candidates, 'candidate')} of {counted(self.n_queries, 'query')}: recall "
             f"{self.recall:.4f} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents).",
-            f"{self.n_unjudged:,} candidates without a judgement are {fate}; "
-            f"{counted(self.n_added, 'judged document')} added.",
+            f"{self._fate()}; {counted(self.n_added, 'judged document')} added.",
             str(self.coverage),
         ]
         if self.queries_without_words:
             lines.append(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
         return "\n".join(lines)
+
+    def _fate(self) -> str:
+        """Return what became of candidates without a judgement."""
+        unjudged = f"{counted(self.n_unjudged, 'candidate')} without a judgement"
+        if self.unjudged == IRRELEVANT:
+            return f"{unjudged} counted as not relevant"
+        left = self.n_candidates - self.n_unjudged
+        return f"{unjudged} left out, {counted(left, 'candidate')} with one kept"
 
 
 class _Judged(NamedTuple):
@@ -105,6 +114,8 @@ def judged_features(
     """Return judged documents with features; see `FeatureSet.judged`."""
     if unjudged not in (IRRELEVANT, DROP):
         raise InputError(f"unjudged must be 'irrelevant' or 'drop', not {unjudged!r}.")
+    if not isinstance(judgements, Judgements):
+        raise InputError(f"judgements must be Judgements, see read_judgements, not {type(judgements).__name__}.")
     known, coverage = known_judgements(judgements, queries=queries, documents=_KnownDocuments(index, judgements))
     labels = _labels_by_query(known)
     used = Queries.of({query: text for query, text in queries if query in labels})
@@ -121,6 +132,7 @@ def judged_features(
     return JudgedFeatures(
         data=documents.with_labels([label for one in judged for label in one.labels]),
         coverage=coverage,
+        n_queries=len(used),
         n_candidates=sum(one.n_candidates for one in judged),
         n_relevant=sum(one.n_relevant for one in judged),
         n_relevant_found=sum(one.n_relevant_found for one in judged),
@@ -188,9 +200,7 @@ def _without_words(index: Index, queries: Queries) -> tuple[str, ...]:
     """Return the queries of which no document has any word."""
     terms = terms_of_texts(index.analyser, queries.texts)
     words = list({word: None for query in terms for word in query})
-    known = np.zeros(len(words), bool)
-    for field in index.fields:
-        known |= index.collection.statistics(field, words).is_known
+    known = np.any(index.collection.statistics(index.fields, words).is_known, axis=0)
     is_known = dict(zip(words, known.tolist(), strict=True))
     return tuple(
         query for query, mine in zip(queries.ids, terms, strict=True) if not any(is_known[word] for word in mine)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import os
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
@@ -18,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
+from rankwright.text.retrieval import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 FORMAT = "rankwright text index"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 NAME = "index.json"
 LOCK = ".lock"
 KINDS = ("segment", "removed")
@@ -60,8 +60,8 @@ class Manifest:
         if not isinstance(self.weights, dict) or not self.weights or type(self.next_file) is not int:
             raise InputError("fields must be an object, and next_file an integer.")
         for name, weight in self.weights.items():
-            if type(weight) not in (int, float) or not (math.isfinite(weight) and weight >= 0):
-                raise InputError(f"the weight of field {name} must be a number that is not negative.")
+            if type(weight) not in (int, float) or not 0 <= weight <= LARGEST:
+                raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
         if any(len(segment.lengths) != len(self.weights) for segment in self.segments):
             raise InputError("each segment must have all fields.")
 
@@ -89,6 +89,15 @@ def read_manifest(folder: Path) -> Manifest:
     return _checked(content, path)
 
 
+def is_manifest(path: Path) -> bool:
+    """Return whether a file is the manifest of an index, perhaps of another version or damaged."""
+    try:
+        with path.open("rb") as file:
+            return FORMAT.encode() in file.read(100)
+    except OSError:
+        return False
+
+
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest, then remove files that no longer belong to the index."""
     content = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest)}
@@ -103,6 +112,14 @@ def remove_others(folder: Path, kept: set[str]) -> None:
         if path.name not in kept:
             with suppress(OSError):
                 path.unlink()
+
+
+def named_files(folder: Path) -> set[str]:
+    """Return the names of all files of the index in a folder, none if there is no index."""
+    try:
+        return read_manifest(folder).files()
+    except InputError:
+        return set()
 
 
 def free_number(folder: Path) -> int:

@@ -10,8 +10,10 @@ from rankwright import _native
 from rankwright.data.files import write_whole
 from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayWriter
-from rankwright.text.building import write_column
-from rankwright.text.manifest import SegmentEntry
+from rankwright.text.building import write_column, write_vocabulary
+from rankwright.text.checks import refusing_damage
+from rankwright.text.manifest import SegmentEntry, named_files
+from rankwright.text.segments import Segment, vocabulary_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.text.segments import Segment, TextColumn
+    from rankwright.text.manifest import Manifest
+    from rankwright.text.segments import TextColumn
 
+MOST_AT_ONCE = 16  # segments
 NONE = 0xFFFFFFFF  # the new number of a removed document
-POSITIONS_AT_ONCE = 1 << 22
+POSITIONS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 24
 MOST_DOCUMENTS = NONE - 1
 
@@ -33,6 +37,32 @@ def can_merge(segments: Sequence[Segment]) -> bool:
     return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
 
 
+def merge_in_stages(
+    segments: Sequence[Segment], folder: Path, manifest: Manifest, n_threads: int
+) -> tuple[SegmentEntry, Manifest]:
+    """Merge segments into one, few at a time, since the terms of each are in memory; return its entry.
+
+    The manifest that is returned has used the names of new files. Files that the index in the folder does not
+    have are removed as soon as they are merged, so that a new index needs little more than twice its size.
+    """
+    kept = named_files(folder)
+    while len(segments) > 1 or len(segments[0].removed):
+        stage: list[Segment] = []
+        for first in range(0, len(segments), MOST_AT_ONCE):
+            part = segments[first : first + MOST_AT_ONCE]
+            if len(part) == 1 and not len(part[0].removed):
+                stage.append(part[0])
+                continue
+            name, manifest = manifest.new_file("segment")
+            stage.append(Segment(folder, merge_segments(part, folder, name, n_threads)))
+            for one in part:
+                if one.entry.file not in kept:
+                    (folder / one.entry.file).unlink()
+        segments = stage
+    return segments[0].entry, manifest
+
+
+@refusing_damage()
 def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threads: int) -> SegmentEntry:
     """Write the remaining documents of segments, in their order, as one new segment."""
     kept = [segment.remaining() for segment in segments]
@@ -50,6 +80,7 @@ def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threa
             _merge_field(writer, field, segments, kept, numbers, n_threads)
             for field in range(len(segments[0].fields))
         ]
+        _merge_vocabularies(writer, segments, kept)
         writer.finish()
     return SegmentEntry(name, None, len(ids), lengths)
 
@@ -60,6 +91,17 @@ def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
         np.where(mine, start + np.cumsum(mine) - 1, NONE).astype(np.uint32)
         for mine, start in zip(kept, starts[:-1], strict=True)
     ]
+
+
+def _merge_vocabularies(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
+    """Copy the vocabularies of documents, which depend on nothing but the document."""
+    for scope in vocabulary_scopes(len(segments[0].fields)):
+        parts = [segment.vocabulary(scope.fields) for segment in segments]
+        distinct, norms = (
+            np.concatenate([of_segment[mine] for of_segment, mine in zip(of_scope, kept, strict=True)])
+            for of_scope in zip(*parts, strict=True)
+        )
+        write_vocabulary(writer, scope.name, distinct, norms)
 
 
 def _merge_field(

@@ -141,7 +141,8 @@ def _text_of(record: Record, part: str | Sequence[str] | None, own: tuple[str, .
     texts = [record.fields[name] for name in wanted if record.fields.get(name) is not None]
     if not texts:
         found = ", ".join(map(repr, record.fields)) or "none"
-        raise InputError(f"{record.place}: expected a field {listed(wanted)}, found {found}; pass part=.")
+        expected = f"expected a field {listed(wanted)}, found {found}"
+        raise InputError(f"{record.place}: {expected}; name the part that is the text.")
     for text in texts:
         if not isinstance(text, str):
             raise InputError(f"{record.place}: the text of a query must be text, not {text!r}.")

@@ -7,7 +7,6 @@ k times; a term that no document has in a field does not count there.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -24,13 +23,14 @@ if TYPE_CHECKING:
     from rankwright.arrays import Doubles
 
 METHODS = ("lucene", "robertson", "atire")
+LARGEST = 1e100  # of parameters and weights: sums of scores must be finite
 
 
 class FieldStatistics(NamedTuple):
-    """What is known of some terms in one field of all documents that are not removed."""
+    """What is known of some terms in some fields, one row per field, of all documents that are not removed."""
 
     n_documents: int
-    total_length: int
+    total_length: NDArray[np.int64]  # of each field: a column
     document_frequency: NDArray[np.int64]  # documents that have the term
     collection_frequency: NDArray[np.int64]  # occurrences of the term
 
@@ -42,17 +42,23 @@ class FieldStatistics(NamedTuple):
     @property
     def probability(self) -> Doubles:
         """The fraction of the field's terms that are this one; 1 for unknown terms, which do not count."""
-        return np.where(self.is_known, self.collection_frequency / max(self.total_length, 1), 1.0)
+        return np.where(self.is_known, self.collection_frequency / np.maximum(self.total_length, 1), 1.0)
 
 
 class TermWeights(NamedTuple):
-    """The numbers of a model's formula; see `native/include/rankwright/retrieval.hpp`."""
+    """The numbers of a model's formula, one row per field; see `native/include/rankwright/retrieval.hpp`."""
 
     weights: Doubles
     scales: Doubles
     starts: Doubles  # what a document without the term scores, apart from its length
     constant: float
-    slope: float
+    slope: float | Doubles  # a column, if it depends on the field
+
+    def by_field(self) -> Doubles:
+        """Return constant and slope of each field."""
+        pairs = np.empty((len(self.weights), 2))
+        pairs[:, :1], pairs[:, 1:] = self.constant, self.slope
+        return pairs
 
 
 class RetrievalModel(ABC):
@@ -87,7 +93,7 @@ class BM25(RetrievalModel):
     method: str = "lucene"
 
     def __post_init__(self) -> None:
-        _require_number("k1", self.k1, 0.0, math.inf)
+        _require_number("k1", self.k1, 0.0, LARGEST)
         _require_number("b", self.b, 0.0, 1.0)
         if self.method not in METHODS:
             raise InputError(f"method must be one of {', '.join(METHODS)}, not {self.method!r}.")
@@ -97,9 +103,10 @@ class BM25(RetrievalModel):
         return _native.Weighting.bm25
 
     def weigh(self, terms: FieldStatistics) -> TermWeights:
-        mean = terms.total_length / max(terms.n_documents, 1) or 1.0
+        total = np.where(terms.total_length == 0, 1, terms.total_length)  # all are empty: nothing is scored
+        mean = total / max(terms.n_documents, 1)
         weights = np.where(terms.is_known, self._idf(terms), 0.0)
-        unused = np.zeros(len(weights))
+        unused = np.zeros_like(weights)
         return TermWeights(weights, unused, unused, self.k1 * (1.0 - self.b), self.k1 * self.b / mean)
 
     def _idf(self, terms: FieldStatistics) -> Doubles:
@@ -123,7 +130,7 @@ class Dirichlet(RetrievalModel):
     mu: float = 2000.0
 
     def __post_init__(self) -> None:
-        _require_number("mu", self.mu, 0.0, math.inf, above=True)
+        _require_number("mu", self.mu, 1 / LARGEST, LARGEST)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -146,7 +153,7 @@ class JelinekMercer(RetrievalModel):
     smoothing: float = 0.1
 
     def __post_init__(self) -> None:
-        _require_number("smoothing", self.smoothing, 0.0, 1.0, above=True)
+        _require_number("smoothing", self.smoothing, 1 / LARGEST, 1.0)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -172,7 +179,7 @@ class AbsoluteDiscounting(RetrievalModel):
     delta: float = 0.7
 
     def __post_init__(self) -> None:
-        _require_number("delta", self.delta, 0.0, 1.0, above=True)
+        _require_number("delta", self.delta, 1 / LARGEST, 1.0)
 
     @property
     def weighting(self) -> _native.Weighting:
@@ -208,9 +215,11 @@ def model_of(name: Any, parameters: Any) -> RetrievalModel:
     return MODELS[name](**parameters)
 
 
-def _require_number(name: str, value: Any, least: float, most: float, *, above: bool = False) -> None:
+def _require_number(name: str, value: Any, least: float, most: float) -> None:
+    """Refuse what is not a number within limits; huge and tiny ones are mentioned only if they are the mistake."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not (is_number and math.isfinite(value) and least <= value <= most) or (above and value == least):
-        bounds = f"above {least:g}" if above else f"at least {least:g}"
-        limit = "" if most == math.inf else f" and at most {most:g}"
-        raise InputError(f"{name} must be a number {bounds}{limit}, not {value!r}.")
+    if is_number and least <= value <= most:
+        return
+    lower = f"at least {least:g}" if least == 0 or (is_number and 0 < value < least) else "above 0"
+    upper = f" and at most {most:g}" if most < LARGEST or (is_number and value > most) else ""
+    raise InputError(f"{name} must be a number {lower}{upper}, not {value!r}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
+from rankwright.text.checks import refusing_damage
 from rankwright.text.retrieval import FieldStatistics
 
 if TYPE_CHECKING:
@@ -54,24 +55,29 @@ class Scopes:
         of_scopes = [*((field,) for field in self._fields), self._fields]
         return [[segment.vocabulary(fields) for fields in of_scopes] for segment in self._segments]
 
+    @refusing_damage()
     def words(self, words: Sequence[str]) -> list[Word]:
         """Return the statistics of words."""
-        new = [word for word in dict.fromkeys(words) if word not in self._words]
-        if len(self._words) + len(new) > MOST_WORDS:
-            self._words, new = {}, list(dict.fromkeys(words))
         known = self._words  # another thread may replace them
+        new = [word for word in dict.fromkeys(words) if word not in known]
+        if len(known) + len(new) > MOST_WORDS:
+            known = self._words = {}
+            new = list(dict.fromkeys(words))
         if new:
             known.update(zip(new, self._counted(new), strict=True))
         return [known[word] for word in words]
 
-    def statistics(self, words: Sequence[Word]) -> list[FieldStatistics]:
-        """Return the statistics of words in each scope."""
-        documents = np.array([word.documents for word in words], np.int64).reshape(len(words), len(self))
-        occurrences = np.array([word.occurrences for word in words], np.int64).reshape(len(words), len(self))
-        return [
-            FieldStatistics(self.n_documents, int(total), documents[:, scope], occurrences[:, scope])
-            for scope, total in enumerate(self.total_lengths)
-        ]
+    def statistics(self, words: Sequence[Word]) -> FieldStatistics:
+        """Return the statistics of words, one row per scope."""
+        shape = (len(words), len(self))
+        documents = np.array([word.documents for word in words], np.int64).reshape(shape).T
+        occurrences = np.array([word.occurrences for word in words], np.int64).reshape(shape).T
+        return FieldStatistics(
+            self.n_documents,
+            self.total_lengths[:, None],
+            np.ascontiguousarray(documents),
+            np.ascontiguousarray(occurrences),
+        )
 
     def _counted(self, words: list[str]) -> list[Word]:
         n_fields = len(self._fields)

@@ -14,14 +14,17 @@ from rankwright.data.ranking import Ranking
 from rankwright.data.trec import Run
 from rankwright.errors import InputError
 from rankwright.models.fitted import name_of, scorer_of
-from rankwright.text.analysis import terms_of_texts
+from rankwright.text.analysis import placed_terms, terms_of_texts
+from rankwright.text.candidates import as_queries
 from rankwright.text.checks import checked_n, searching_model
+from rankwright.text.feature_names import settings_of
 from rankwright.text.feature_set import FeatureSet
 from rankwright.text.index import Index
 from rankwright.text.queries import Queries
 from rankwright.text.retrieval import BM25, model_of, state_of_model
 from rankwright.text.searcher_files import read_searcher, write_searcher
 from rankwright.text.snippets import WIDTH, best_snippet
+from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,8 +53,7 @@ class Searcher:
     index : Index
         The documents.
     features : FeatureSet, optional
-        The features of the model, computed for every candidate; by default those that the model names, with the
-        default parameters of BM25 and language models.
+        The features of the model, computed for every candidate; by default those that the model names.
     model : scorer or fitted ranker, optional
         Scores the candidates. Without one they stay as they were found.
     candidates : int
@@ -75,19 +77,28 @@ class Searcher:
         self.features = features if features is not None or self.model is None else features_of(self.model)
         if self.model is not None and self.features is not None:
             _require_features(self.model, self.features.names(index))
-        self.candidates = checked_n(candidates)
+        self.candidates = checked_n(candidates, "candidates")
         self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
 
     def search(self, query: str, n: int = 10) -> Results:
         """Return the n best documents for a query; nothing is found for a query without any known word."""
+        if self.features is not None and self.features.columns_by_query:
+            column = self.features.columns_by_query[0]
+            raise InputError(f"The numbers of column {column!r} depend on the query's id: use search_all.")
         return self._search(Queries(("query",), (query,)), checked_n(n), n_jobs=1)[0]
 
     def search_all(
-        self, queries: Queries, n: int = 100, *, tag: str = "rankwright", n_jobs: int | None = None
+        self,
+        queries: Queries | Mapping[str, str],
+        n: int = 100,
+        *,
+        tag: str = "rankwright",
+        n_jobs: int | None = None,
     ) -> Run:
         """Return the n best documents of each query as a run."""
-        found = self._search(queries, checked_n(n), n_jobs)
-        qid = [query for query, one in zip(queries.ids, found, strict=True) for _ in range(len(one))]
+        named = as_queries(queries)
+        found = self._search(named, checked_n(n), n_jobs)
+        qid = [query for query, one in zip(named.ids, found, strict=True) for _ in range(len(one))]
         ids = [name for one in found for name in one.ids]
         return Run.of(
             np.array(qid, str), ids, np.concatenate([np.zeros(0), *(one.scores for one in found)]), tag=tag
@@ -98,9 +109,10 @@ class Searcher:
 
         The index must have stored text. Rare words of the query are shown before frequent ones.
         """
+        most = checked_n(width, "width")
         (terms,) = terms_of_texts(self.index.analyser, [query])
         weights = self._importance(list(dict.fromkeys(terms)))
-        return [best_snippet(self.index.text(name), weights, self.index.analyser, width) for name in results.ids]
+        return [best_snippet(self.index.text(name), weights, self.index.analyser, most) for name in results.ids]
 
     def save(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the searcher to a file, completely or not at all, and return its path.
@@ -165,23 +177,26 @@ class Searcher:
     def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[Results]:
         if self.model is None or self.features is None:
             return self.index.search_all(queries.texts, self.retrieval, n, n_jobs=n_jobs)
-        found = self.index.search_all(queries.texts, self.retrieval, self.candidates, n_jobs=n_jobs)
+        index, threads = self.index, resolve_threads(n_jobs)
+        terms = placed_terms(index.analyser, queries.texts)
+        found = index.collection.search(
+            [one.terms for one in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
+        )
         if not any(map(len, found)):
             return found
-        documents = self.features.documents(self.index, queries, found, n_jobs=n_jobs)
+        documents = self.features.documents_of_terms(index, queries, terms, found, n_jobs=n_jobs)
         scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
         return _ranked(found, scores, n)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the idf of each term, in the field where most documents have it."""
-        frequencies = [self.index.collection.statistics(field, terms) for field in self.index.fields]
-        most = np.max([one.document_frequency for one in frequencies], axis=0)
+        most = self.index.collection.statistics(self.index.fields, terms).document_frequency.max(axis=0)
         idf = np.log1p(len(self.index) / np.maximum(most, 1))
         return dict(zip(terms, idf.tolist(), strict=True))
 
 
 def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
-    """Return the features that a model names; all if its features have no names.
+    """Return the features that a model names, with the parameters that its names say; all if it has no names.
 
     Parameters
     ----------
@@ -192,15 +207,15 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
     """
     if model.feature_names is None:
         return FeatureSet(columns=columns)
-    own = {column.name for column in FeatureSet(columns=columns)._columns}
-    return FeatureSet([name for name in model.feature_names if name not in own], columns=columns)
+    own = FeatureSet(columns=columns).column_names
+    return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
 
 
 def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
     """Return the n best of each query by the scores of all candidates, one after another."""
     sizes = [len(one) for one in found]
-    groups = QueryGroups.of(np.repeat(np.arange(len(found)), sizes))
-    order = iter(np.split(Ranking.of(scores, groups).order, np.cumsum([size for size in sizes if size])))
+    groups = QueryGroups.of_sizes([size for size in sizes if size])
+    order = iter(np.split(Ranking.of(scores, groups).order, groups.offsets[1:]))
     start = 0
     ranked = []
     for one, size in zip(found, sizes, strict=True):
@@ -211,6 +226,10 @@ def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
 
 
 def _require_features(model: Scorer, names: Sequence[str]) -> None:
+    if model.feature_names is None and model.n_features != len(names):
+        raise InputError(
+            f"The model has {model.n_features} features without names, the feature set has {len(names)}."
+        )
     for name in model.feature_names or ():
         if name not in names:
             raise InputError(f"The model was fitted with a feature {name!r}, which the feature set does not have.")

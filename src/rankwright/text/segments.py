@@ -5,7 +5,9 @@ Removed documents are listed in a second file. Arrays of a segment, by name:
 - `ids.places`, `ids.bytes`, `ids.order`: ids of documents, and their numbers in the order of the ids;
 - `text.places`, `text.bytes`: the fields of each document, one after another, if text is stored;
 - for each field, `FIELD.terms.places`, `FIELD.terms.bytes` and the arrays of
-  `native/include/rankwright/postings.hpp`, where FIELD is the field's number.
+  `native/include/rankwright/postings.hpp`, where FIELD is the field's number;
+- `SCOPE.distinct` and `SCOPE.norms`, the vocabularies of the documents in one field (its number) and in `all`
+  fields together, if there are several.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from rankwright import _native
 from rankwright.arrays import sealed
 from rankwright.errors import InputError
 from rankwright.text.array_files import ArrayFile
+from rankwright.text.checks import refusing_damage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +81,19 @@ class SegmentField:
         return _native.find_texts(self.terms.places, self.terms.bytes, None, [*terms])
 
 
+class VocabularyScope(NamedTuple):
+    """Fields, by number, whose vocabularies are stored under a name."""
+
+    name: str
+    fields: tuple[int, ...]
+
+
+def vocabulary_scopes(n_fields: int) -> list[VocabularyScope]:
+    """Return the scopes whose vocabularies a segment has: each field, and all of them."""
+    scopes = [VocabularyScope(str(number), (number,)) for number in range(n_fields)]
+    return scopes if n_fields == 1 else [*scopes, VocabularyScope("all", tuple(range(n_fields)))]
+
+
 class Vocabulary(NamedTuple):
     """For each document the number of its distinct terms, and the norm of (1 + log frequency) over its terms."""
 
@@ -106,13 +122,17 @@ class Segment:
         """Pickle and copy the name of the file, which never changes."""
         return Segment, (self._folder, self.entry)
 
+    @refusing_damage()
     def vocabulary(self, fields: tuple[int, ...]) -> Vocabulary:
-        """Return the vocabularies of the documents in some fields together; computed once, from all postings."""
+        """Return the vocabularies of the documents in some fields together.
+
+        Those of one field and of all fields are in the file; others are computed once, from all postings.
+        """
         if fields not in self._vocabularies:
+            stored = {scope.fields: scope.name for scope in vocabulary_scopes(len(self.fields))}
+            scope = stored.get(tuple(sorted(fields)))
             chosen = [self.fields[field] for field in fields]
-            self._vocabularies[fields] = Vocabulary(
-                *_native.document_vocabularies([field.postings for field in chosen], _joined_terms(chosen))
-            )
+            self._vocabularies[fields] = joint_vocabulary(chosen) if scope is None else self._stored(scope, chosen)
         return self._vocabularies[fields]
 
     @property
@@ -165,6 +185,22 @@ class Segment:
             raise InputError(f"{self.entry.file} is damaged: {error}.") from None
         return SegmentField(self._column(f"{name}.terms"), postings, arrays["lengths"])
 
+    def _stored(self, scope: str, fields: Sequence[SegmentField]) -> Vocabulary:
+        found = Vocabulary(
+            self._file.array(f"{scope}.distinct", "uint32"), self._file.array(f"{scope}.norms", "float32")
+        )
+        lengths = np.sum([field.lengths for field in fields], axis=0, dtype=np.uint64)
+        is_sound = (
+            len(found.distinct) == len(found.norms) == len(self)
+            and np.all(found.distinct <= lengths)
+            and np.all((found.distinct > 0) == (lengths > 0))
+            and np.all((found.norms > 0) == (lengths > 0))
+            and np.all(np.isfinite(found.norms))
+        )
+        if not is_sound:
+            raise InputError(f"{self._folder / self.entry.file} is damaged: its vocabularies are out of range.")
+        return found
+
     def _check(self, folder: Path) -> None:
         count = len(self)
         sizes = [len(self.order), *(len(field.lengths) for field in self.fields)]
@@ -174,6 +210,12 @@ class Segment:
             raise InputError(f"{folder / self.entry.file} is damaged: the sizes of its arrays do not match.")
         if count - len(self.removed) != self.entry.n_documents:
             raise InputError(f"{folder} is damaged: the manifest has another number of documents than the files.")
+
+
+def joint_vocabulary(fields: Sequence[SegmentField]) -> Vocabulary:
+    """Return the vocabularies of the documents in some fields together, from all postings."""
+    postings = [field.postings for field in fields]
+    return Vocabulary(*_native.document_vocabularies(postings, _joined_terms(fields)))
 
 
 def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:

@@ -110,6 +110,8 @@ def _of_records(records: Iterator[Record]) -> tuple[UserColumn, ...]:
         query = _named(record, QUERIES)
         if number == 0:
             by_query = query is not None
+        elif by_query != (query is not None):
+            raise InputError(f"{record.place}: either every row has a query id, or none has one.")
         key: Key = (id_of(record, query), id_of(record, document)) if query else id_of(record, document)
         for name, value in record.fields.items():
             if name not in (document, query):

@@ -37,7 +37,7 @@ def _undecoded(place: str, encoding: str, mistake: UnicodeDecodeError) -> str:
     byte = mistake.object[mistake.start]
     return (
         f"{place}: byte 0x{byte:02X} at position {mistake.start + 1} is not valid {encoding.upper()}; convert the "
-        "file, or name its encoding, as in encoding='latin-1'."
+        "file, or say which encoding it has, such as latin-1."
     )
 
 
