@@ -121,4 +121,4 @@ def _show(result: Reproduction) -> None:
     kept = [place for place, title in enumerate(HEAD) if title != "remarks"]
     show_table([HEAD[place] for place in kept], [[row[place] for place in kept] for row in rows])
     note(result.summary())
-    note(f"{result.seconds:,.0f} s of fits and measurements on one core each")
+    note(f"{result.seconds:,.0f} s of processor time for all fits and measurements")

@@ -45,6 +45,21 @@ class PerQuery:
 
 
 @dataclass(frozen=True)
+class MeanOverCuts:
+    """The mean of a metric over cut-offs, of every query; `metric` has {} in place of the cut-off."""
+
+    name: str
+    metric: str
+    cuts: tuple[int, ...]
+
+    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+        """Measure a model."""
+        metrics = tuple(self.metric.format(k) for k in self.cuts)
+        values = PerQuery(metrics)(model, trial, threads)
+        return {self.name: np.mean([values[metric] for metric in metrics], axis=0)}
+
+
+@dataclass(frozen=True)
 class ByRound:
     """A metric of the model cut to numbers of rounds: `ndcg@5 by round`, one row per number, and `rounds`.
 

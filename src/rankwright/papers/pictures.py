@@ -35,11 +35,11 @@ def means(models: Sequence[str], measured: Sequence[str], *, names: Mapping[str,
     return draw
 
 
-def by_cut(models: Sequence[str], cuts: Sequence[int] = CUTS) -> Draw:
+def by_cut(models: Sequence[str], cuts: Sequence[int] = CUTS, metric: str = "ndcg@{}") -> Draw:
     """Return NDCG@k by k, a line per model."""
 
     def draw(results: Results) -> Chart:
-        curves = {model: [(k, results.mean(model, f"ndcg@{k}")) for k in cuts] for model in models}
+        curves = {model: [(k, results.mean(model, metric.format(k))) for k in cuts] for model in models}
         description = f"NDCG@k by k of {', '.join(models)}."
         return line_chart(curves, "k", "NDCG@k", description=description)
 
