@@ -34,7 +34,8 @@ def _legend(result: Reproduction) -> str:
         "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
         "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
         "randomisation test, Holm's correction over the comparisons of the claim), and not shown if only the "
-        f"direction is right. All fits and measurements took {result.seconds / 60:.1f} minutes of processor time.{quick}"
+        f"direction is right. All fits and measurements took {result.seconds / 60:.1f} minutes of processor "
+        f"time.{quick}"
     )
 
 
