@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -156,6 +157,11 @@ class Experiment:
     published: Sequence[Published] = ()
     claims: Sequence[Claim] = ()
     figures: Sequence[Picture] = ()
+
+    def mark(self) -> str:
+        """Return a hash of the systems and measures, by which results of another declaration are noticed."""
+        declared = repr((self.source.title, dict(self.systems), tuple(self.measures)))
+        return hashlib.sha256(declared.encode()).hexdigest()[:16]
 
 
 class Setup(NamedTuple):
