@@ -11,7 +11,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS
 FUZZ   ?= --seconds 120
 TESTS  ?= tests
 
-.PHONY: demo test browser quick fuzz check format docs bench sanitize clean
+.PHONY: demo test browser quick fuzz check format docs papers bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -49,6 +49,10 @@ format: $(VENV)/.dev
 # The tables of options in the pages, as the source declares them.
 docs: $(VENV)/.built
 	$(BIN)/python docs/tables.py
+
+# All experiments of the papers, on collections of LETOR in DATA, and the pages made from them; takes more than an hour.
+papers: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python docs/papers.py --data $(DATA) $(PAPERS)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -10,13 +10,16 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rankwright.papers import MODULES, find_paper, reproduce
-from rankwright.papers.reproducing import Reproduction
 from rankwright.papers.results import STATES, Row
 from rankwright.papers.table import markdown
+
+if TYPE_CHECKING:
+    from rankwright.papers import Reproduction
 
 FOLDER = Path(__file__).parent
 PAGES, FIGURES = FOLDER / "papers", FOLDER / "figures" / "papers"
@@ -34,7 +37,7 @@ def main() -> None:
     for name in options.papers or MODULES:
         result = reproduce(find_paper(name), options.data, work=options.work / name)
         keep(result)
-        print(f"{name}: {result.summary()}", flush=True)
+        sys.stderr.write(f"{name}: {result.summary()}\n")
     for name in MODULES:
         if facts_file(name).exists():
             (PAGES / f"{name}.md").write_text(page(read_facts(name)))
@@ -81,7 +84,8 @@ def page(facts: dict[str, Any]) -> str:
     parts = [
         f"# {facts['title']}",
         f"{facts['authors']}. Run again with `rankwright reproduce {name} --data FOLDER`; "
-        f"it takes {facts['seconds'] / 60:.0f} minutes of processor time. [What the states mean](../reproduced.md#states).",
+        f"it takes {facts['seconds'] / 60:.0f} minutes of processor time. "
+        "[What the states mean](../reproduced.md#states).",
         markdown(rows),
     ]
     for section in facts["experiments"]:

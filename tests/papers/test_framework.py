@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -30,6 +30,9 @@ from rankwright.papers.sources import COLLECTIONS, Divided, find_collections
 from rankwright.papers.systems import BestOf, Fitted, OneFeature
 from rankwright.papers.table import HEAD, cells, markdown
 from rankwright.papers.work import read_outcome, write_outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
