@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
+from rankwright.memory import available_memory
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_BINS = 255
 SAMPLE_ROWS = 100_000
+MEMORY_FRACTION = 0.8  # of what is free
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +94,7 @@ class ExactFeatures(BinnedFeatures):
             parts = [own[first : first + MOST_BINS - 1] for first in range(0, len(own), MOST_BINS - 1)] or [own]
             edges += [part.tolist() for part in parts]
             sources += [feature] * len(parts)
+        _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
         wide = np.ascontiguousarray(X[:, sources])
         return cls(_native.encode(wide, rows, edges, False, resolve_threads(n_jobs)), tuple(sources))
 
@@ -103,6 +106,16 @@ class ExactFeatures(BinnedFeatures):
     def source(self, column: int) -> int:
         """Return the feature that a column was made of."""
         return self.sources[column]
+
+
+def _require_memory(n_bytes: int) -> None:
+    """Refuse codes that would not fit into memory: they grow with the documents times their distinct values."""
+    usable = MEMORY_FRACTION * available_memory()
+    if n_bytes > usable:
+        raise InputError(
+            f"Every threshold of these features takes {n_bytes / 2**30:,.1f} GiB of memory, and "
+            f"{usable / 2**30:,.1f} GiB can be used: leave out all_thresholds, or round the features."
+        )
 
 
 def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:
