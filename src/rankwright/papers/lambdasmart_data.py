@@ -35,6 +35,9 @@ class Sizes(NamedTuple):
     valid: int
     test: int
 
+    def __str__(self) -> str:
+        return f"{self.train:,} training, {self.valid:,} validation and {self.test:,} test queries"
+
 
 @dataclass(frozen=True)
 class Polynomial:
