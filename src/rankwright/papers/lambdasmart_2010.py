@@ -145,8 +145,8 @@ def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experim
     cuts = tuple(sorted({max(LABELS, most * number // 24) for number in range(1, 25)}))
     return Experiment(
         name=f"Accuracy by number of trees on {data}",
-        about=f"{source.sizes}, a tenth of the paper's; {most} trees of LambdaMART and of McRank, whose rounds have "
-        "five trees each; leaves (10, 15, 20) and shrinkage (.05, .1, .15) are chosen on validation data.",
+        about=f"{source.sizes}, a tenth of the paper's; {most} trees of LambdaMART and of McRank, whose rounds "
+        "have five trees each; leaves (10, 15, 20) and shrinkage (.05, .1, .15) are chosen on validation data.",
         source=source,
         systems={
             LAMBDAMART: BestOf(tuple(lambdamart(*one, most) for one in grid), BY, validate=False),
@@ -183,10 +183,10 @@ def _combiner(
     figure = "Figure 3a" if high > 5 else "Figure 3b"
     return Experiment(
         name=f"Optimal combiner on {data}",
-        about=f"{source.sizes}; trees of {leaves} leaves. The combiner gives a tree of mean lambdas one weight from "
-        f".1 to {high:g}, chosen on validation queries; the baseline has Newton steps per leaf, with shrinkage "
-        f"{rate:g}, and all of its {rounds} trees. Trees are counted until the test value is half a point below the "
-        "best of the baseline.",
+        about=f"{source.sizes}; trees of {leaves} leaves. The combiner gives a tree of mean lambdas one weight "
+        f"from .1 to {high:g}, chosen on validation queries; the baseline has Newton steps per leaf, with shrinkage "
+        f"{rate:g}, and all of its {rounds} trees. Trees are counted until the test value is half a point below "
+        "the best of the baseline.",
         source=source,
         systems={COMBINER: Fitted(combiner), NEWTON: Fitted(newton, validate=False)},
         measures=(ByTrees(BY, cuts), ByTrees(BY, cuts, TRAIN), Rounds(("weight",))),
