@@ -14,7 +14,16 @@ from rankwright.papers import lambdasmart_adaptation as adaptation
 from rankwright.papers.catalogue import find_paper
 from rankwright.papers.experiment import Setup, Trial
 from rankwright.papers.lambdasmart_data import Adaptation, Market, Polynomial, Sizes, WebSearch
-from rankwright.papers.lambdasmart_parts import TREES, ByTrees, by_trees, curves, fewer_trees, mcrank
+from rankwright.papers.lambdasmart_parts import (
+    TREES,
+    ByTrees,
+    as_accurate,
+    by_trees,
+    curves,
+    fewer_trees,
+    mcrank,
+    more_accurate,
+)
 from rankwright.papers.reproducing import reproduce
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED, Results
 from rankwright.papers.systems import BestFeature
@@ -188,6 +197,21 @@ def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:
     test = adaptation.no_gain("one", ("a", "b"), "m")
     assert (test(better).state, test(worse).state) == (OPPOSITE, REACHED)
     assert test(better).value == pytest.approx(0.2)
+
+
+def test_models_are_compared_at_their_numbers_of_trees() -> None:
+    results = _results(fast=[0.2, 0.3, 0.35, 0.35], slow=[0.1, 0.2, 0.3, 0.4])
+    measured = by_trees("ndcg@10")
+    assert more_accurate(("fast", 25), ("slow", 20), measured)(results).value == pytest.approx(0.1)
+    assert as_accurate(("fast", 20), ("slow", 30), measured)(results).state == REACHED
+    noise = np.random.default_rng(2).normal(0, 0.01, (4, 60))
+    flat = {model: np.repeat(results.values(model, measured)[:, :1], 60, axis=1) for model in ("fast", "slow")}
+    arrays = dict(results.arrays)
+    for number, model in enumerate(flat):
+        arrays[model, measured, "1"] = flat[model] + noise * number
+    many = Results(("1",), arrays)
+    assert more_accurate(("fast", 20), ("slow", 20), measured)(many).state == REACHED
+    assert as_accurate(("fast", 20), ("slow", 40), measured)(many).state == OPPOSITE
 
 
 @pytest.mark.slow

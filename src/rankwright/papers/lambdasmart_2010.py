@@ -18,15 +18,17 @@ from rankwright.papers.lambdasmart_parts import (
     METRICS,
     ByTrees,
     all_better,
+    as_accurate,
     by_trees,
     curves,
     fewer_trees,
     lambdamart,
     lambdarank,
     mcrank,
+    more_accurate,
     numbers,
 )
-from rankwright.papers.measures import TRAIN, PerQuery, Rounds
+from rankwright.papers.measures import TEST, TRAIN, PerQuery, Rounds
 from rankwright.papers.pictures import means
 from rankwright.papers.systems import BestFeature, BestOf, Fitted, OneFeature
 from rankwright.rankers.exact_step import ExactStep
@@ -180,13 +182,14 @@ def _combiner(
     step = ExactStep(low=0.1, high=high, on="validation")
     combiner = lambdamart(leaves, rate, rounds).set_params(leaf_values="mean", step=step)
     models = (COMBINER, NEWTON)
-    figure = "Figure 3a" if high > 5 else "Figure 3b"
+    on_web = rate < 1.0
+    figure = "Figure 3b" if on_web else "Figure 3a"
     return Experiment(
         name=f"Optimal combiner on {data}",
         about=f"{source.sizes}; trees of {leaves} leaves. The combiner gives a tree of mean lambdas one weight "
-        f"from .1 to {high:g}, chosen on validation queries; the baseline has Newton steps per leaf, with shrinkage "
-        f"{rate:g}, and all of its {rounds} trees. Trees are counted until the test value is half a point below "
-        "the best of the baseline.",
+        f"from .1 to {high:g}, chosen on validation queries; the baseline has Newton steps per leaf, with "
+        f"shrinkage {rate:g}, and all of its {rounds} trees. A third of the trees: until the test value is half a "
+        "point below the best of the baseline.",
         source=source,
         systems={COMBINER: Fitted(combiner), NEWTON: Fitted(newton, validate=False)},
         measures=(ByTrees(BY, cuts), ByTrees(BY, cuts, TRAIN), Rounds(("weight",))),
@@ -196,12 +199,31 @@ def _combiner(
                 "the combiner has comparable accuracy with at most a third of the trees of Newton steps",
                 fewer_trees(COMBINER, NEWTON, BY, 1 / 3, below=COMPARABLE),
             ),
+            *(_as_accurate if on_web else _faster)(),
         ),
         figures=(
             Picture(figure, "Test accuracy rises faster with the combiner.", curves(models, by_trees(BY))),
             Picture(figure, "So does training accuracy.", curves(models, by_trees(BY, TRAIN))),
             Picture("Figure 4", "Weights fluctuate, also late.", _weights),
         ),
+    )
+
+
+def _as_accurate() -> tuple[Claim, ...]:
+    """The paper's own numbers of trees, on web data."""
+    text = f"80 trees of the combiner are as accurate as 250 of Newton steps in {BY}"
+    return (Claim("Section 5.6", text, as_accurate((COMBINER, 80), (NEWTON, 250), by_trees(BY))),)
+
+
+def _faster() -> tuple[Claim, ...]:
+    """What the paper says of the artificial data; the number of trees is that of the web data."""
+    return tuple(
+        Claim(
+            "Figure 3a",
+            f"{part} accuracy converges faster: the combiner is better after 80 trees",
+            more_accurate((COMBINER, 80), (NEWTON, 80), by_trees(BY, part)),
+        )
+        for part in (TRAIN, TEST)
     )
 
 

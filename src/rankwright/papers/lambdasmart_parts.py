@@ -9,8 +9,9 @@ import numpy as np
 
 from rankwright.charts import line_chart
 from rankwright.evaluation.measurement import evaluate
+from rankwright.evaluation.pairs import compare_values
 from rankwright.models.fitted import scorer_of
-from rankwright.papers.claims import better
+from rankwright.papers.claims import LEVEL, better, finding
 from rankwright.papers.experiment import Claim, Finding, Published
 from rankwright.papers.measures import TEST, named, part_of
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED
@@ -128,6 +129,45 @@ def fewer_trees(
         return Finding(state, shown, float(ratio), interval)
 
     return test
+
+
+Cut = tuple[str, int]
+"""A model, and the number of trees that it is cut to."""
+
+
+def more_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
+    """Return a test that a model with some trees is better than another one with some trees."""
+
+    def test(results: Results) -> Finding:
+        values = [_values_at(results, cut, measured) for cut in (one, other)]
+        return finding(compare_values(*values), _shown(values, (one, other)))
+
+    return test
+
+
+def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
+    """Return a test that a model with some trees is not significantly worse than another one with some trees."""
+
+    def test(results: Results) -> Finding:
+        values = [_values_at(results, cut, measured) for cut in (one, other)]
+        found = compare_values(*values)
+        worse = found.difference < 0 and found.p_value < LEVEL
+        state = OPPOSITE if worse else REACHED
+        return Finding(state, _shown(values, (one, other)), found.difference, found.interval, found.p_value)
+
+    return test
+
+
+def _values_at(results: Results, cut: Cut, measured: str) -> Doubles:
+    """Return the values of a model with the largest measured number of trees that is not above the given one."""
+    model, most = cut
+    trees = results.by_trial(model, TREES)[0]
+    return np.asarray(results.values(model, measured)[np.flatnonzero(trees <= most)[-1]])
+
+
+def _shown(values: Sequence[Doubles], cuts: Sequence[Cut]) -> str:
+    pairs = zip(values, cuts, strict=True)
+    return ", ".join(f"{model} {one.mean():.4f} with {trees} trees" for one, (model, trees) in pairs)
 
 
 def _trees(needed: float) -> str:
