@@ -210,13 +210,13 @@ def _combiner(
 
 
 def _as_accurate() -> tuple[Claim, ...]:
-    """The paper's own numbers of trees, on web data."""
+    """Compare at the paper's own numbers of trees, on web data."""
     text = f"80 trees of the combiner are as accurate as 250 of Newton steps in {BY}"
     return (Claim("Section 5.6", text, as_accurate((COMBINER, 80), (NEWTON, 250), by_trees(BY))),)
 
 
 def _faster() -> tuple[Claim, ...]:
-    """What the paper says of the artificial data; the number of trees is that of the web data."""
+    """Test what the paper says of the artificial data; the number of trees is that of the web data."""
     return tuple(
         Claim(
             "Figure 3a",
