@@ -122,7 +122,7 @@ class NumberOfPairs:
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a ranker recorded of its rounds: `round train`, `round validation`, or `round NAME` of a diagnostic."""
+    """What a ranker recorded of its rounds: `round train`, `round validation`, `round weight`, or a diagnostic."""
 
     names: tuple[str, ...]
 
@@ -136,7 +136,7 @@ class Rounds:
 
 
 def _recorded(history: History, name: str) -> Doubles:
-    if name in (TRAIN, "validation"):
+    if name in (TRAIN, "validation", "weight"):
         return np.array([getattr(one, name) for one in history], dtype=np.float64)
     return history.curve(name)
 

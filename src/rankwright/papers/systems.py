@@ -54,6 +54,23 @@ class OneFeature:
         return FeatureScorer(self.feature - 1, n_features=trial.train.n_features, missing=0.0)
 
 
+@dataclass(frozen=True)
+class BestFeature:
+    """The single feature, or its negative, that ranks the training queries best."""
+
+    by: str
+
+    def __call__(self, trial: Trial, _threads: int) -> FeatureScorer:
+        """Try all features."""
+        train, metric = trial.train, as_metric(self.by)
+        scorers = [
+            FeatureScorer(feature, direction, n_features=train.n_features, missing=0.0)
+            for feature in range(train.n_features)
+            for direction in (1, -1)
+        ]
+        return max(scorers, key=lambda one: metric(train.y, one.predict(train), train.qid))
+
+
 def fitted(ranker: Ranker, trial: Trial, threads: int, *, validate: bool = True, **options: Any) -> Any:
     """Return a copy of the ranker, fitted on the trial."""
     validation = trial.valid if validate else None
