@@ -106,7 +106,8 @@ def calibrated_members(
         clip=ranker.clip,
     )
     level = CalibrationLevel(LabelClasses.of(trial.train.y), chosen, ranker.metric, judge)
-    rounds, members = sorted(set(ranker.rounds_tried)), []
+    rounds = sorted(set(ranker.rounds_tried))
+    members: list[CalibratedMember] = []
     shapes: list[Shape] = [*map(HammingTree, ranker.leaves), *map(DecisionProduct, ranker.terms)]
     for shape in shapes:
         learner = BaseLearner(0, Split(learn, None, calibrate), shape)
