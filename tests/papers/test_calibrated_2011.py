@@ -6,7 +6,8 @@ import pytest
 import rankwright as rw
 from rankwright.calibration import CLASS_PROBABILITY
 from rankwright.errors import InputError
-from rankwright.papers.calibrated_2011 import BASELINES, CPC, OWN, PAPER, SHRUNK, TABLE_2, _above_at, _falls, _low
+from rankwright.papers.calibrated_2011 import BASELINES, CPC, OWN, PAPER, SHRUNK, TABLE_2, _above_at
+from rankwright.papers.calibrated_analyses import _falls, _low
 from rankwright.papers.calibrated_pools import Calibrations, Ensembles
 from rankwright.papers.claims import not_worse
 from rankwright.papers.experiment import Setup, Trial
