@@ -63,3 +63,21 @@ def alike(models: Sequence[str], measured: str) -> Callable[[Results], Finding]:
         return Finding(state, text, each.difference, each.interval, float(p_values[largest]))
 
     return test
+
+
+def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+    """Return a test that none of the others is significantly better than a model, corrected by Holm's method."""
+
+    def test(results: Results) -> Finding:
+        found = {other: results.compare(one, other, measured) for other in others}
+        p_values = holm(np.array([each.p_value for each in found.values()]))
+        worse = [each.difference < 0 and p < LEVEL for each, p in zip(found.values(), p_values, strict=True)]
+        shown = ", ".join(
+            f"{each.difference:+.4f} to {other} (p = {p_value:.2g})"
+            for (other, each), p_value in zip(found.items(), p_values, strict=True)
+        )
+        least = min(found.values(), key=lambda each: each.difference)
+        state = OPPOSITE if any(worse) else REACHED
+        return Finding(state, f"{one} in {measured}: {shown}", least.difference, least.interval)
+
+    return test

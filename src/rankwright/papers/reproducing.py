@@ -18,7 +18,7 @@ from rankwright.papers.experiment import Absent, Setup
 from rankwright.papers.results import Results, counts, rows_of
 from rankwright.papers.sources import find_collections
 from rankwright.papers.work import SECONDS, Work, read_outcome, write_outcome
-from rankwright.threads import resolve_threads
+from rankwright.threads import one_thread_for_libraries, resolve_threads
 from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def reproduce(
         on_task(f"{task.experiment.name}: {task.system}, {task.trial}")
         return outcome
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_thread_for_libraries():
         warnings.simplefilter("ignore")  # papers print settings that the rankers advise against
         found = run_all(run, missing, workers=workers or resolve_threads(None), on_done=lambda: None)
     outcomes |= {task.path: outcome for task, outcome in zip(missing, found, strict=True)}
