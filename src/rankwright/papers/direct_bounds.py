@@ -25,7 +25,7 @@ BOUNDS = {"basic": "basic loss", "type_one": "type one", "type_two": "type two"}
 MIXED, ALL = "pairs of different labels", "all pairs (equation 2)"
 LONG = f"{MIXED}, w of length 1,000"
 QUARTER = np.pi / 4
-N_DRAWS, N_ANGLES = 10, 64  # pi / 4 is one of the angles
+N_DRAWS, N_ANGLES = 10, 32  # pi / 4 is one of the angles
 
 
 @dataclass(frozen=True)
