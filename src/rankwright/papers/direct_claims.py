@@ -104,7 +104,8 @@ def working_sets(model: str) -> Callable[[Results], Finding]:
         }
         least, most = ROUNDS
         within = all(((least <= size) & (size <= most)).all() for size in sizes.values())
-        text = ", ".join(
+        rounds = max(len(curve) for curve in results.by_trial(model, "round perfect"))
+        text = f"after {rounds} rounds, each of which adds one of each kind: " + ", ".join(
             f"{size.min():.0f} to {size.max():.0f} {kind} ones per query" for kind, size in sizes.items()
         )
         return Finding(
