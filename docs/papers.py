@@ -32,10 +32,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("papers", nargs="*", choices=[[], *MODULES], metavar="PAPER")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--cranfield", type=Path)
     parser.add_argument("--work", type=Path, default=Path("reproduced"))
     options = parser.parse_args()
     for name in options.papers or MODULES:
-        result = reproduce(find_paper(name), options.data, work=options.work / name)
+        result = reproduce(find_paper(name), options.data, work=options.work / name, cranfield=options.cranfield)
         keep(result)
         sys.stderr.write(f"{name}: {result.summary()}\n")
     for name in MODULES:

@@ -37,6 +37,15 @@ DataOption = Annotated[
         "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
     ),
 ]
+CranfieldOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--cranfield",
+        metavar="FOLDER",
+        help="Folder of the Cranfield collection (cran.all.1400, cran.qry, cranqrel), which stands in for the "
+        "news articles of adarank-2007 and direct-2008.",
+    ),
+]
 WorkOption = Annotated[
     Path | None,
     typer.Option(
@@ -57,6 +66,7 @@ JobsOption = Annotated[
 def reproduce(
     paper: PaperArgument,
     data: DataOption = None,
+    cranfield: CranfieldOption = None,
     quick: QuickFlag = False,
     work: WorkOption = None,
     report: ReportOption = None,
@@ -74,7 +84,7 @@ def reproduce(
     check_report(report)
     found = find_paper(paper)
     folder = work or Path("reproduced") / (f"{paper}-quick" if quick else paper)
-    result = _run(found, data, folder, quick=quick, jobs=jobs)
+    result = _run(found, data, cranfield, folder, quick=quick, jobs=jobs)
     if report is not None:
         from rankwright.papers.page import page_of
 
@@ -86,7 +96,9 @@ def reproduce(
         _show(result)
 
 
-def _run(paper: Paper, data: Path | None, folder: Path, *, quick: bool, jobs: int | None) -> Reproduction:
+def _run(
+    paper: Paper, data: Path | None, cranfield: Path | None, folder: Path, *, quick: bool, jobs: int | None
+) -> Reproduction:
     """Run with a progress bar; Ctrl-C keeps what is done."""
     from rankwright.papers import reproduce as run
 
@@ -103,6 +115,7 @@ def _run(paper: Paper, data: Path | None, folder: Path, *, quick: bool, jobs: in
                 paper,
                 data,
                 work=folder,
+                cranfield=cranfield,
                 quick=quick,
                 workers=jobs,
                 on_start=on_start,

@@ -94,6 +94,32 @@ def by_number_of_pairs(models: Sequence[str], measured: str, starts: Sequence[in
     return draw
 
 
+def queries_by_pairs(model: str, starts: Sequence[int]) -> Draw:
+    """Return how many test queries have how many document pairs."""
+
+    def draw(results: Results) -> Chart:
+        groups = groups_by_pairs(results, model, starts)
+        table = {name: {"queries": float(queries.sum())} for name, queries in groups.items()}
+        description = "Number of test queries by number of document pairs."
+        return grouped_bar_chart(table, "queries", x_label="document pairs", description=description)
+
+    return draw
+
+
+def training_curves(models: Sequence[str], label: str) -> Draw:
+    """Return the training measure after every round, a line per model, of the first trial."""
+
+    def draw(results: Results) -> Chart:
+        first = results.trials[0]
+        curves = {
+            model: list(enumerate(results.on_trial(model, "round train", first).tolist(), start=1))
+            for model in models
+        }
+        return line_chart(curves, "round", label, description=f"{label} by round, first fold.")
+
+    return draw
+
+
 def groups_by_pairs(results: Results, model: str, starts: Sequence[int]) -> dict[str, np.ndarray]:
     """Return which queries have how many pairs, such as `1k-2k`; groups without a query are left out."""
     pairs = results.values(model, PAIRS)

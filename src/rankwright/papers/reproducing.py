@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.evaluation.tuning import require_workers
+from rankwright.papers.cranfield import CRANFIELD, require_cranfield
 from rankwright.papers.experiment import Absent, Setup
 from rankwright.papers.results import Results, counts, rows_of
 from rankwright.papers.sources import find_collections
@@ -98,6 +99,7 @@ def reproduce(
     data: str | os.PathLike[str] | None = None,
     *,
     work: str | os.PathLike[str],
+    cranfield: str | os.PathLike[str] | None = None,
     quick: bool = False,
     workers: int | None = None,
     on_start: Callable[[int, int], None] = lambda _total, _kept: None,
@@ -114,6 +116,8 @@ def reproduce(
         their rows say so; a paper none of whose experiments has data is an error.
     work
         The folder that keeps what is done; a run that was killed goes on from there.
+    cranfield
+        The folder of the Cranfield collection: cran.all.1400, cran.qry and cranqrel.
     quick
         Whether to run fewer folds, queries and rounds, to see that everything works.
     workers
@@ -122,7 +126,7 @@ def reproduce(
         Called with the number of tasks and of those already done, and with the name of each task when it is done.
     """
     require_workers(workers)
-    setup = Setup(find_collections(None if data is None else Path(data)), quick)
+    setup = Setup(_folders(data, cranfield), quick)
     experiments = paper.experiments(setup)
     _require_data(paper, experiments)
     folder = Work(Path(work))
@@ -146,6 +150,15 @@ def reproduce(
     done = [_done(one, [task for task in tasks if task.experiment is one], outcomes) for one in experiments]
     seconds = sum(float(outcome["", SECONDS][0]) for outcome in outcomes.values())
     return Reproduction(paper, quick, done, seconds)
+
+
+def _folders(data: str | os.PathLike[str] | None, cranfield: str | os.PathLike[str] | None) -> dict[str, Path]:
+    """Return the folders of the collections by name."""
+    folders = find_collections(None if data is None else Path(data))
+    if cranfield is None:
+        return folders
+    require_cranfield(Path(cranfield))
+    return folders | {CRANFIELD: Path(cranfield)}
 
 
 def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:

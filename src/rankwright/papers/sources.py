@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.data import find_folds, read_fold
 from rankwright.data.splitting import concat
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from rankwright.data import RankingData
     from rankwright.papers.experiment import Setup, Source
 
 
@@ -66,12 +68,16 @@ class LetorFolds:
 
 @dataclass(frozen=True)
 class Divided:
-    """All queries of a LETOR collection, divided anew; without a validation part, as in Xu and Li (2007)."""
+    """All queries of a LETOR collection, divided anew; without a validation part, as in Xu and Li (2007).
+
+    With `repeats`, they are divided several times, each time in another way.
+    """
 
     collection: str
     folder: Path = field(repr=False)
     n_folds: int = 4
     random_state: int = 0
+    repeats: int = 1
 
     @property
     def title(self) -> str:
@@ -80,20 +86,38 @@ class Divided:
 
     def trials(self) -> Sequence[str]:
         """Return the names of the folds."""
-        return [f"Fold{number + 1}" for number in range(self.n_folds)]
+        return divisions(self.n_folds, self.repeats)
 
     def trial(self, name: str) -> Trial:
         """Divide the queries and return a fold."""
-        parts = self._parts[self.trials().index(name)]
-        return Trial(name, parts.train, parts.valid, parts.test)
+        return divided_trial(name, self._whole, self.n_folds, self.random_state)
 
     @cached_property
-    def _parts(self) -> list[Any]:
+    def _whole(self) -> RankingData:
         tests = [read_fold(path).test for path in find_folds(self.folder)]
         _require_features(self.collection, self.folder, tests[0].n_features)
         whole = concat(*tests)
         _require_queries(self.collection, self.folder, len(whole.groups))
-        return list(Folds.of(whole, Division(self.n_folds, random_state=self.random_state)))
+        return whole
+
+
+def divisions(n_folds: int, repeats: int) -> list[str]:
+    """Return names of folds; of several divisions, `Division2-Fold1`."""
+    folds = [f"Fold{number + 1}" for number in range(n_folds)]
+    if repeats == 1:
+        return folds
+    return [f"Division{number + 1}-{fold}" for number in range(repeats) for fold in folds]
+
+
+def divided_trial(
+    name: str, whole: RankingData, n_folds: int, random_state: int, validation: float = 0.0
+) -> Trial:
+    """Return the fold of a division by its name; `validation` is a fraction of the training queries."""
+    division, _, fold = name.rpartition("-")
+    seed = random_state + (int(division.removeprefix("Division")) - 1 if division else 0)
+    folds = Folds.of(whole, Division(n_folds, validation=validation, random_state=seed))
+    parts = next(islice(folds, int(fold.removeprefix("Fold")) - 1, None))
+    return Trial(name, parts.train, parts.valid, parts.test)
 
 
 def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
@@ -104,10 +128,10 @@ def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
     return LetorFolds(name, folder, quick_folds if setup.quick else None)
 
 
-def divided(setup: Setup, name: str, *, n_folds: int) -> Source:
-    """Return the queries of a LETOR collection in another division; `Absent` where the run has no such folder."""
+def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Source:
+    """Return the queries of a LETOR collection in other divisions; `Absent` where the run has no such folder."""
     folder = setup.folders.get(name)
-    return absent(name) if folder is None else Divided(name, folder, n_folds)
+    return absent(name) if folder is None else Divided(name, folder, n_folds, repeats=repeats)
 
 
 def absent(name: str) -> Absent:
