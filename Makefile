@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser engines quick fuzz soak check format docs bench sanitize clean
+.PHONY: demo test browser engines quick fuzz soak check format docs papers bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -59,6 +59,10 @@ format: $(VENV)/.dev
 # The tables of options in the pages, as the source declares them.
 docs: $(VENV)/.built
 	$(BIN)/python docs/tables.py
+
+# All experiments of the papers, on collections of LETOR in DATA, and the pages made from them; takes more than an hour.
+papers: $(VENV)/.dev $(VENV)/.built
+	$(BIN)/python docs/papers.py --data $(DATA) $(PAPERS)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -255,6 +255,9 @@ def test_a_metric_may_round_to_more_than_one():
         ({"repeats": "never"}, "repeats must be 'allow', 'once' or 'aside', not 'never'."),
         ({"stop": "early"}, "stop must be 'loss', 'measure' or 'rounds', not 'early'."),
         ({"weak": "net"}, "weak must be 'feature', 'stump' or 'tree', not 'net'."),
+        ({"halvings": -1}, "halvings must be a non-negative integer, not -1."),
+        ({"halvings": 1, "choose": "measure"}, "halvings needs choose='loss' and weak='feature'"),
+        ({"halvings": 1, "weak": "tree"}, "halvings needs choose='loss' and weak='feature'"),
         ({"max_leaves": 1}, "max_leaves must be an integer of at least 2, not 1."),
         ({"random_state": -1}, "random_state must be a non-negative integer, not -1."),
     ],
@@ -300,6 +303,49 @@ def test_the_loss_chooses_no_worse_than_the_measure_on_training_data():
     data = noisy(60)
     by_loss, by_measure = (AdaRank(choose=choose).fit(*data).score(*data) for choose in ("loss", "measure"))
     assert by_loss >= by_measure
+
+
+def weights_with_halvings(metric, X, y, qid, halvings):
+    """Equation 8 with the alpha of figure 1 for each feature, halved where none lowers the loss."""
+    queries = slow.queries_of(X, y, qid)
+    weak_rankers = slow.weak_rankers(X.shape[1], "up")
+    qualities = {weak: slow.qualities(metric, weak, queries) for weak in weak_rankers}
+    f, P, loss, scale = (
+        [np.zeros(len(one.labels)) for one in queries],
+        [1 / len(queries)] * len(queries),
+        np.inf,
+        1.0,
+    )
+    weights = np.zeros(X.shape[1])
+    while True:
+        steps = {weak: scale * slow.step(P, qualities[weak]) for weak in weak_rankers}
+        losses = {weak: slow.loss_with(metric, f, steps[weak], weak, queries) for weak in weak_rankers}
+        best = min(losses, key=losses.__getitem__)
+        if losses[best] < loss - slow.CLOSE:
+            f = [one + steps[best] * slow.outputs(best, query) for one, query in zip(f, queries, strict=True)]
+            weights[best.feature] += steps[best]
+            measured = [slow.measure(metric, one, query.labels) for one, query in zip(f, queries, strict=True)]
+            loss = np.exp(-np.array(measured)).sum()
+            P = np.exp(-np.array(measured)) / loss
+        elif halvings:
+            halvings, scale = halvings - 1, scale / 2
+        else:
+            return weights, loss
+
+
+@pytest.mark.parametrize("metric", [AP(threshold=2), NDCG(k=3)], ids=str)
+def test_weights_are_halved_where_no_feature_lowers_the_loss(metric):
+    X, y, qid = noisy(25)
+    keep = np.isin(qid, [one for one in set(qid) if len({*(y[qid == one] >= 2)}) == 2])
+    data = X[keep].astype(np.float32), y[keep], qid[keep]
+    losses = []
+    for halvings in (0, 3):
+        weights, loss = weights_with_halvings(metric, *data, halvings)
+        ranker = AdaRank(metric, halvings=halvings, n_jobs=1).fit(*data)
+        np.testing.assert_allclose(ranker.model_.weights, weights, rtol=1e-6)
+        losses.append(loss)
+    assert losses[1] < losses[0]
+    assert all(one.train >= one.diagnostics["bound"] for one in ranker.history_)  # Theorem 1 holds of any step
 
 
 @pytest.mark.parametrize("rounds", [1, 4])

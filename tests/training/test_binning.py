@@ -7,6 +7,7 @@ from hypothesis.extra import numpy as arrays
 from properties import examples
 from rankwright import _native
 from rankwright.errors import InputError
+from rankwright.training import binning
 from rankwright.training.binning import BinnedFeatures
 from reference import binning as slow
 
@@ -296,3 +297,10 @@ def test_coarse_levels_hold_about_equally_many_and_a_frequent_value_has_its_own(
     assert len(even) == len(half) == 16
     assert even.max() - even.min() <= 2 * 20_000 / 255
     assert half[0] == (X[:, 1] == 0).sum()
+
+
+def test_every_threshold_of_too_many_values_is_refused_before_it_takes_memory(monkeypatch):
+    monkeypatch.setattr(binning, "available_memory", lambda: 2**20)
+    X = np.random.default_rng(0).random((5_000, 20)).astype(np.float32)
+    with pytest.raises(InputError, match="leave out all_thresholds, or round the features"):
+        binning.ExactFeatures.of_all_values(X, np.arange(len(X)))

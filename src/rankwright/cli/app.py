@@ -30,6 +30,7 @@ from rankwright.cli.mistakes import CommandMistake, sentence_of
 from rankwright.cli.output import problem
 from rankwright.cli.predict import predict, rank
 from rankwright.cli.rankers import rankers
+from rankwright.cli.reproduce import reproduce
 from rankwright.cli.search import search
 from rankwright.cli.serve import serve
 from rankwright.cli.text_demo import text_demo
@@ -92,7 +93,7 @@ app = typer.Typer(
 )
 PANELS = {
     "Get started": (demo, text_demo, rankers, generate),
-    "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine),
+    "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine, reproduce),
     "Apply a model": (predict, rank, serve, info, import_model, export),
     "Search text": (index, search, features),
 }

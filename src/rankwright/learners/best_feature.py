@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.data import Ranking
 from rankwright.learners.signal import QueryWeights, Weak
-from rankwright.models import FeatureScorer
+from rankwright.models import FeatureScorer, LinearScorer
 
 if TYPE_CHECKING:
     from rankwright.arrays import Doubles
@@ -111,7 +111,32 @@ class LeastLossFeature(BestFeature):
 
     Equation 8 of Xu & Li (2007), with the alpha of figure 1 for each feature. The weighted measure approximates
     it; but as weights differ by a factor of at most e, it soon chooses the same feature again and again.
+
+    That alpha is not the one of least loss. When no feature lowers the loss any more, all are halved from then on,
+    up to `halvings` times: h_t is then the feature times 1/2, which ranks as the feature does, so that its alpha
+    stays that of figure 1.
     """
+
+    def __init__(self, *data: Any, halvings: int = 0, **options: Any) -> None:
+        super().__init__(*data, **options)
+        self._halvings, self._scale = halvings, 1.0
+
+    def fit(self, signal: QueryWeights) -> Weak:
+        """Return the feature, halved as often as it takes to lower the loss."""
+        while self._halvings > 0 and not self._loss_with(signal).min() < signal.loss:
+            self._halvings, self._scale = self._halvings - 1, self._scale / 2
+        return super().fit(signal)
 
     def _criterion(self, signal: QueryWeights) -> Doubles:
         return -self._loss_with(signal)
+
+    def _loss(self, signal: QueryWeights, step: float, candidate: FeatureScorer) -> float:
+        return super()._loss(signal, self._scale * step, candidate)
+
+    def _weak(self, candidate: int) -> Weak:
+        if self._scale == 1.0:
+            return super()._weak(candidate)
+        whole = self._candidates[candidate]
+        weights, missing = np.zeros(self.train.n_features), np.zeros(self.train.n_features)
+        weights[whole.feature], missing[whole.feature] = self._scale * whole.direction, whole.missing
+        return Weak(LinearScorer(weights, missing), self._scale * whole.predict(self.train))

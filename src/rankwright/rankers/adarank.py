@@ -135,6 +135,12 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         default="loss",
         search=Choices("loss", "measure", "rounds"),
     )
+    halvings: int = parameter(
+        Integer(0),
+        "How often all weights alpha are halved when no feature lowers the loss any more, before training stops: "
+        "the weights of figure 1 are coarse steps. Used by choose='loss' only.",
+        default=0,
+    )
     weak: str = parameter(
         OneOf(("feature", "stump", "tree")),
         "Weak ranker: a single 'feature' as it is; or, fitted each round on queries drawn by their weights "
@@ -164,6 +170,8 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
             raise InputError(
                 f"all_queries=True needs weak='feature': a {self.weak} learns nothing from queries of one label."
             )
+        if self.halvings and (self.choose != "loss" or self.weak != "feature"):
+            raise InputError("halvings needs choose='loss' and weak='feature': it halves steps that gain nothing.")
 
     def _fit_features(self, task: FitTask, judged: TrainingSet) -> tuple[LinearScorer, History]:
         data, missing = judged.data, _lowest_values(task.train.data)
@@ -174,6 +182,7 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
             directions=DIRECTIONS[self.directions],
             repeats=self.repeats,
             n_threads=task.n_threads,
+            **({"halvings": self.halvings} if self.halvings else {}),
         )
         rounds = min(self.rounds, judged.n_features) if self.repeats == "once" else self.rounds
         members, history = self._boost(task, QueryLabels(data.y, data.groups), learner, rounds)
@@ -226,6 +235,9 @@ def _as_linear(members: Sequence[WeightedModel], missing: Doubles) -> LinearScor
     """Return the weighted features as one linear scorer: f = sum of alpha_t x_k(t)."""
     weights = np.zeros(len(missing))
     for weight, model in members:
-        assert isinstance(model, FeatureScorer)
-        weights[model.feature] += weight * model.direction
+        if isinstance(model, FeatureScorer):
+            weights[model.feature] += weight * model.direction
+        else:
+            assert isinstance(model, LinearScorer)  # a feature times 1/2, 1/4, ...
+            weights += weight * model.weights
     return LinearScorer(weights, missing)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.errors import InputError
+from rankwright.memory import available_memory
 from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MOST_BINS = 255
 EDGES = MOST_BINS - 1  # of a column
 SAMPLE_ROWS = 100_000
+MEMORY_FRACTION = 0.8  # of what is free
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +99,7 @@ class ExactFeatures(BinnedFeatures):
             parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
             edges += [part.tolist() for part in parts]
             sources += [feature] * len(parts)
+        _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
         wide = np.ascontiguousarray(X[:, sources])
         return cls(_native.encode(wide, rows, edges, False, resolve_threads(n_jobs)), tuple(sources))
 
@@ -118,6 +121,16 @@ def count_exact_codes(X: NDArray[np.float32]) -> int:
     """Return the number of codes of `ExactFeatures`, one byte each."""
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in X.T], dtype=np.int64)
     return len(X) * int(np.maximum(1, -((1 - distinct) // EDGES)).sum())
+
+
+def _require_memory(n_bytes: int) -> None:
+    """Refuse codes that would not fit into memory: they grow with the documents times their distinct values."""
+    usable = MEMORY_FRACTION * available_memory()
+    if n_bytes > usable:
+        raise InputError(
+            f"Every threshold of these features takes {n_bytes / 2**30:,.1f} GiB of memory, and "
+            f"{usable / 2**30:,.1f} GiB can be used: leave out all_thresholds, or round the features."
+        )
 
 
 def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:

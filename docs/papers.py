@@ -1,0 +1,128 @@
+"""Run the experiments of the papers and write their pages: `python docs/papers.py --data FOLDER [PAPER ...]`.
+
+Each paper gets `papers/PAPER.json` with the rows of its table, figures in `figures/papers`, and `papers/PAPER.md`,
+which is made from these alone. `reproduced.md` counts what was reached. `tests/papers/test_pages.py` compares the
+pages with the rows, and the rows with what the package declares.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankwright.papers import MODULES, find_paper, reproduce
+from rankwright.papers.results import STATES, Row
+from rankwright.papers.table import markdown
+
+if TYPE_CHECKING:
+    from rankwright.papers import Reproduction
+
+FOLDER = Path(__file__).parent
+PAGES, FIGURES = FOLDER / "papers", FOLDER / "figures" / "papers"
+OVERVIEW = FOLDER / "reproduced.md"
+MARKED = re.compile(r"(<!-- reproduced -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def main() -> None:
+    """Run papers, and write their pages and the overview."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("papers", nargs="*", choices=[[], *MODULES], metavar="PAPER")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--cranfield", type=Path)
+    parser.add_argument("--work", type=Path, default=Path("reproduced"))
+    options = parser.parse_args()
+    for name in options.papers or MODULES:
+        result = reproduce(find_paper(name), options.data, work=options.work / name, cranfield=options.cranfield)
+        keep(result)
+        sys.stderr.write(f"{name}: {result.summary()}\n")
+    for name in MODULES:
+        if facts_file(name).exists():
+            (PAGES / f"{name}.md").write_text(page(read_facts(name)))
+    OVERVIEW.write_text(renewed(OVERVIEW.read_text()))
+
+
+def keep(result: Reproduction) -> None:
+    """Write the rows and the figures of a paper."""
+    PAGES.mkdir(exist_ok=True)
+    FIGURES.mkdir(parents=True, exist_ok=True)
+    sections = []
+    for place, done in enumerate(result.done):
+        figures = []
+        for number, picture in enumerate(done.experiment.figures if done.results is not None else ()):
+            file = FIGURES / f"{result.paper.name}-{place + 1}-{number + 1}.svg"
+            chart = picture.draw(done.results)
+            chart.save(file)
+            figures.append({"file": file.name, "where": picture.where, "claim": picture.claim})
+        about = {"name": done.experiment.name, "about": done.experiment.about, "mark": done.experiment.mark()}
+        sections.append({**about, "figures": figures})
+    facts = result.to_dict() | {"experiments": sections}
+    facts_file(result.paper.name).write_text(json.dumps(_rounded(facts), indent=1) + "\n")
+
+
+def facts_file(name: str) -> Path:
+    """Return the file of a paper's rows."""
+    return PAGES / f"{name}.json"
+
+
+def read_facts(name: str) -> dict[str, Any]:
+    """Return what was measured for a paper."""
+    found: dict[str, Any] = json.loads(facts_file(name).read_text())
+    return found
+
+
+def rows_of(facts: dict[str, Any]) -> list[Row]:
+    """Return the rows of a paper's table."""
+    return [Row(**row) for row in facts["rows"]]
+
+
+def page(facts: dict[str, Any]) -> str:
+    """Return the page of a paper."""
+    name, rows = facts["paper"], rows_of(facts)
+    parts = [
+        f"# {facts['title']}",
+        f"{facts['authors']}. Run again with `rankwright reproduce {name} --data FOLDER`; "
+        f"it takes {facts['seconds'] / 60:.0f} minutes of processor time. "
+        "[What the states mean](../reproduced.md#states).",
+        markdown(rows),
+    ]
+    for section in facts["experiments"]:
+        parts += [f"## {section['name']}", section["about"]]
+        parts += [
+            f"**{one['where']}.** The paper: {one['claim']}\n\n![{one['where']}](../figures/papers/{one['file']})"
+            for one in section["figures"]
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def renewed(text: str) -> str:
+    """Return the overview with its table as the rows have it."""
+    found = [read_facts(name) for name in MODULES if facts_file(name).exists()]
+    return MARKED.sub(lambda old: f"{old[1]}{_overview(found)}\n{old[2]}", text)
+
+
+def _overview(papers: list[dict[str, Any]]) -> str:
+    lines = ["| paper | rows | " + " | ".join(STATES) + " | minutes |", "|" + " --- |" * (len(STATES) + 3)]
+    for facts in papers:
+        rows = rows_of(facts)
+        counts = [sum(row.state == state for row in rows) for state in STATES]
+        link = f"[{facts['authors']}](papers/{facts['paper']}.md)"
+        cells = [link, str(len(rows)), *(str(n or "") for n in counts), f"{facts['seconds'] / 60:.0f}"]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _rounded(value: Any) -> Any:
+    """Return JSON values with numbers of six significant digits, so that files do not differ by rounding."""
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+if __name__ == "__main__":
+    main()

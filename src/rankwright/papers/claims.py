@@ -1,0 +1,161 @@
+"""Tests of claims that several papers make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.evaluation.pairs import compare_values
+from rankwright.evaluation.significance import holm
+from rankwright.papers.experiment import Finding
+from rankwright.papers.measures import PAIRS
+from rankwright.papers.pictures import error_rate
+from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankwright.evaluation.pairs import Comparison
+    from rankwright.papers.results import Results
+
+LEVEL = 0.05
+
+
+def better(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+    """Return a test that a model is better than each of the others.
+
+    Reached if every difference is positive and significant by the paired randomisation test, corrected by Holm's
+    method for the number of others. The finding has the smallest difference and the largest p-value.
+    """
+
+    def test(results: Results) -> Finding:
+        found = {other: results.compare(one, other, measured) for other in others}
+        p_values = holm(np.array([each.p_value for each in found.values()]))
+        least = min(found, key=lambda other: found[other].difference)
+        positive = all(each.difference > 0 for each in found.values())
+        state = OPPOSITE if not positive else REACHED if p_values.max() < LEVEL else NOT_SHOWN
+        shown = ", ".join(
+            f"{each.difference:+.4f} to {other} (p = {p_value:.2g})"
+            for (other, each), p_value in zip(found.items(), p_values, strict=True)
+        )
+        measured_text = f"{one} in {measured}: {shown}"
+        nearest = found[least]
+        return Finding(state, measured_text, nearest.difference, nearest.interval, float(p_values.max()))
+
+    return test
+
+
+def finding(found: Comparison, measured: str) -> Finding:
+    """Return what a single paired comparison says of a claim that its difference is positive."""
+    state = OPPOSITE if found.difference <= 0 else REACHED if found.p_value < LEVEL else NOT_SHOWN
+    return Finding(state, measured, found.difference, found.interval, found.p_value)
+
+
+def alike(models: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+    """Return a test that no two of the models differ significantly, corrected by Holm's method."""
+
+    def test(results: Results) -> Finding:
+        pairs = [(one, other) for place, one in enumerate(models) for other in models[place + 1 :]]
+        found = [results.compare(one, other, measured) for one, other in pairs]
+        p_values = holm(np.array([each.p_value for each in found]))
+        largest = int(np.argmin(p_values))
+        each, (one, other) = found[largest], pairs[largest]
+        state = REACHED if p_values[largest] >= LEVEL else OPPOSITE
+        text = f"the clearest difference in {measured}: {each.difference:+.4f} of {one} to {other}"
+        return Finding(state, text, each.difference, each.interval, float(p_values[largest]))
+
+    return test
+
+
+def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+    """Return a test that none of the others is significantly better than a model, corrected by Holm's method."""
+
+    def test(results: Results) -> Finding:
+        found = {other: results.compare(one, other, measured) for other in others}
+        p_values = holm(np.array([each.p_value for each in found.values()]))
+        worse = [each.difference < 0 and p < LEVEL for each, p in zip(found.values(), p_values, strict=True)]
+        shown = ", ".join(
+            f"{each.difference:+.4f} to {other} (p = {p_value:.2g})"
+            for (other, each), p_value in zip(found.items(), p_values, strict=True)
+        )
+        least = min(found.values(), key=lambda each: each.difference)
+        state = OPPOSITE if any(worse) else REACHED
+        return Finding(state, f"{one} in {measured}: {shown}", least.difference, least.interval)
+
+    return test
+
+
+def always_better(
+    ones: Sequence[str], others: Sequence[str], measured: Sequence[str]
+) -> Callable[[Results], Finding]:
+    """Return a test that each of some models has higher means than each of the others, in every measure."""
+
+    def test(results: Results) -> Finding:
+        pairs = [(one, other, each) for one in ones for other in others for each in measured]
+        worse = [pair for pair in pairs if results.mean(pair[0], pair[2]) <= results.mean(pair[1], pair[2])]
+        better_ones = len(pairs) - len(worse)
+        state = REACHED if not worse else NOT_SHOWN if better_ones > len(pairs) / 2 else OPPOSITE
+        names = ", ".join(f"{one} to {other} in {each}" for one, other, each in worse)
+        text = f"higher in {better_ones} of {len(pairs)} comparisons" + (f"; not {names}" if worse else "")
+        return Finding(state, text, better_ones / len(pairs))
+
+    return test
+
+
+def faster(one: str, others: Sequence[str]) -> Callable[[Results], Finding]:
+    """Return a test that a model was fitted in less time than each of the others, on every trial."""
+
+    def test(results: Results) -> Finding:
+        seconds = {model: np.concatenate(results.by_trial(model, "fit seconds")) for model in (one, *others)}
+        ratios = np.array([seconds[other] / seconds[one] for other in others])
+        total = ", ".join(f"{model} {taken.mean():.3f} s" for model, taken in seconds.items())
+        means = ratios.mean(axis=1)
+        state = REACHED if ratios.min() > 1 else NOT_SHOWN if means.min() > 1 else OPPOSITE
+        return Finding(state, f"a fit of {total}; least ratio to {one}", float(means.min()))
+
+    return test
+
+
+def fewer_errors(one: str, other: str, pair: str) -> Callable[[Results], Finding]:
+    """Return a test that a model misorders fewer pairs of two labels, such as `2 > 0`, per query."""
+
+    def test(results: Results) -> Finding:
+        counts = results.values(one, f"{PAIRS} {pair}")
+        rates = [results.values(model, f"wrong {pair}")[counts > 0] / counts[counts > 0] for model in (other, one)]
+        shown = ", ".join(f"{model} {error_rate(results, model, pair):.4f}" for model in (one, other))
+        return finding(compare_values(*rates), f"{shown} of all pairs; difference per query")
+
+    return test
+
+
+def better_with_few_pairs(one: str, other: str, measured: str, most: int) -> Callable[[Results], Finding]:
+    """Return a test that a model is better for queries with fewer than `most` pairs of different labels."""
+
+    def test(results: Results) -> Finding:
+        few = results.values(one, PAIRS) < most
+        values = [results.values(model, measured) for model in (one, other)]
+        rest = float(np.nanmean(values[0][~few]) - np.nanmean(values[1][~few])) if (~few).any() else float("nan")
+        text = f"{few.sum()} queries have fewer; the difference for the other {(~few).sum()} is {rest:+.4f}"
+        return finding(compare_values(values[0][few], values[1][few]), text)
+
+    return test
+
+
+def bound_holds(models: Sequence[str]) -> Callable[[Results], Finding]:
+    """Return a test that the training measure is never below the bound of AdaRank's theorem."""
+
+    def test(results: Results) -> Finding:
+        gaps = [
+            curve - bound
+            for model in models
+            for curve, bound in zip(
+                results.by_trial(model, "round train"), results.by_trial(model, "round bound"), strict=True
+            )
+        ]
+        least = min(float(np.nanmin(one)) for one in gaps)
+        rounds = sum(len(one) for one in gaps)
+        shown = f"smallest distance over {rounds:,} rounds of all fits"
+        return Finding(REACHED if least >= 0 else OPPOSITE, shown, least)
+
+    return test

@@ -1,0 +1,63 @@
+"""The page about a reproduction: the table first, then every experiment with its figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rankwright.pages import Cell, Code, Column, Figure, Page, Section, Table, Text
+from rankwright.papers.results import REACHED, WITHIN
+from rankwright.papers.table import HEAD, cells
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.pages.blocks import Block
+    from rankwright.papers.reproducing import Done, Reproduction
+    from rankwright.papers.results import Row
+
+NUMBERS = {"published", "ours"}
+
+
+def page_of(result: Reproduction, *, command: str = "") -> Page:
+    """Return the page."""
+    paper = result.paper
+    sections = [Section("Published numbers and claims", [_table(result.rows), Text(_legend(result))])]
+    sections += [Section(one.experiment.name, list(_blocks(one))) for one in result.done]
+    if command:
+        sections.append(Section("How to reproduce", [Code(command)]))
+    return Page(f"{paper.title} ({paper.authors})", result.summary(), sections)
+
+
+def _legend(result: Reproduction) -> str:
+    quick = " This was the quick version, with fewer folds, queries and rounds." if result.quick else ""
+    return (
+        "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
+        "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
+        "randomisation test, Holm's correction over the comparisons of the claim), and not shown if only the "
+        f"direction is right. All fits and measurements took {result.seconds / 60:.1f} minutes of processor "
+        f"time.{quick}"
+    )
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    columns = [Column(title, is_text=title not in NUMBERS) for title in HEAD]
+    return Table(columns, [_row(row) for row in rows], "All published numbers and claims that the data allow.")
+
+
+def _row(row: Row) -> list[Cell]:
+    values = {"published": row.published, "ours": row.ours}
+    shades = {REACHED: 0.4, WITHIN: 0.15}
+    return [
+        Cell(text, value=values.get(title), shade=shades.get(row.state, 0.0) if title == "state" else 0.0)
+        for title, text in zip(HEAD, cells(row), strict=True)
+    ]
+
+
+def _blocks(done: Done) -> Iterator[Block]:
+    experiment = done.experiment
+    yield Text(experiment.about)
+    if done.results is None:
+        yield Text(f"Left out: {getattr(experiment.source, 'why', 'there are no data')}.")
+        return
+    for picture in experiment.figures:
+        yield Figure(picture.draw(done.results), f"{picture.where}. {picture.claim}")

@@ -1,0 +1,179 @@
+"""Where the trials of experiments come from: LETOR's folds, and other divisions of their queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankwright.data import find_folds, read_fold
+from rankwright.data.splitting import concat
+from rankwright.errors import InputError
+from rankwright.evaluation.division import Division
+from rankwright.evaluation.folds import Folds
+from rankwright.papers.experiment import Absent, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rankwright.data import RankingData
+    from rankwright.papers.experiment import Setup, Source
+
+
+class Collection(NamedTuple):
+    """A collection of LETOR and what it must have, so that another one under its name is noticed."""
+
+    name: str
+    n_features: int
+    n_queries: int
+    bm25: int  # the feature that is BM25 of the whole document
+
+
+COLLECTIONS = {
+    one.name: one
+    for one in (
+        Collection("OHSUMED", 45, 106, 41),
+        Collection("MQ2007", 46, 1692, 25),
+        Collection("MQ2008", 46, 784, 25),
+        Collection("TD2003", 64, 50, 25),
+        Collection("TD2004", 64, 75, 25),
+    )
+}
+
+
+@dataclass(frozen=True)
+class LetorFolds:
+    """The folds of a collection as LETOR divides it; `n_folds` takes the first ones only."""
+
+    collection: str
+    folder: Path = field(repr=False)
+    n_folds: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The collection's name."""
+        return self.collection
+
+    def trials(self) -> Sequence[str]:
+        """Return the names of the folds."""
+        return [path.name for path in find_folds(self.folder)[: self.n_folds]]
+
+    def trial(self, name: str) -> Trial:
+        """Read a fold."""
+        fold = read_fold(self.folder / name)
+        _require_features(self.collection, self.folder, fold.train.n_features)
+        return Trial(name, *fold)
+
+
+@dataclass(frozen=True)
+class Divided:
+    """All queries of a LETOR collection, divided anew; without a validation part, as in Xu and Li (2007).
+
+    With `repeats`, they are divided several times, each time in another way.
+    """
+
+    collection: str
+    folder: Path = field(repr=False)
+    n_folds: int = 4
+    random_state: int = 0
+    repeats: int = 1
+
+    @property
+    def title(self) -> str:
+        """The collection's name."""
+        return self.collection
+
+    def trials(self) -> Sequence[str]:
+        """Return the names of the folds."""
+        return divisions(self.n_folds, self.repeats)
+
+    def trial(self, name: str) -> Trial:
+        """Divide the queries and return a fold."""
+        return divided_trial(name, self._whole, self.n_folds, self.random_state)
+
+    @cached_property
+    def _whole(self) -> RankingData:
+        tests = [read_fold(path).test for path in find_folds(self.folder)]
+        _require_features(self.collection, self.folder, tests[0].n_features)
+        whole = concat(*tests)
+        _require_queries(self.collection, self.folder, len(whole.groups))
+        return whole
+
+
+def divisions(n_folds: int, repeats: int) -> list[str]:
+    """Return names of folds; of several divisions, `Division2-Fold1`."""
+    folds = [f"Fold{number + 1}" for number in range(n_folds)]
+    if repeats == 1:
+        return folds
+    return [f"Division{number + 1}-{fold}" for number in range(repeats) for fold in folds]
+
+
+def divided_trial(
+    name: str, whole: RankingData, n_folds: int, random_state: int, validation: float = 0.0
+) -> Trial:
+    """Return the fold of a division by its name; `validation` is a fraction of the training queries."""
+    division, _, fold = name.rpartition("-")
+    seed = random_state + (int(division.removeprefix("Division")) - 1 if division else 0)
+    folds = Folds.of(whole, Division(n_folds, validation=validation, random_state=seed))
+    parts = next(islice(folds, int(fold.removeprefix("Fold")) - 1, None))
+    return Trial(name, parts.train, parts.valid, parts.test)
+
+
+def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
+    """Return the folds of a LETOR collection; `Absent` where the run has no such folder."""
+    folder = setup.folders.get(name)
+    if folder is None:
+        return absent(name)
+    return LetorFolds(name, folder, quick_folds if setup.quick else None)
+
+
+def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Source:
+    """Return the queries of a LETOR collection in other divisions; `Absent` where the run has no such folder."""
+    folder = setup.folders.get(name)
+    return absent(name) if folder is None else Divided(name, folder, n_folds, repeats=repeats)
+
+
+def absent(name: str) -> Absent:
+    """Return the source of a collection that the run does not have."""
+    return Absent(name, f"--data has no folder {name}")
+
+
+def find_collections(data: Path | None) -> dict[str, Path]:
+    """Return the folders of known collections inside a folder, or the folder itself if it is one of them."""
+    if data is None:
+        return {}
+    if not data.is_dir():
+        raise InputError(f"There is no folder {data}.")
+    places = {name: data if data.name == name else data / name for name in COLLECTIONS}
+    found = {name: path for name, path in places.items() if path.is_dir()}
+    if not found:
+        known = ", ".join(COLLECTIONS)
+        raise InputError(
+            f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
+        )
+    for name, path in found.items():
+        find_folds(path)  # refuses a folder without folds
+        _require_name(name, path)
+    return found
+
+
+def _require_name(name: str, folder: Path) -> None:
+    """Refuse a folder whose first test part has other features than the collection of that name."""
+    first = find_folds(folder)[0]
+    _require_features(name, folder, read_fold(first).test.n_features)
+
+
+def _require_features(name: str, folder: Path, n_features: int) -> None:
+    expected = COLLECTIONS[name].n_features
+    if n_features != expected:
+        raise InputError(f"{folder} is not {name}: it has {n_features} features, {name} has {expected}.")
+
+
+def _require_queries(name: str, folder: Path, n_queries: int) -> None:
+    expected = COLLECTIONS[name].n_queries
+    if n_queries != expected:
+        raise InputError(
+            f"{folder} is not {name}: its test parts have {n_queries} queries together, {name} has {expected}."
+        )

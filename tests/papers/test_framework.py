@@ -1,0 +1,300 @@
+"""The runner of experiments: what is kept, what is tested, and what the table says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import rankwright as rw
+from rankwright.errors import InputError
+from rankwright.papers import find_paper, reproduce
+from rankwright.papers.claims import alike, better
+from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Trial
+from rankwright.papers.measures import TRAIN, ByRound, LabelErrors, MeanOverCuts, NumberOfPairs, PerQuery, Rounds
+from rankwright.papers.results import (
+    NO_DATA,
+    NOT_REACHED,
+    NOT_SHOWN,
+    OPPOSITE,
+    OTHER_DATA,
+    REACHED,
+    WITHIN,
+    Results,
+    rows_of,
+)
+from rankwright.papers.sources import COLLECTIONS, Divided, find_collections
+from rankwright.papers.systems import BestOf, Fitted, OneFeature
+from rankwright.papers.table import HEAD, cells, markdown
+from rankwright.papers.work import read_outcome, write_outcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Small:
+    """Two small trials."""
+
+    title: str = "small"
+
+    def trials(self):
+        return ["A", "B"]
+
+    def trial(self, name):
+        truth = rw.synthetic.RandomPolynomial.draw(1, n_features=5, n_active=3, n_terms=4, degree=1)
+        seeds = (10, 11, 12) if name == "A" else (20, 21, 22)
+        return Trial(name, *(truth.sample(12, seed=seed, n_documents=8) for seed in seeds))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A system that counts its fits, and fails when told to."""
+
+    ranker: object
+    fits: list = field(default_factory=list, repr=False, compare=False)
+    lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+    fail_at: int | None = field(default=None, repr=False)
+
+    def __call__(self, trial, threads):
+        with self.lock:
+            self.fits.append(trial.name)
+            if self.fail_at is not None and len(self.fits) > self.fail_at:
+                raise KeyboardInterrupt
+        return Fitted(self.ranker)(trial, threads)
+
+
+def paper(*experiments):
+    return Paper("small-2026", "A small paper", "Nobody 2026", lambda _setup: experiments)
+
+
+def experiment(**changes):
+    systems = {"AdaRank": Fitted(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
+    made = Experiment("first", "Two trials.", Small(), systems, (PerQuery(("ndcg@5", "map")),))
+    return replace(made, **changes)
+
+
+def test_every_system_is_measured_on_every_trial(tmp_path):
+    found = reproduce(paper(experiment()), work=tmp_path)
+    results = found.done[0].results
+    assert results.models == ("AdaRank", "feature")
+    for system in results.models:
+        assert results.values(system, "ndcg@5").shape == (24,)
+    trial = Small().trial("A")
+    direct = rw.evaluate({"x": trial.test.X[:, 0].astype(float)}, trial.test, metrics=["ndcg@5"])
+    np.testing.assert_array_equal(results.on_trial("feature", "ndcg@5", "A"), direct.per_query("x", "ndcg@5"))
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path):
+    systems = {"one": Counted(rw.AdaRank(rounds=1)), "two": Counted(rw.AdaRank(rounds=2), fail_at=1)}
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(paper(experiment(systems=systems)), work=tmp_path, workers=1)
+    kept = len(list(tmp_path.glob("*.npz")))
+    assert kept == 3  # both systems on the first trial, and one on the second
+    again = {"one": Counted(rw.AdaRank(rounds=1)), "two": Counted(rw.AdaRank(rounds=2))}
+    started = []
+    found = reproduce(
+        paper(experiment(systems=again)), work=tmp_path, on_start=lambda *counts: started.append(counts)
+    )
+    assert started == [(4, 3)]
+    assert again["one"].fits == []
+    assert again["two"].fits == ["B"]
+    whole = reproduce(paper(experiment(systems=again)), work=tmp_path / "other")
+    for one, other in zip(found.done, whole.done, strict=True):
+        for key, values in one.results.arrays.items():
+            if key[1] != "fit seconds":
+                np.testing.assert_array_equal(values, other.results.arrays[key])
+
+
+def test_a_changed_declaration_is_fitted_again(tmp_path):
+    for rounds, expected in ((1, 2), (2, 2), (1, 0)):
+        system = Counted(rw.AdaRank(rounds=rounds))
+        reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+        assert len(system.fits) == expected
+
+
+def test_a_damaged_file_is_fitted_again(tmp_path):
+    system = Counted(rw.AdaRank(rounds=1))
+    reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+    first, second = sorted(tmp_path.glob("*.npz"))
+    first.write_bytes(first.read_bytes()[:50])
+    second.write_bytes(b"")
+    reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+    assert len(system.fits) == 4
+
+
+def test_outcomes_survive_the_file(tmp_path):
+    outcome = {("a, b", "ndcg@5 by round"): np.arange(6.0).reshape(2, 3), ("", "seconds"): np.array([np.nan])}
+    write_outcome(tmp_path / "x.npz", outcome)
+    found = read_outcome(tmp_path / "x.npz")
+    assert list(found) == list(outcome)
+    for key, values in outcome.items():
+        np.testing.assert_array_equal(found[key], values)
+
+
+def test_one_or_more_workers_give_the_same(tmp_path):
+    results = [reproduce(paper(experiment()), work=tmp_path / str(n), workers=n).done[0].results for n in (1, 2)]
+    for key, values in results[0].arrays.items():
+        if key[1] != "fit seconds":
+            np.testing.assert_array_equal(values, results[1].arrays[key])
+
+
+def made_results(**values):
+    return Results(("A",), {(model, "map", "A"): np.asarray(ones, float) for model, ones in values.items()})
+
+
+def test_a_number_is_reached_or_not():
+    results = made_results(x=np.tile([0.3, 0.5], 50))  # mean .4, interval about .38 to .42
+    states = {
+        value: rows_of(experiment(published=(Published("Table 1", "x", "map", value),)), results)[0].state
+        for value in (0.35, 0.4, 0.401, 0.5)
+    }
+    assert states == {0.35: REACHED, 0.4: REACHED, 0.401: WITHIN, 0.5: NOT_REACHED}
+    other = Published("Table 1", "x", "map", 0.5, comparable=False)
+    assert rows_of(experiment(published=(other,)), results)[0].state == OTHER_DATA
+
+
+def test_a_published_number_is_compared_at_its_own_digits():
+    results = made_results(x=np.full(10, 0.44994))
+    assert rows_of(experiment(published=(Published("", "x", "map", 0.45),)), results)[0].state == REACHED
+    assert rows_of(experiment(published=(Published("", "x", "map", 0.4500001),)), results)[0].state == NOT_REACHED
+
+
+def test_rows_without_data_say_why():
+    missing = experiment(
+        source=Absent("TD2003", "--data has no folder TD2003"),
+        published=(Published("Table 2", "x", "map", 0.3),),
+        claims=(Claim("Figure 1", "it is so", lambda _: Finding(REACHED, "")),),
+    )
+    for row in rows_of(missing, None):
+        assert row.state == NO_DATA
+        assert row.why == "--data has no folder TD2003"
+        assert row.ours is None
+
+
+def test_better_needs_direction_and_significance():
+    random = np.random.default_rng(0)
+    base = random.random(60)
+    results = made_results(
+        base=base, higher=base + 0.1, near=base + random.normal(0.005, 0.2, 60), lower=base - 0.1
+    )
+    assert better("higher", ("base", "lower"), "map")(results).state == REACHED
+    assert better("base", ("lower", "higher"), "map")(results).state == OPPOSITE
+    found = better("higher", ("base", "near"), "map")(results)
+    assert found.value == pytest.approx(
+        min(results.compare("higher", o, "map").difference for o in ("base", "near"))
+    )
+    unsure = better("near", ("base",), "map")(results)
+    assert unsure.state in (NOT_SHOWN, OPPOSITE)
+    assert unsure.p_value > 0.05
+
+
+def test_alike_is_refuted_by_one_clear_difference():
+    random = np.random.default_rng(0)
+    base = random.random(60)
+    results = made_results(a=base, b=base + random.normal(0, 0.01, 60), c=base + 0.1)
+    assert alike(("a", "b"), "map")(results).state == REACHED
+    assert alike(("a", "b", "c"), "map")(results).state == OPPOSITE
+
+
+def test_queries_of_several_trials_are_averaged():
+    arrays = {
+        ("x", "train map", "A"): np.array([0.1, 0.2]),
+        ("x", "train queries", "A"): np.array([7.0, 3.0]),
+        ("x", "train map", "B"): np.array([0.5, 0.4]),
+        ("x", "train queries", "B"): np.array([3.0, 9.0]),
+    }
+    found = Results(("A", "B"), arrays).query_means("x", "train map", "train queries")
+    np.testing.assert_allclose(found, [0.35, 0.1, 0.4])  # queries 3, 7 and 9
+
+
+def test_measures_agree_with_direct_computation():
+    trial = Small().trial("A")
+    model = rw.MART(rounds=6, n_jobs=1).fit(trial.train)
+    curve = ByRound("ndcg@5", (2, 6, 50))(model, trial, 1)
+    report = rw.evaluate_rounds(model, trial.test, [2, 6], metrics=["ndcg@5"])
+    np.testing.assert_array_equal(curve["ndcg@5 by round"][0], report.report.per_query("MART, 2 rounds", "ndcg@5"))
+    np.testing.assert_array_equal(curve["ndcg@5 by round"][1], curve["ndcg@5 by round"][2])
+    means = MeanOverCuts("mean", "ndcg@{}", (1, 3))(model, trial, 1)["mean"]
+    each = PerQuery(("ndcg@1", "ndcg@3"))(model, trial, 1)
+    np.testing.assert_allclose(means, (each["ndcg@1"] + each["ndcg@3"]) / 2)
+    errors = LabelErrors((0, 1, 2, 3, 4))(model, trial, 1)
+    total = sum(values.sum() for name, values in errors.items() if name.startswith("pairs"))
+    assert total == NumberOfPairs()(model, trial, 1)["pairs"].sum()
+    analysed = rw.analyses.pair_errors({"x": model}, trial.test)
+    wrong = errors["wrong 1 > 0"].sum() / errors["pairs 1 > 0"].sum()
+    assert wrong == pytest.approx(analysed.rate("x", "1 > 0"))
+    recorded = Rounds((TRAIN, "validation"))(model, trial, 1)
+    assert all(len(values) == 6 for values in recorded.values())
+    assert "train queries" in PerQuery(("map",), part=TRAIN)(model, trial, 1)
+
+
+def test_the_best_setting_is_that_of_the_validation_part():
+    trial = Small().trial("A")
+    settings = tuple(rw.MART(rounds=rounds, learning_rate=0.3) for rounds in (1, 30))
+    best = BestOf(settings, "ndcg@5", validate=False)(trial, 1)
+    values = [Fitted(one, validate=False)(trial, 1).score(trial.valid) for one in settings]
+    assert best.rounds == settings[int(np.argmax(values))].rounds
+
+
+def test_names_of_papers():
+    assert find_paper("adarank-2007").authors == "Xu & Li 2007"
+    with pytest.raises(InputError, match="Did you mean mpboost-2009"):
+        find_paper("mpboost")
+
+
+def test_folders_without_folds_or_of_another_collection_are_refused(tmp_path):
+    with pytest.raises(InputError, match="There is no folder"):
+        find_collections(tmp_path / "nothing")
+    with pytest.raises(InputError, match="no collection of LETOR"):
+        find_collections(tmp_path)
+    (tmp_path / "OHSUMED").mkdir()
+    with pytest.raises(InputError, match="contains no folds"):
+        find_collections(tmp_path)
+    write_folds(tmp_path / "OHSUMED", n_features=3, n_queries=4)
+    with pytest.raises(InputError, match="is not OHSUMED: it has 3 features, OHSUMED has 45"):
+        find_collections(tmp_path)
+
+
+def test_a_collection_of_another_size_is_refused(tmp_path):
+    write_folds(tmp_path, n_features=45, n_queries=4)
+    with pytest.raises(InputError, match="20 queries together, OHSUMED has 106"):
+        Divided("OHSUMED", tmp_path).trial("Fold1")
+
+
+def write_folds(folder: Path, *, n_features: int, n_queries: int) -> None:
+    for fold in range(5):
+        path = folder / f"Fold{fold + 1}"
+        path.mkdir(parents=True)
+        for place, part in enumerate(("train", "vali", "test")):
+            truth = rw.synthetic.RandomPolynomial.draw(1, n_features=n_features, n_active=2, n_terms=2, degree=1)
+            data = truth.sample(n_queries, seed=10 * fold + place, n_documents=4)
+            named = rw.RankingData(data.X, data.y, data.qid + 100 * fold)
+            rw.write_letor(named, path / f"{part}.txt")
+
+
+def test_a_paper_without_any_data_is_refused(tmp_path):
+    with pytest.raises(InputError, match="adarank-2007 needs data: give --data a folder that has OHSUMED"):
+        reproduce(find_paper("adarank-2007"), work=tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        reproduce(paper(experiment()), work=tmp_path / "file" / "work")
+
+
+def test_the_table_in_markdown():
+    (row,) = rows_of(experiment(published=(Published("Table 1", "x", "map", 0.4),)), made_results(x=[0.3, 0.5]))
+    assert len(cells(row)) == len(HEAD)
+    head, line, first = markdown([row]).split("\n")
+    assert head.count("|") == line.count("|") == first.count("|")
+    assert "0.4000" in first
+
+
+def test_known_collections_have_a_bm25_feature():
+    for one in COLLECTIONS.values():
+        assert 1 <= one.bm25 <= one.n_features
