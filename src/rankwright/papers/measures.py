@@ -117,7 +117,7 @@ class NumberOfPairs:
 
     def __call__(self, _model: Any, trial: Trial, _threads: int) -> dict[str, Doubles]:
         """Count pairs; the model does not matter."""
-        return {PAIRS: count_pairs(trial.test).astype(float)}
+        return {PAIRS: count_pairs(trial.test.y, trial.test.groups).astype(float)}
 
 
 @dataclass(frozen=True)
