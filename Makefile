@@ -62,7 +62,7 @@ docs: $(VENV)/.built
 
 # All experiments of the papers, on collections of LETOR in DATA, and the pages made from them; takes more than an hour.
 papers: $(VENV)/.dev $(VENV)/.built
-	$(BIN)/python docs/papers.py --data $(DATA) $(PAPERS)
+	$(BIN)/python docs/papers.py --data $(DATA) $(if $(CRANFIELD),--cranfield $(CRANFIELD)) $(PAPERS)
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks

@@ -39,9 +39,8 @@ def main() -> None:
         result = reproduce(find_paper(name), options.data, work=options.work / name, cranfield=options.cranfield)
         keep(result)
         sys.stderr.write(f"{name}: {result.summary()}\n")
-    for name in MODULES:
-        if facts_file(name).exists():
-            (PAGES / f"{name}.md").write_text(page(read_facts(name)))
+    for name in run_papers():
+        (PAGES / f"{name}.md").write_text(page(read_facts(name)))
     OVERVIEW.write_text(renewed(OVERVIEW.read_text()))
 
 
@@ -66,6 +65,11 @@ def keep(result: Reproduction) -> None:
 def facts_file(name: str) -> Path:
     """Return the file of a paper's rows."""
     return PAGES / f"{name}.json"
+
+
+def run_papers() -> list[str]:
+    """Return the names of the papers that were run."""
+    return [name for name in MODULES if facts_file(name).exists()]
 
 
 def read_facts(name: str) -> dict[str, Any]:
@@ -100,7 +104,7 @@ def page(facts: dict[str, Any]) -> str:
 
 def renewed(text: str) -> str:
     """Return the overview with its table as the rows have it."""
-    found = [read_facts(name) for name in MODULES if facts_file(name).exists()]
+    found = [read_facts(name) for name in run_papers()]
     return MARKED.sub(lambda old: f"{old[1]}{_overview(found)}\n{old[2]}", text)
 
 
@@ -112,7 +116,9 @@ def _overview(papers: list[dict[str, Any]]) -> str:
         link = f"[{facts['authors']}](papers/{facts['paper']}.md)"
         cells = [link, str(len(rows)), *(str(n or "") for n in counts), f"{facts['seconds'] / 60:.0f}"]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    missing = [find_paper(name).authors for name in MODULES if name not in run_papers()]
+    note = f"\n\nNot run in full yet: {', '.join(missing)}." if missing else ""
+    return "\n".join(lines) + note
 
 
 def _rounded(value: Any) -> Any:

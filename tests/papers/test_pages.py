@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rankwright.papers import MODULES, find_paper
+from rankwright.papers import find_paper
 from rankwright.papers.experiment import Setup
 from rankwright.papers.results import STATES
 from rankwright.papers.results import rows_of as declared_rows
@@ -15,16 +15,19 @@ from rankwright.papers.results import rows_of as declared_rows
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def papers():
+def _module():
     found = importlib.util.spec_from_file_location("papers", ROOT / "docs" / "papers.py")
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_rows_are_those_that_the_package_declares(papers, name):
+papers = _module()
+of_each = pytest.mark.parametrize("name", papers.run_papers())
+
+
+@of_each
+def test_the_rows_are_those_that_the_package_declares(name):
     experiments = find_paper(name).experiments(Setup({}, quick=False))
     declared = [row for one in experiments for row in declared_rows(one, None)]
     kept = papers.rows_of(papers.read_facts(name))
@@ -33,25 +36,25 @@ def test_the_rows_are_those_that_the_package_declares(papers, name):
     assert {row.state for row in kept} <= set(STATES)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_runs_had_the_systems_that_the_package_declares(papers, name):
+@of_each
+def test_the_runs_had_the_systems_that_the_package_declares(name):
     kept = {one["name"]: one["mark"] for one in papers.read_facts(name)["experiments"]}
     declared = {one.name: one.mark() for one in find_paper(name).experiments(Setup({}, quick=False))}
     assert kept == declared, f"the systems have changed: run docs/papers.py {name}"
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_the_page_is_made_from_the_rows(papers, name):
+@of_each
+def test_the_page_is_made_from_the_rows(name):
     assert (papers.PAGES / f"{name}.md").read_text() == papers.page(papers.read_facts(name))
 
 
-def test_the_overview_is_made_from_the_rows(papers):
+def test_the_overview_is_made_from_the_rows():
     text = papers.OVERVIEW.read_text()
     assert papers.renewed(text) == text
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_figures_are_there(papers, name):
+@of_each
+def test_figures_are_there(name):
     for section in papers.read_facts(name)["experiments"]:
         for figure in section["figures"]:
             assert (papers.FIGURES / figure["file"]).exists()
