@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser engines quick fuzz soak check format docs papers bench sanitize clean
+.PHONY: demo test browser engines quick long fuzz soak check format docs papers bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -24,6 +24,10 @@ test: $(VENV)/.dev $(VENV)/.built
 # The inner loop: few examples, no slow test, no page of the documentation.
 quick: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
+
+# What takes half a minute or more each: the papers' quick versions.
+long: $(VENV)/.dev $(VENV)/.built
+	$(PYTEST) -m long tests
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built

@@ -19,6 +19,7 @@ from rankwright.metrics.parse import METRICS
 
 VERBS = [
     "demo",
+    "reproduce",
     "auto",
     "import",
     "export",

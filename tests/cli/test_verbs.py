@@ -86,7 +86,7 @@ def test_train_writes_a_page(run, fold, tmp_path, ranker):
 def test_crossval_writes_a_page(run, folder, tmp_path):
     page = tmp_path / "page.html"
     assert run("crossval", "ranksvm", "--data", folder, "--report", page).code == 0
-    assert "Cross-validation of ranksvm" in page.read_text()
+    assert "Cross-validation of RankSVM" in page.read_text()
     found = run("crossval", "ranksvm", "--data", folder / "Fold1" / "train.txt", "--report", page, "--json").json
     assert found["report"] == str(page)
     assert "The data" in page.read_text()

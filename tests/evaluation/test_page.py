@@ -122,7 +122,7 @@ def test_misordered_pairs_are_drawn_below_their_bound(page):
 
 
 def test_the_metric_is_drawn_above_its_bound(page):
-    read = page(REPORT, histories={"AdaRank": with_facts({"bound": -7.0}, {"bound": 0.3})})
+    read = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.1}, {"bound": 0.3})})
     assert "AdaRank, with its bound" in read.text
     assert "lower bound" in read.charts[-1]
 

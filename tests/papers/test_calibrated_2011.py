@@ -158,6 +158,7 @@ def test_a_low_number_of_rounds(chosen, state):
 
 
 @needs_shared_data
+@pytest.mark.long
 def test_the_quick_version_on_real_data(tmp_path):
     found = reproduce(PAPER, SHARED / "letor", work=tmp_path, quick=True)
     numbers = [row for row in found.rows if row.published is not None and row.data != "MQ2007"]

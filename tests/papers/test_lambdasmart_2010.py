@@ -215,6 +215,7 @@ def test_models_are_compared_at_their_numbers_of_trees() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_quick_version_has_every_row_and_goes_on_where_it_was(tmp_path: Path) -> None:
     paper = find_paper("lambdasmart-2010")
     result = reproduce(paper, data=None, work=tmp_path, quick=True)

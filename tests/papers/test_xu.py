@@ -65,6 +65,7 @@ def test_every_experiment_runs_where_there_are_data(name, tmp_path):
 
 @pytest.mark.parametrize("name", NAMES)
 @needs_shared_data
+@pytest.mark.long
 def test_the_quick_version_runs_on_real_data(name, tmp_path):
     result = reproduce(find_paper(name), SHARED / "letor", work=tmp_path, quick=True)
     assert {row.state for row in result.rows} <= set(STATES)

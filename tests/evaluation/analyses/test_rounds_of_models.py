@@ -40,7 +40,7 @@ class TestOverfitting:
     @pytest.mark.parametrize(
         ("systems", "rounds", "sentence"),
         [
-            ({"a": LINEAR}, None, "a is of kind 'linear', which has no rounds"),
+            ({"a": LINEAR}, None, "a is no boosted model, so it cannot be cut"),
             ({"a": np.zeros(3)}, None, "a is neither a model of rankwright nor a fitted ranker"),
             (TREES, [0], "rounds must be one or more positive integers"),
         ],
