@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: a busy machine is not a bug.
-settings.register_profile("default", max_examples=50, deadline=None, derandomize=True)
+settings.register_profile("default", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("quick", settings.get_profile("default"), max_examples=10)
 settings.register_profile(
     "thorough",
