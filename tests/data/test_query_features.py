@@ -47,7 +47,7 @@ def test_equals_the_slow_twin(data, kinds):
 
 
 @pytest.mark.parametrize("n_features", [1, 7, 8, 9, 17])
-@pytest.mark.parametrize("sizes", [[1, 31, 32, 33], [255, 256, 257], [600]], ids=str)
+@pytest.mark.parametrize("sizes", [[1, 31, 32, 33], [255, 256, 257], [300]], ids=str)
 def test_equals_the_slow_twin_for_any_size(n_features, sizes):
     """Up to 255 documents are compared with each other, more are sorted; features are taken by eight."""
     rng = np.random.default_rng(n_features)
