@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rankwright.bounds import SurrogateBounds, simulate
-from rankwright.papers.claims import always_better, better_with_few_pairs, bound_holds, faster, fewer_errors
+from rankwright.papers.claims import always_better, better_with_few_pairs, faster, fewer_errors, never_below
 from rankwright.papers.direct_bounds import QUARTER, LinearModels, OverAngles, Simulated, _lowest
 from rankwright.papers.direct_claims import converges, same_ranks, working_sets
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED, Results
@@ -59,8 +59,11 @@ class TestRounds:
 
     def test_the_bound(self):
         curve = {"round train": [0.4, 0.5], "round bound": [0.1, -3.0]}
-        assert bound_holds(["m"])(results(m=curve)).value == pytest.approx(0.3)
-        assert bound_holds(["m"])(results(m=curve | {"round bound": [0.1, 0.6]})).state == OPPOSITE
+        assert never_below(["m"], "round train", "round bound")(results(m=curve)).value == pytest.approx(0.3)
+        assert (
+            never_below(["m"], "round train", "round bound")(results(m=curve | {"round bound": [0.1, 0.6]})).state
+            == OPPOSITE
+        )
 
 
 class TestComparisons:

@@ -122,7 +122,8 @@ def test_a_damaged_file_is_fitted_again(tmp_path):
     first, second = sorted(tmp_path.glob("*.npz"))
     first.write_bytes(first.read_bytes()[:50])
     second.write_bytes(b"")
-    reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+    with pytest.warns(UserWarning, match="cannot be read, so its fit is repeated"):
+        reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
     assert len(system.fits) == 4
 
 

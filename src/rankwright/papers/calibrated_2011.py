@@ -208,5 +208,4 @@ PAPER = Paper(
     "A robust ranking methodology based on diverse calibration of AdaBoost",
     "Busa-Fekete, Kégl, Éltető & Szarvas 2011",
     experiments,
-    tuple(TABLE_2),
 )

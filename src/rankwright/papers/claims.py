@@ -142,16 +142,14 @@ def better_with_few_pairs(one: str, other: str, measured: str, most: int) -> Cal
     return test
 
 
-def bound_holds(models: Sequence[str]) -> Callable[[Results], Finding]:
-    """Return a test that the training measure is never below the bound of AdaRank's theorem."""
+def never_below(models: Sequence[str], upper: str, lower: str) -> Callable[[Results], Finding]:
+    """Return a test that a curve over rounds, such as `round train`, is never below another, such as a bound."""
 
     def test(results: Results) -> Finding:
         gaps = [
-            curve - bound
+            high - low
             for model in models
-            for curve, bound in zip(
-                results.by_trial(model, "round train"), results.by_trial(model, "round bound"), strict=True
-            )
+            for high, low in zip(results.by_trial(model, upper), results.by_trial(model, lower), strict=True)
         ]
         least = min(float(np.nanmin(one)) for one in gaps)
         rounds = sum(len(one) for one in gaps)

@@ -179,4 +179,3 @@ class Paper:
     title: str
     authors: str
     experiments: Callable[[Setup], Sequence[Experiment]] = field(repr=False)
-    collections: tuple[str, ...] = ()

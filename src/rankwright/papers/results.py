@@ -90,10 +90,6 @@ class Results:
         """The names of the models."""
         return tuple(dict.fromkeys(model for model, _, _ in self.arrays))
 
-    def has(self, model: str, measured: str) -> bool:
-        """Return whether something was measured of a model."""
-        return any((model, measured, trial) in self.arrays for trial in self.trials)
-
     def on_trial(self, model: str, measured: str, trial: str) -> Doubles:
         """Return what was measured on one trial."""
         if (model, measured, trial) not in self.arrays:

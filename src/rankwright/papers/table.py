@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankwright.data.counted import counted
-from rankwright.papers.results import STATES
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -49,9 +46,3 @@ def markdown(rows: Sequence[Row]) -> str:
     """Return the table in Markdown."""
     lines = [HEAD, ("---",) * len(HEAD), *(cells(row) for row in rows)]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
-
-
-def tally(rows: Sequence[Row]) -> str:
-    """Return how many rows there are of each state, such as `12 rows: 9 reached, 3 not reached`."""
-    found = {state: sum(row.state == state for row in rows) for state in STATES}
-    return f"{counted(len(rows), 'row')}: " + ", ".join(f"{n} {state}" for state, n in found.items() if n)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,8 @@ def read_outcome(path: Path) -> Outcome | None:
             return {(model, measured): kept[f"array{n}"] for n, (model, measured) in enumerate(names)}
     except FileNotFoundError:
         return None
-    except Exception:  # a damaged archive may raise anything
+    except Exception as error:  # a damaged archive may raise anything
+        warnings.warn(f"{path} cannot be read, so its fit is repeated: {error}", stacklevel=2)
         return None
 
 

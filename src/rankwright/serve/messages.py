@@ -62,12 +62,17 @@ class ExplainRequest(Struct, forbid_unknown_fields=True):
     ] = None
 
 
-class ScoreResponse(Struct):
-    """One score per document, in the order of the request."""
+class FromModel(Struct):
+    """Which model answered."""
 
     model: str
     version: str
     revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
+
+
+class ScoreResponse(FromModel):
+    """One score per document, in the order of the request."""
+
     scores: list[float]
 
 
@@ -82,12 +87,9 @@ class Ranked(Struct, omit_defaults=True):
     ] = UNSET
 
 
-class RankResponse(Struct, omit_defaults=True):
+class RankResponse(FromModel, omit_defaults=True):
     """The documents, best first; equal scores in the order of the request."""
 
-    model: str
-    version: str
-    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
     ranking: list[Ranked]
     impression: Annotated[
         str | UnsetType, Meta(description="Present if two models are interleaved: send it to /clicks.")
@@ -113,12 +115,9 @@ class Explanation(Struct, omit_defaults=True):
     id: str | UnsetType = UNSET
 
 
-class ExplainResponse(Struct):
+class ExplainResponse(FromModel):
     """One explanation per document, in the order of the request."""
 
-    model: str
-    version: str
-    revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
     explanations: list[Explanation]
 
 
