@@ -1,7 +1,8 @@
 """Requests per second of `rankwright serve`, in JSON and in numpy's format, and of the same server with LightGBM.
 
-100 documents x 136 features, 500 trees of 31 leaves. All servers and the load are on this machine, and all are
-measured in turn in one run: first how many requests per second a closed loop of a few clients gets answered, then
+100 documents x 136 features, 500 trees of 31 leaves. Both may use all cores: rankwright by one process per core,
+LightGBM in the same server by processes or by threads. Servers and load are on this machine, and all are measured
+in turn in one run: first how many requests per second a closed loop of a few clients gets answered, then
 the latencies at half of that rate. The CPU time per request depends less on what else the machine does.
 """
 
@@ -24,11 +25,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
+from rankwright.threads import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 CONNECTIONS = 4
+CORES = available_threads()
+KINDS = {
+    "rankwright, 1 process": ("ours", 1),
+    f"rankwright, {CORES} processes": ("ours", CORES),
+    f"LightGBM, {CORES} processes": ("1", CORES),
+    f"LightGBM, {CORES} threads": (str(CORES), 1),
+}
 N_TRAINING = 20_000
 NPY = "application/x-npy"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -134,30 +143,39 @@ async def _connected(port: int, request: bytes, answered: Any, n: int) -> list[C
 
 
 class Server:
-    """A service in a process of its own, around rankwright or around LightGBM."""
+    """A service in processes of its own, around rankwright or around LightGBM."""
 
-    def __init__(self, model: Path, threads: str) -> None:
-        command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(model), "--threads", threads]
+    def __init__(self, model: Path, threads: str, workers: int) -> None:
+        command = [sys.executable, "-m", "benchmarks.serving", "--serve", str(model)]
+        command += ["--threads", threads, "--workers", str(workers)]
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self._process.stderr is not None
+        ready = 0
         for line in self._process.stderr:
             if '"listening"' in line:
                 self.port = json.loads(line)["port"]
-            if '"ready"' in line:
+            ready += '"ready"' in line
+            if ready == workers:
                 return
         raise RuntimeError("The server did not start.")
 
     def processor(self) -> float:
-        """Return the seconds of the processor that the server has used."""
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS
+        """Return the seconds of the processor that the server and its workers have used."""
+        pid = self._process.pid
+        workers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sum(map(_processor, [str(pid), *workers]))
 
     def end(self) -> None:
         self._process.terminate()
         self._process.wait()
 
 
-def serve(model: Path, threads: str) -> None:
+def _processor(pid: str) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def serve(model: Path, threads: str, workers: int) -> None:
     """Serve a model with rankwright, or the same server around LightGBM's predict."""
     from rankwright.serve.models import ServedModel
     from rankwright.serve.settings import ModelSource, Settings
@@ -168,7 +186,8 @@ def serve(model: Path, threads: str) -> None:
 
         booster = lightgbm.Booster(model_file=str(model), params={"num_threads": int(threads)})
         ServedModel.scores = lambda _self, X: booster.predict(X, num_threads=int(threads))  # type: ignore[method-assign]
-    run(Settings((ModelSource("model", "1", model),), port=0, reload=0, grace=0, log_requests=False))
+    source = ModelSource("model", "1", model)
+    run(Settings((source,), port=0, workers=workers, reload=0, grace=0, log_requests=False))
 
 
 def requests_of(X: Any) -> dict[str, bytes]:
@@ -203,9 +222,10 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="LightGBM model of 136 features; by default one is trained")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--threads", default="ours", help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, default=1, help=argparse.SUPPRESS)
     options, _ = parser.parse_known_args()
     if options.serve is not None:
-        serve(options.serve, options.threads)
+        serve(options.serve, options.threads, options.workers)
     elif not find_spec("lightgbm") or not find_spec("uvicorn"):
         print("Serving needs LightGBM and rankwright[serve]: `make bench` installs them.")
     else:
@@ -224,9 +244,8 @@ def _trained(path: Path) -> Path:
 
 def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
     requests = requests_of(generate(QUERY_SIZE, seed=2)[0])
-    kinds = {"rankwright": "ours", "LightGBM, 1 thread": "1", "LightGBM, 2 threads": "2"}
-    servers = {name: Server(model, kind) for name, kind in kinds.items()}
-    results = {f"{name}, {form}": Measured() for name in kinds for form in requests}
+    servers = {name: Server(model, *kind) for name, kind in KINDS.items()}
+    results = {f"{name}, {form}": Measured() for name in KINDS for form in requests}
     for _ in range(turns):
         for name, server in servers.items():
             for form, request in requests.items():
@@ -237,14 +256,18 @@ def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
 
 
 def _show(results: dict[str, Measured]) -> None:
-    print(f"Serving: {QUERY_SIZE} documents x 136 features, {N_TREES} trees x {N_LEAVES} leaves, one process")
-    print(f"{'':<28}{'requests/s':>12}{'ms of CPU':>11}{'p50 ms':>9}{'p99 ms':>9}   (at half the rate)")
+    print(f"Serving: {QUERY_SIZE} documents x 136 features, {N_TREES} trees x {N_LEAVES} leaves")
+    print(f"{'':<30}{'requests/s':>12}{'ms of CPU':>11}{'p50 ms':>9}{'p99 ms':>9}   (at half the rate)")
     for name, one in results.items():
         rate, processor, p50, p99 = one.cells()
-        print(f"{name:<28}{rate:>12}{processor:>11}{p50:>9}{p99:>9}")
-    ours, binary = results["rankwright, JSON"], results["rankwright, npy"]
-    peer = max((one for name, one in results.items() if name.startswith("LightGBM") and "JSON" in name),
-               key=lambda one: one.rate)  # fmt: skip
+        print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}")
+    ours, binary, peer = (
+        max(
+            (one for name, one in results.items() if name.startswith(who) and form in name),
+            key=lambda one: one.rate,
+        )
+        for who, form in (("rankwright", "JSON"), ("rankwright", "npy"), ("LightGBM", "JSON"))
+    )
     cpu = [float(np.median(one.processor)) for one in (ours, binary, peer)]
     print(f"JSON: {ours.rate / peer.rate:.1f} times LightGBM's rate ({cpu[2] / cpu[0]:.1f} by CPU)")
     print(f"npy: {binary.rate / ours.rate:.1f} times JSON's rate ({cpu[0] / cpu[1]:.1f} by CPU)")
