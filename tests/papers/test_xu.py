@@ -48,7 +48,7 @@ def test_tables_2_and_3_have_a_row_for_every_number():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["adarank-2007", pytest.param("direct-2008", marks=pytest.mark.long)])
 def test_every_experiment_runs_where_there_are_data(name, tmp_path):
     for collection in GIVEN[name]:
         write_collection(tmp_path / "letor", collection)

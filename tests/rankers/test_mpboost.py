@@ -71,8 +71,8 @@ def test_every_threshold_of_a_feature_with_many_values(distance):
     X[rng.random(X.shape) < 0.05] = np.nan
     y = np.clip(np.round(np.nan_to_num(X[:, 0]) + rng.normal(size=600)), 0, 2)
     qid = np.repeat(np.arange(100), 6)
-    options = {"distance": distance, "rounds": 3, "learning_rate": 1.0, "n_jobs": 1}
-    ranker = MPBoost.as_printed(distance=distance, rounds=3, n_jobs=1).fit(X, y, qid)
+    options = {"distance": distance, "rounds": 2, "learning_rate": 1.0, "n_jobs": 1}
+    ranker = MPBoost.as_printed(distance=distance, rounds=2, n_jobs=1).fit(X, y, qid)
     pairs, before = slow.pairs_of(y.tolist(), qid.tolist(), distance.between, by_query=False), np.zeros(600)
     for scores in scores_by_round(ranker, X):
         weighed = slow.reweighted(pairs, before)

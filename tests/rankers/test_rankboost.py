@@ -59,7 +59,7 @@ def test_every_threshold_of_a_feature_with_many_values(directions):
     X = X[:, :2].astype(np.float32)
     pairs = slow.pairs_of(y.tolist(), qid.tolist(), Binary().between, by_query=False)
     ways = (1, -1) if directions == "both" else (1,)
-    options = {"rounds": 3, "directions": directions, "n_jobs": 1}
+    options = {"rounds": 2, "directions": directions, "n_jobs": 1}
     ranker = RankBoost(**options, all_thresholds=True).fit(X, y, qid)
     before = np.zeros(len(y))
     for this, scores in zip(ranker.history_, scores_by_round(ranker, X), strict=True):

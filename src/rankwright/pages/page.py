@@ -53,8 +53,6 @@ class Page:
     def html(self) -> str:
         """Return the page as text."""
         require_packages()
-        import vl_convert
-
         blocks = [block for section in self.sections for block in _flat(section.blocks)]
         figures = [block for block in blocks if isinstance(block, Figure)]
         browser = next((block for block in blocks if isinstance(block, QueryBrowser)), None)
@@ -67,12 +65,21 @@ class Page:
                 figure_number=lambda figure: next(n for n, one in enumerate(figures) if one is figure),
                 browser=browser,
                 data=_script_data(figures, browser),
-                library=vl_convert.javascript_bundle(LIBRARY) if figures else "",
+                library=_library() if figures else "",
                 style=_source("page.css"),
                 script=_source("page.js"),
                 version=__version__,
             )
         )
+
+
+@cache
+def _library() -> str:
+    """Return Vega as a script, which takes a second or two to bundle."""
+    import vl_convert
+
+    bundled: str = vl_convert.javascript_bundle(LIBRARY)
+    return bundled
 
 
 def _flat(blocks: Sequence[Block]) -> Iterator[Block]:
