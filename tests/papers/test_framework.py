@@ -158,10 +158,14 @@ def test_a_number_is_reached_or_not():
     assert rows_of(experiment(published=(other,)), results)[0].state == OTHER_DATA
 
 
-def test_a_published_number_is_compared_at_its_own_digits():
-    results = made_results(x=np.full(10, 0.44994))
-    assert rows_of(experiment(published=(Published("", "x", "map", 0.45),)), results)[0].state == REACHED
-    assert rows_of(experiment(published=(Published("", "x", "map", 0.4500001),)), results)[0].state == NOT_REACHED
+@pytest.mark.parametrize(
+    ("ours", "digits", "state"),
+    [(0.44996, 4, REACHED), (0.44994, 4, NOT_REACHED), (0.44994, 3, REACHED), (0.4494, 3, NOT_REACHED)],
+)
+def test_a_published_number_is_compared_at_its_own_digits(ours, digits, state):
+    results = made_results(x=np.full(10, ours))
+    published = Published("", "x", "map", 0.4500, digits=digits)
+    assert rows_of(experiment(published=(published,)), results)[0].state == state
 
 
 def test_rows_without_data_say_why():

@@ -79,6 +79,8 @@ class Published:
         Whether the data are the paper's, so that the number can be reached.
     why
         Why ours differs, where that is known.
+    digits
+        Decimal places that the paper prints; ours is rounded to as many. A float does not tell: .4950 is .495.
     """
 
     where: str
@@ -87,6 +89,7 @@ class Published:
     value: float
     comparable: bool = True
     why: str = ""
+    digits: int = 4
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,7 @@ def _number_row(experiment: Experiment, published: Published, results: Results |
 def _state(published: Published, ours: float, high: float) -> str:
     if not published.comparable:
         return OTHER_DATA
-    digits = len(f"{published.value}".partition(".")[2])
-    if round(ours, digits) >= published.value:
+    if round(ours, published.digits) >= published.value:
         return REACHED
     return WITHIN if published.value <= high else NOT_REACHED
 
