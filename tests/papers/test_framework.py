@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from papers.small_collections import write_collection
 from rankwright.errors import InputError
 from rankwright.papers import find_paper, reproduce
 from rankwright.papers.claims import alike, better
@@ -26,7 +27,7 @@ from rankwright.papers.results import (
     Results,
     rows_of,
 )
-from rankwright.papers.sources import COLLECTIONS, Divided, find_collections
+from rankwright.papers.sources import COLLECTIONS, find_collections, letor
 from rankwright.papers.systems import BestOf, Fitted, OneFeature
 from rankwright.papers.table import HEAD, cells, markdown
 from rankwright.papers.work import read_outcome, write_outcome
@@ -264,10 +265,25 @@ def test_folders_without_folds_or_of_another_collection_are_refused(tmp_path):
         find_collections(tmp_path)
 
 
-def test_a_collection_of_another_size_is_refused(tmp_path):
-    write_folds(tmp_path, n_features=45, n_queries=4)
-    with pytest.raises(InputError, match="20 queries together, OHSUMED has 106"):
-        Divided("OHSUMED", tmp_path).trial("Fold1")
+def test_a_collection_with_as_many_features_but_other_queries_is_refused(tmp_path):
+    write_folds(tmp_path / "MQ2007", n_features=46, n_queries=4)
+    with pytest.raises(InputError, match=r"is not MQ2007: .* 20 queries together, MQ2007 has 1692"):
+        find_collections(tmp_path)
+
+
+def test_results_of_other_data_with_the_same_names_are_not_taken(tmp_path):
+    system = Counted(rw.AdaRank(rounds=1))
+    on_letor = Paper(
+        "small-2026",
+        "A small paper",
+        "Nobody 2026",
+        lambda setup: (experiment(source=letor(setup, "TD2003"), systems={"one": system}),),
+    )
+    for place, n_documents, expected in (("a", 6, 5), ("b", 7, 10), ("a", 6, 10)):
+        if not (tmp_path / place).exists():
+            write_collection(tmp_path / place, "TD2003", n_documents=n_documents)
+        reproduce(on_letor, tmp_path / place, work=tmp_path / "work")
+        assert len(system.fits) == expected
 
 
 def write_folds(folder: Path, *, n_features: int, n_queries: int) -> None:
