@@ -14,7 +14,7 @@ from papers.small_collections import write_collection
 from rankwright.errors import InputError
 from rankwright.papers import find_paper, reproduce
 from rankwright.papers.claims import alike, better
-from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Trial
+from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Setup, Trial
 from rankwright.papers.measures import TRAIN, ByRound, LabelErrors, MeanOverCuts, NumberOfPairs, PerQuery, Rounds
 from rankwright.papers.results import (
     NO_DATA,
@@ -27,7 +27,7 @@ from rankwright.papers.results import (
     Results,
     rows_of,
 )
-from rankwright.papers.sources import COLLECTIONS, find_collections, letor
+from rankwright.papers.sources import COLLECTIONS, divided, find_collections, letor
 from rankwright.papers.systems import BestOf, Fitted, OneFeature
 from rankwright.papers.table import HEAD, cells, markdown
 from rankwright.papers.work import read_outcome, write_outcome
@@ -117,6 +117,22 @@ def test_a_changed_declaration_is_fitted_again(tmp_path):
         assert len(system.fits) == expected
 
 
+def test_the_mark_is_that_of_the_declaration_with_and_without_data(tmp_path):
+    folders = {"OHSUMED": tmp_path}
+    marks = {
+        (name, has_data): experiment(source=source(Setup(folders if has_data else {}, quick=False))).mark()
+        for has_data in (True, False)
+        for name, source in {
+            "folds": lambda setup: letor(setup, "OHSUMED"),
+            "four": lambda setup: divided(setup, "OHSUMED", n_folds=4),
+            "five": lambda setup: divided(setup, "OHSUMED", n_folds=5),
+        }.items()
+    }
+    assert len(set(marks.values())) == 3
+    for name in ("folds", "four", "five"):
+        assert marks[name, True] == marks[name, False]
+
+
 def test_a_damaged_file_is_fitted_again(tmp_path):
     system = Counted(rw.AdaRank(rounds=1))
     reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
@@ -189,10 +205,9 @@ def test_better_needs_direction_and_significance():
     )
     assert better("higher", ("base", "lower"), "map")(results).state == REACHED
     assert better("base", ("lower", "higher"), "map")(results).state == OPPOSITE
-    found = better("higher", ("base", "near"), "map")(results)
-    assert found.value == pytest.approx(
-        min(results.compare("higher", o, "map").difference for o in ("base", "near"))
-    )
+    found = better("lower", ("higher", "near"), "map")(results)
+    assert found.value == pytest.approx(results.compare("lower", "higher", "map").difference)
+    assert found.p_value < 0.001  # of the difference that is shown
     unsure = better("near", ("base",), "map")(results)
     assert unsure.state in (NOT_SHOWN, OPPOSITE)
     assert unsure.p_value > 0.05

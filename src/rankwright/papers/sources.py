@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.data import find_folds, read_fold
@@ -18,7 +19,6 @@ from rankwright.papers.experiment import Absent, Trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from rankwright.data import RankingData
     from rankwright.papers.experiment import Setup, Source
@@ -119,21 +119,18 @@ def divided_trial(
 
 def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
     """Return the folds of a LETOR collection; `Absent` where the run has no such folder."""
-    folder = setup.folders.get(name)
-    if folder is None:
-        return absent(name)
-    return LetorFolds(name, folder, quick_folds if setup.quick else None)
+    folds = LetorFolds(name, setup.folders.get(name, Path()), quick_folds if setup.quick else None)
+    return folds if name in setup.folders else _absent(folds)
 
 
 def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Source:
     """Return the queries of a LETOR collection in other divisions; `Absent` where the run has no such folder."""
-    folder = setup.folders.get(name)
-    return absent(name) if folder is None else Divided(name, folder, n_folds, repeats=repeats)
+    folds = Divided(name, setup.folders.get(name, Path()), n_folds, repeats=repeats)
+    return folds if name in setup.folders else _absent(folds)
 
 
-def absent(name: str) -> Absent:
-    """Return the source of a collection that the run does not have."""
-    return Absent(name, f"--data has no folder {name}")
+def _absent(source: LetorFolds | Divided) -> Absent:
+    return Absent(source.title, f"--data has no folder {source.title}", repr(source))
 
 
 def find_collections(data: Path | None) -> dict[str, Path]:
