@@ -8,7 +8,7 @@ from rankwright.calibration import CLASS_PROBABILITY
 from rankwright.errors import InputError
 from rankwright.papers.calibrated_2011 import BASELINES, CPC, OWN, PAPER, SHRUNK, TABLE_2, _above_at
 from rankwright.papers.calibrated_analyses import _falls, _low
-from rankwright.papers.calibrated_pools import Calibrations, Ensembles
+from rankwright.papers.calibrated_pools import Calibrations, Ensembles, calibrated_members
 from rankwright.papers.claims import not_worse
 from rankwright.papers.experiment import Setup, Trial
 from rankwright.papers.reproducing import reproduce
@@ -51,6 +51,15 @@ def test_an_ensemble_is_that_of_the_ranker(trial, calibrations):
     alone = ranker.fit(trial.train, validation=trial.valid)
     np.testing.assert_array_equal(found.predict(trial.test), alone.predict(trial.test))
     assert {one.rounds for one in alone.pool_} == {found.n_rounds}
+
+
+def test_the_single_classifier_is_the_best_on_the_validation_part(trial):
+    ranker = rw.CalibratedAdaBoost.as_printed(calibrations=("ls", "linear"), **SMALL)
+    found = Ensembles(ranker, (), single="best")(trial, 1)["best"]
+    members, judge = calibrated_members(ranker, trial, 1)
+    values = [judge(one.scorer.predict(trial.valid)) for one in members]
+    assert judge(found.predict(trial.valid)) == max(values)
+    assert min(values) < max(values)
 
 
 def unclipped(calibrations):
