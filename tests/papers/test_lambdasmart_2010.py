@@ -13,6 +13,7 @@ from rankwright.models import FeatureScorer
 from rankwright.papers import lambdasmart_adaptation as adaptation
 from rankwright.papers.catalogue import find_paper
 from rankwright.papers.experiment import Setup, Trial
+from rankwright.papers.lambdasmart_2010 import LABELS
 from rankwright.papers.lambdasmart_data import Adaptation, Market, Polynomial, Sizes, WebSearch
 from rankwright.papers.lambdasmart_parts import (
     TREES,
@@ -180,6 +181,22 @@ def test_trees_are_counted_to_the_same_accuracy(fast, ratio, state) -> None:
         assert "never" in found.measured
     else:
         assert found.interval == pytest.approx((ratio, ratio))
+
+
+def test_fewer_trees_that_one_query_decides_are_not_shown() -> None:
+    results = _results(fast=[0.1, 0.2, 0.3, 0.3], slow=[0.1, 0.2, 0.3, 0.4])
+    results.arrays["fast", by_trees("ndcg@10"), "1"][0, 0] = 2.0  # the mean of the five queries is then .48
+    found = fewer_trees("fast", "slow", "ndcg@10", 0.5)(results)
+    assert found.value == pytest.approx(10 / 40)
+    assert found.state == NOT_SHOWN
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_mcrank_is_measured_at_whole_rounds(quick) -> None:
+    declared = find_paper("lambdasmart-2010").experiments(Setup({}, quick))
+    speed = [one.measures[0].trees for one in declared if one.name.startswith("Accuracy by number of trees")]
+    assert len(speed) == 2
+    assert all(number % LABELS == 0 for trees in speed for number in trees)
 
 
 def test_comparable_accuracy_is_a_little_below_the_best() -> None:

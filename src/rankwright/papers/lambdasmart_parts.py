@@ -105,7 +105,7 @@ def fewer_trees(
 
     The accuracy is the other one's best on the test queries, less `below`. Trees are counted up to the first value
     that reaches it, with straight lines between the numbers of trees that were measured. The interval is that of
-    the ratio over resampled queries. Reached if the ratio is at most `most`.
+    the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval.
     """
 
     def test(results: Results) -> Finding:
@@ -124,7 +124,7 @@ def fewer_trees(
         shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {level:.4f}"
         if not np.isfinite(ratio):
             return Finding(OPPOSITE, shown)
-        state = REACHED if ratio <= most else NOT_SHOWN if ratio < 1.0 else OPPOSITE
+        state = OPPOSITE if ratio >= 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
         interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
         return Finding(state, shown, float(ratio), interval)
 
