@@ -232,6 +232,19 @@ def test_queries_of_several_trials_are_averaged():
     np.testing.assert_allclose(found, [0.35, 0.1, 0.4])  # queries 3, 7 and 9
 
 
+def test_a_query_of_several_trials_counts_once_in_the_interval():
+    random = np.random.default_rng(1)
+    values, queries = random.random(30), np.arange(30.0)
+    arrays = {
+        ("x", name, trial): array
+        for trial in ("A", "B", "C")
+        for name, array in (("train map", values), ("train queries", queries))
+    }
+    thrice, once = Results(("A", "B", "C"), arrays), Results(("A",), arrays)
+    assert thrice.interval("x", "train map", "train queries") == pytest.approx(once.interval("x", "train map"))
+    assert np.ptp(thrice.interval("x", "train map")) < 0.6 * np.ptp(once.interval("x", "train map"))
+
+
 def test_measures_agree_with_direct_computation():
     trial = Small().trial("A")
     model = rw.MART(rounds=6, n_jobs=1).fit(trial.train)
@@ -321,6 +334,14 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         reproduce(paper(experiment()), work=tmp_path / "file" / "work")
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_any_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwright.papers.work.os.access", lambda _path, _mode: False)
+    system = Counted(rw.AdaRank(rounds=1))
+    with pytest.raises(InputError, match="for results cannot be written to"):
+        reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+    assert system.fits == []
 
 
 def test_the_table_in_markdown():
