@@ -216,10 +216,19 @@ def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:
     assert test(better).value == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize(("mixed", "state"), [(0.6, REACHED), (0.5, REACHED), (0.45, OPPOSITE)])
+def test_the_exact_combination_is_no_worse_than_its_rankers(mixed, state) -> None:
+    means = {"Interpolated": mixed, "a": 0.5, "b": 0.3}
+    arrays = {(model, "valid ndcg@10", "1"): np.full(4, value) for model, value in means.items()}
+    assert adaptation.at_least(("a", "b"))(Results(("1",), arrays)).state == state
+
+
 def test_models_are_compared_at_their_numbers_of_trees() -> None:
     results = _results(fast=[0.2, 0.3, 0.35, 0.35], slow=[0.1, 0.2, 0.3, 0.4])
     measured = by_trees("ndcg@10")
-    assert more_accurate(("fast", 25), ("slow", 20), measured)(results).value == pytest.approx(0.1)
+    found = more_accurate(("fast", 25), ("slow", 20), measured)(results)
+    assert found.value == pytest.approx(0.1)
+    assert found.measured == "fast 0.3000 with 20 trees, slow 0.2000 with 20 trees"
     assert as_accurate(("fast", 20), ("slow", 30), measured)(results).state == REACHED
     noise = np.random.default_rng(2).normal(0, 0.01, (4, 60))
     flat = {model: np.repeat(results.values(model, measured)[:, :1], 60, axis=1) for model in ("fast", "slow")}
