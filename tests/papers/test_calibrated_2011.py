@@ -13,6 +13,7 @@ from rankwright.papers.claims import not_worse
 from rankwright.papers.experiment import Setup, Trial
 from rankwright.papers.reproducing import reproduce
 from rankwright.papers.results import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, Results
+from rankwright.papers.sources import COLLECTIONS
 from shared_data import SHARED, needs_shared_data
 
 SMALL = {"leaves": (3,), "terms": (2,), "rounds_tried": (2, 5), "exponents": (0.0, 100.0)}
@@ -40,7 +41,10 @@ def done(tmp_path_factory):
             path.mkdir(parents=True)
             for place, name in enumerate(("train", "vali", "test")):
                 rw.write_letor(part(3 * fold + place, n_features), path / f"{name}.txt")
-    return reproduce(PAPER, folder, work=folder / "work", quick=True).done
+    with pytest.MonkeyPatch.context() as patch:
+        for collection in ("OHSUMED", "MQ2007"):
+            patch.setitem(COLLECTIONS, collection, COLLECTIONS[collection]._replace(n_queries=16))
+        return reproduce(PAPER, folder, work=folder / "work", quick=True).done
 
 
 @pytest.mark.parametrize("calibrations", [("ls", "ell"), ("linear",)])
@@ -119,6 +123,7 @@ def test_settings_are_the_papers():
     ensembles = table.systems["ensembles"].ranker
     assert (ensembles.learning_rate, ensembles.rounds_tried, ensembles.exponents) == (1.0, (100,), (100.0,))
     assert len(ensembles.calibrations) == 13
+    assert len(ensembles.leaves) == len(ensembles.terms) == 9
     assert table.systems[f"ensembles{SHRUNK}"].ranker.learning_rate == 0.1
 
 

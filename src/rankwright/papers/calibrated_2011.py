@@ -62,7 +62,7 @@ WHY_ENSEMBLE = (
     "unexplained: not ties in file order, a calibration part drawn by document, the choice of T and c, steep "
     "sigmoids, the gains or MultiBoost's way to grow trees (docs/as-printed.md)"
 )
-WHY_ADARANK = "unexplained; AdaRank as somebody else ran it on these folds has .4854"
+WHY_ADARANK = "unexplained; scores of another implementation of AdaRank on these folds have .4854"
 
 
 def experiments(setup: Setup) -> Sequence[Experiment]:
