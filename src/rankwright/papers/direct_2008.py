@@ -224,6 +224,10 @@ def _on_cranfield(setup: Setup) -> Experiment:
                 )
                 for one in (MAP, PERMU)
             ),
+            *(
+                Claim("Section 6.2", f"{ADA} is similar to {one} in MAP", alike((ADA, one), "map"))
+                for one in BASELINES
+            ),
         ),
         figures=(
             Picture(
