@@ -132,8 +132,9 @@ def _web_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
     return Experiment(
         name="Accuracy on web data",
         about=f"{source.sizes}, a fifth of the paper's, with 26 documents on average. The 100 features and the "
-        "labels are noisy, as those of Web-1, which has 367 features. How noisy was set after test values of trial "
-        "runs had been seen: with less noise LambdaMART and McRank differed. Queries of one label are dropped.",
+        "labels are noisy, as those of Web-1, which has 367 features. How noisy was set after test values of "
+        "trial runs had been seen: with less noise LambdaMART and McRank differed. Queries of one label "
+        "are dropped.",
         source=source,
         systems=systems,
         measures=(PerQuery(METRICS, drop_one_label=True),),
