@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import numpy as np
 import pytest
@@ -290,6 +291,12 @@ def test_outputs_that_cannot_be_written(refuse, fold, model, tmp_path, verb):
     assert refuse(*words, tmp_path) == f"{tmp_path} is a folder, not a file to write."
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text() == "old"
+
+
+def test_a_folder_that_nothing_can_be_written_to_is_refused_before_any_work(refuse, fold, tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda _path, mode: mode != os.W_OK)
+    sentence = refuse(*train(fold / "train.txt"))
+    assert sentence == f"m.rw cannot be written: nothing can be written to the folder {tmp_path}."
 
 
 @pytest.mark.parametrize("verb", ["train", "predict", "rank"])

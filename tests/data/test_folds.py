@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rankwright.data import find_folds, read_fold
-from rankwright.data.folds import is_fold, read_training_parts
+from rankwright.data.folds import is_fold, read_test_part, read_training_parts
 from rankwright.errors import InputError
 from shared_data import SHARED, needs_shared_data
 
@@ -65,6 +65,13 @@ def test_the_parts_to_learn_from_need_no_test_part(tmp_path):
     (tmp_path / "vali.txt").unlink()
     with pytest.raises(InputError, match=r"is not a complete fold: looked for vali\.txt"):
         read_training_parts(tmp_path)
+
+
+def test_the_test_part_needs_no_other(tmp_path):
+    make_fold(tmp_path, ("other.txt", "another.txt", "testset.txt"))
+    with pytest.raises(InputError, match="is not a complete fold"):
+        read_training_parts(tmp_path)
+    assert len(read_test_part(tmp_path)) == 1
 
 
 def test_folds_come_by_number(tmp_path):

@@ -8,11 +8,12 @@ from rankwright.calibration import CLASS_PROBABILITY
 from rankwright.errors import InputError
 from rankwright.papers.calibrated_2011 import BASELINES, CPC, OWN, PAPER, SHRUNK, TABLE_2, _above_at
 from rankwright.papers.calibrated_analyses import _falls, _low
-from rankwright.papers.calibrated_pools import Calibrations, Ensembles
+from rankwright.papers.calibrated_pools import Calibrations, Ensembles, calibrated_members
 from rankwright.papers.claims import not_worse
 from rankwright.papers.experiment import Setup, Trial
 from rankwright.papers.reproducing import reproduce
 from rankwright.papers.results import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, Results
+from rankwright.papers.sources import COLLECTIONS
 from shared_data import SHARED, needs_shared_data
 
 SMALL = {"leaves": (3,), "terms": (2,), "rounds_tried": (2, 5), "exponents": (0.0, 100.0)}
@@ -40,7 +41,10 @@ def done(tmp_path_factory):
             path.mkdir(parents=True)
             for place, name in enumerate(("train", "vali", "test")):
                 rw.write_letor(part(3 * fold + place, n_features), path / f"{name}.txt")
-    return reproduce(PAPER, folder, work=folder / "work", quick=True).done
+    with pytest.MonkeyPatch.context() as patch:
+        for collection in ("OHSUMED", "MQ2007"):
+            patch.setitem(COLLECTIONS, collection, COLLECTIONS[collection]._replace(n_queries=16))
+        return reproduce(PAPER, folder, work=folder / "work", quick=True).done
 
 
 @pytest.mark.parametrize("calibrations", [("ls", "ell"), ("linear",)])
@@ -51,6 +55,15 @@ def test_an_ensemble_is_that_of_the_ranker(trial, calibrations):
     alone = ranker.fit(trial.train, validation=trial.valid)
     np.testing.assert_array_equal(found.predict(trial.test), alone.predict(trial.test))
     assert {one.rounds for one in alone.pool_} == {found.n_rounds}
+
+
+def test_the_single_classifier_is_the_best_on_the_validation_part(trial):
+    ranker = rw.CalibratedAdaBoost.as_printed(calibrations=("ls", "linear"), **SMALL)
+    found = Ensembles(ranker, (), single="best")(trial, 1)["best"]
+    members, judge = calibrated_members(ranker, trial, 1)
+    values = [judge(one.scorer.predict(trial.valid)) for one in members]
+    assert judge(found.predict(trial.valid)) == max(values)
+    assert min(values) < max(values)
 
 
 def unclipped(calibrations):
@@ -110,6 +123,7 @@ def test_settings_are_the_papers():
     ensembles = table.systems["ensembles"].ranker
     assert (ensembles.learning_rate, ensembles.rounds_tried, ensembles.exponents) == (1.0, (100,), (100.0,))
     assert len(ensembles.calibrations) == 13
+    assert len(ensembles.leaves) == len(ensembles.terms) == 9
     assert table.systems[f"ensembles{SHRUNK}"].ranker.learning_rate == 0.1
 
 

@@ -6,7 +6,7 @@ import pytest
 from rankwright.bounds import SurrogateBounds, simulate
 from rankwright.papers.claims import always_better, better_with_few_pairs, faster, fewer_errors, never_below
 from rankwright.papers.direct_bounds import QUARTER, LinearModels, OverAngles, Simulated, _lowest
-from rankwright.papers.direct_claims import converges, same_ranks, working_sets
+from rankwright.papers.direct_claims import converges, same_ranks, varies, working_sets
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED, Results
 
 
@@ -94,6 +94,10 @@ class TestComparisons:
         assert told.state == REACHED
         assert told.value == pytest.approx(0.1)
         assert "the other 30 is -0.8000" in told.measured
+
+    @pytest.mark.parametrize(("pairs", "state"), [([10, 20, 1500, 2500], REACHED), ([10, 20, 30, 2500], OPPOSITE)])
+    def test_numbers_of_pairs_vary_if_no_group_has_most_queries(self, pairs, state):
+        assert varies("a", (0, 1000, 2000))(results(a={"pairs": pairs})).state == state
 
 
 class TestBounds:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from papers.small_collections import write_collection
 from rankwright.errors import InputError
 from rankwright.papers import find_paper, reproduce
 from rankwright.papers.claims import alike, better
-from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Trial
+from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Setup, Trial
 from rankwright.papers.measures import TRAIN, ByRound, LabelErrors, MeanOverCuts, NumberOfPairs, PerQuery, Rounds
 from rankwright.papers.results import (
     NO_DATA,
@@ -26,7 +27,7 @@ from rankwright.papers.results import (
     Results,
     rows_of,
 )
-from rankwright.papers.sources import COLLECTIONS, Divided, find_collections
+from rankwright.papers.sources import COLLECTIONS, divided, find_collections, letor
 from rankwright.papers.systems import BestOf, Fitted, OneFeature
 from rankwright.papers.table import HEAD, cells, markdown
 from rankwright.papers.work import read_outcome, write_outcome
@@ -116,6 +117,22 @@ def test_a_changed_declaration_is_fitted_again(tmp_path):
         assert len(system.fits) == expected
 
 
+def test_the_mark_is_that_of_the_declaration_with_and_without_data(tmp_path):
+    folders = {"OHSUMED": tmp_path}
+    marks = {
+        (name, has_data): experiment(source=source(Setup(folders if has_data else {}, quick=False))).mark()
+        for has_data in (True, False)
+        for name, source in {
+            "folds": lambda setup: letor(setup, "OHSUMED"),
+            "four": lambda setup: divided(setup, "OHSUMED", n_folds=4),
+            "five": lambda setup: divided(setup, "OHSUMED", n_folds=5),
+        }.items()
+    }
+    assert len(set(marks.values())) == 3
+    for name in ("folds", "four", "five"):
+        assert marks[name, True] == marks[name, False]
+
+
 def test_a_damaged_file_is_fitted_again(tmp_path):
     system = Counted(rw.AdaRank(rounds=1))
     reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
@@ -158,10 +175,14 @@ def test_a_number_is_reached_or_not():
     assert rows_of(experiment(published=(other,)), results)[0].state == OTHER_DATA
 
 
-def test_a_published_number_is_compared_at_its_own_digits():
-    results = made_results(x=np.full(10, 0.44994))
-    assert rows_of(experiment(published=(Published("", "x", "map", 0.45),)), results)[0].state == REACHED
-    assert rows_of(experiment(published=(Published("", "x", "map", 0.4500001),)), results)[0].state == NOT_REACHED
+@pytest.mark.parametrize(
+    ("ours", "digits", "state"),
+    [(0.44996, 4, REACHED), (0.44994, 4, NOT_REACHED), (0.44994, 3, REACHED), (0.4494, 3, NOT_REACHED)],
+)
+def test_a_published_number_is_compared_at_its_own_digits(ours, digits, state):
+    results = made_results(x=np.full(10, ours))
+    published = Published("", "x", "map", 0.4500, digits=digits)
+    assert rows_of(experiment(published=(published,)), results)[0].state == state
 
 
 def test_rows_without_data_say_why():
@@ -184,10 +205,9 @@ def test_better_needs_direction_and_significance():
     )
     assert better("higher", ("base", "lower"), "map")(results).state == REACHED
     assert better("base", ("lower", "higher"), "map")(results).state == OPPOSITE
-    found = better("higher", ("base", "near"), "map")(results)
-    assert found.value == pytest.approx(
-        min(results.compare("higher", o, "map").difference for o in ("base", "near"))
-    )
+    found = better("lower", ("higher", "near"), "map")(results)
+    assert found.value == pytest.approx(results.compare("lower", "higher", "map").difference)
+    assert found.p_value < 0.001  # of the difference that is shown
     unsure = better("near", ("base",), "map")(results)
     assert unsure.state in (NOT_SHOWN, OPPOSITE)
     assert unsure.p_value > 0.05
@@ -210,6 +230,19 @@ def test_queries_of_several_trials_are_averaged():
     }
     found = Results(("A", "B"), arrays).query_means("x", "train map", "train queries")
     np.testing.assert_allclose(found, [0.35, 0.1, 0.4])  # queries 3, 7 and 9
+
+
+def test_a_query_of_several_trials_counts_once_in_the_interval():
+    random = np.random.default_rng(1)
+    values, queries = random.random(30), np.arange(30.0)
+    arrays = {
+        ("x", name, trial): array
+        for trial in ("A", "B", "C")
+        for name, array in (("train map", values), ("train queries", queries))
+    }
+    thrice, once = Results(("A", "B", "C"), arrays), Results(("A",), arrays)
+    assert thrice.interval("x", "train map", "train queries") == pytest.approx(once.interval("x", "train map"))
+    assert np.ptp(thrice.interval("x", "train map")) < 0.6 * np.ptp(once.interval("x", "train map"))
 
 
 def test_measures_agree_with_direct_computation():
@@ -260,10 +293,25 @@ def test_folders_without_folds_or_of_another_collection_are_refused(tmp_path):
         find_collections(tmp_path)
 
 
-def test_a_collection_of_another_size_is_refused(tmp_path):
-    write_folds(tmp_path, n_features=45, n_queries=4)
-    with pytest.raises(InputError, match="20 queries together, OHSUMED has 106"):
-        Divided("OHSUMED", tmp_path).trial("Fold1")
+def test_a_collection_with_as_many_features_but_other_queries_is_refused(tmp_path):
+    write_folds(tmp_path / "MQ2007", n_features=46, n_queries=4)
+    with pytest.raises(InputError, match=r"is not MQ2007: .* 20 queries together, MQ2007 has 1692"):
+        find_collections(tmp_path)
+
+
+def test_results_of_other_data_with_the_same_names_are_not_taken(tmp_path):
+    system = Counted(rw.AdaRank(rounds=1))
+    on_letor = Paper(
+        "small-2026",
+        "A small paper",
+        "Nobody 2026",
+        lambda setup: (experiment(source=letor(setup, "TD2003"), systems={"one": system}),),
+    )
+    for place, n_documents, expected in (("a", 6, 5), ("b", 7, 10), ("a", 6, 10)):
+        if not (tmp_path / place).exists():
+            write_collection(tmp_path / place, "TD2003", n_documents=n_documents)
+        reproduce(on_letor, tmp_path / place, work=tmp_path / "work")
+        assert len(system.fits) == expected
 
 
 def write_folds(folder: Path, *, n_features: int, n_queries: int) -> None:
@@ -286,6 +334,14 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         reproduce(paper(experiment()), work=tmp_path / "file" / "work")
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_any_fit(tmp_path, monkeypatch):
+    monkeypatch.setattr("rankwright.papers.work.os.access", lambda _path, _mode: False)
+    system = Counted(rw.AdaRank(rounds=1))
+    with pytest.raises(InputError, match="for results cannot be written to"):
+        reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
+    assert system.fits == []
 
 
 def test_the_table_in_markdown():

@@ -13,6 +13,7 @@ from rankwright.models import FeatureScorer
 from rankwright.papers import lambdasmart_adaptation as adaptation
 from rankwright.papers.catalogue import find_paper
 from rankwright.papers.experiment import Setup, Trial
+from rankwright.papers.lambdasmart_2010 import LABELS
 from rankwright.papers.lambdasmart_data import Adaptation, Market, Polynomial, Sizes, WebSearch
 from rankwright.papers.lambdasmart_parts import (
     TREES,
@@ -182,6 +183,22 @@ def test_trees_are_counted_to_the_same_accuracy(fast, ratio, state) -> None:
         assert found.interval == pytest.approx((ratio, ratio))
 
 
+def test_fewer_trees_that_one_query_decides_are_not_shown() -> None:
+    results = _results(fast=[0.1, 0.2, 0.3, 0.3], slow=[0.1, 0.2, 0.3, 0.4])
+    results.arrays["fast", by_trees("ndcg@10"), "1"][0, 0] = 2.0  # the mean of the five queries is then .48
+    found = fewer_trees("fast", "slow", "ndcg@10", 0.5)(results)
+    assert found.value == pytest.approx(10 / 40)
+    assert found.state == NOT_SHOWN
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_mcrank_is_measured_at_whole_rounds(quick) -> None:
+    declared = find_paper("lambdasmart-2010").experiments(Setup({}, quick))
+    speed = [one.measures[0].trees for one in declared if one.name.startswith("Accuracy by number of trees")]
+    assert len(speed) == 2
+    assert all(number % LABELS == 0 for trees in speed for number in trees)
+
+
 def test_comparable_accuracy_is_a_little_below_the_best() -> None:
     results = _results(fast=[0.2, 0.39, 0.39, 0.39], slow=[0.1, 0.2, 0.3, 0.4])
     assert fewer_trees("fast", "slow", "ndcg@10", 0.6)(results).value is None
@@ -199,10 +216,19 @@ def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:
     assert test(better).value == pytest.approx(0.2)
 
 
+@pytest.mark.parametrize(("mixed", "state"), [(0.6, REACHED), (0.5, REACHED), (0.45, OPPOSITE)])
+def test_the_exact_combination_is_no_worse_than_its_rankers(mixed, state) -> None:
+    means = {"Interpolated": mixed, "a": 0.5, "b": 0.3}
+    arrays = {(model, "valid ndcg@10", "1"): np.full(4, value) for model, value in means.items()}
+    assert adaptation.at_least(("a", "b"))(Results(("1",), arrays)).state == state
+
+
 def test_models_are_compared_at_their_numbers_of_trees() -> None:
     results = _results(fast=[0.2, 0.3, 0.35, 0.35], slow=[0.1, 0.2, 0.3, 0.4])
     measured = by_trees("ndcg@10")
-    assert more_accurate(("fast", 25), ("slow", 20), measured)(results).value == pytest.approx(0.1)
+    found = more_accurate(("fast", 25), ("slow", 20), measured)(results)
+    assert found.value == pytest.approx(0.1)
+    assert found.measured == "fast 0.3000 with 20 trees, slow 0.2000 with 20 trees"
     assert as_accurate(("fast", 20), ("slow", 30), measured)(results).state == REACHED
     noise = np.random.default_rng(2).normal(0, 0.01, (4, 60))
     flat = {model: np.repeat(results.values(model, measured)[:, :1], 60, axis=1) for model in ("fast", "slow")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -136,6 +137,8 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
         raise InputError(f"{path} is a folder, not a file to write.")
     if not path.parent.is_dir():
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if not os.access(folder := path.resolve().parent, os.W_OK):  # where a symbolic link leads
+        raise InputError(f"{path} cannot be written: nothing can be written to the folder {folder}.")
     if any(one is not None and one.exists() and path.exists() and one.samefile(path) for one in inputs):
         raise InputError(f"{path} is an input of this command; write to another file.")
     return path

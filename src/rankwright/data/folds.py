@@ -62,6 +62,12 @@ def read_training_parts(
     return train, valid
 
 
+def read_test_part(folder: str | os.PathLike[str], *, n_jobs: int | None = None) -> RankingData:
+    """Read test.txt of a fold as `read_fold` does; the other parts are not read."""
+    (test,) = _read_parts(Path(folder), (TEST_NAMES,), n_jobs=n_jobs)
+    return test
+
+
 def find_folds(folder: str | os.PathLike[str]) -> list[Path]:
     """Return the folders Fold1 to FoldN inside a folder, by number."""
     numbers = {

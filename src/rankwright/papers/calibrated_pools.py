@@ -62,18 +62,24 @@ class Ensembles:
         The settings, with one split and without bagging, as in the paper.
     mixtures
         The name and the calibrations of every ensemble.
+    single
+        The name of a further model, if any: the one calibrated classifier that is best on the validation part.
     """
 
     ranker: CalibratedAdaBoost
     mixtures: tuple[tuple[str, tuple[str, ...]], ...]
+    single: str = ""
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Ensemble]:
+    def __call__(self, trial: Trial, threads: int) -> dict[str, Ensemble | Scorer]:
         """Fit on a trial."""
         members, judge = calibrated_members(self.ranker, trial, threads)
-        return {
+        models: dict[str, Ensemble | Scorer] = {
             name: _mixed(self.ranker, [one for one in members if one.calibration in calibrations], judge)
             for name, calibrations in self.mixtures
         }
+        if self.single:
+            models[self.single] = max(members, key=lambda one: one.value).scorer
+        return models
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from rankwright.papers.pictures import error_rate
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.evaluation.pairs import Comparison
     from rankwright.papers.results import Results
@@ -26,24 +26,36 @@ def better(one: str, others: Sequence[str], measured: str) -> Callable[[Results]
     """Return a test that a model is better than each of the others.
 
     Reached if every difference is positive and significant by the paired randomisation test, corrected by Holm's
-    method for the number of others. The finding has the smallest difference and the largest p-value.
+    method for the number of others. The finding has the comparison that decides: the smallest difference if it is
+    not positive, otherwise the least significant one.
     """
 
     def test(results: Results) -> Finding:
-        found = {other: results.compare(one, other, measured) for other in others}
-        p_values = holm(np.array([each.p_value for each in found.values()]))
+        found, p_values = _compared(results, one, others, measured)
         least = min(found, key=lambda other: found[other].difference)
-        positive = all(each.difference > 0 for each in found.values())
-        state = OPPOSITE if not positive else REACHED if p_values.max() < LEVEL else NOT_SHOWN
-        shown = ", ".join(
-            f"{each.difference:+.4f} to {other} (p = {p_value:.2g})"
-            for (other, each), p_value in zip(found.items(), p_values, strict=True)
-        )
-        measured_text = f"{one} in {measured}: {shown}"
-        nearest = found[least]
-        return Finding(state, measured_text, nearest.difference, nearest.interval, float(p_values.max()))
+        positive = found[least].difference > 0
+        deciding = max(found, key=lambda other: p_values[other]) if positive else least
+        state = OPPOSITE if not positive else REACHED if p_values[deciding] < LEVEL else NOT_SHOWN
+        each = found[deciding]
+        text = f"{one} in {measured}: {_differences(found, p_values)}"
+        return Finding(state, text, each.difference, each.interval, p_values[deciding])
 
     return test
+
+
+def _compared(
+    results: Results, one: str, others: Sequence[str], measured: str
+) -> tuple[dict[str, Comparison], dict[str, float]]:
+    """Compare a model with each of the others; return also the p-values, corrected by Holm's method."""
+    found = {other: results.compare(one, other, measured) for other in others}
+    p_values = holm(np.array([each.p_value for each in found.values()])).tolist()
+    return found, dict(zip(found, p_values, strict=True))
+
+
+def _differences(found: Mapping[str, Comparison], p_values: Mapping[str, float]) -> str:
+    return ", ".join(
+        f"{each.difference:+.4f} to {other} (p = {p_values[other]:.2g})" for other, each in found.items()
+    )
 
 
 def finding(found: Comparison, measured: str) -> Finding:
@@ -69,19 +81,18 @@ def alike(models: Sequence[str], measured: str) -> Callable[[Results], Finding]:
 
 
 def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
-    """Return a test that none of the others is significantly better than a model, corrected by Holm's method."""
+    """Return a test that none of the others is significantly better than a model, corrected by Holm's method.
+
+    The finding has the smallest difference.
+    """
 
     def test(results: Results) -> Finding:
-        found = {other: results.compare(one, other, measured) for other in others}
-        p_values = holm(np.array([each.p_value for each in found.values()]))
-        worse = [each.difference < 0 and p < LEVEL for each, p in zip(found.values(), p_values, strict=True)]
-        shown = ", ".join(
-            f"{each.difference:+.4f} to {other} (p = {p_value:.2g})"
-            for (other, each), p_value in zip(found.items(), p_values, strict=True)
-        )
-        least = min(found.values(), key=lambda each: each.difference)
-        state = OPPOSITE if any(worse) else REACHED
-        return Finding(state, f"{one} in {measured}: {shown}", least.difference, least.interval)
+        found, p_values = _compared(results, one, others, measured)
+        worse = any(each.difference < 0 and p_values[other] < LEVEL for other, each in found.items())
+        least = min(found, key=lambda other: found[other].difference)
+        text = f"{one} in {measured}: {_differences(found, p_values)}"
+        state = OPPOSITE if worse else REACHED
+        return Finding(state, text, found[least].difference, found[least].interval, p_values[least])
 
     return test
 

@@ -82,10 +82,9 @@ class CranfieldFolds:
 
 def cranfield(setup: Setup, *, n_folds: int = 4, repeats: int = 1, validation: float = 0.0) -> Source:
     """Return Cranfield in folds; `Absent` where the run has no such folder."""
-    folder = setup.folders.get(CRANFIELD)
-    if folder is None:
-        return Absent(CRANFIELD, "--cranfield names no folder")
-    return CranfieldFolds(folder, n_folds, repeats=repeats, validation=validation)
+    folder = setup.folders.get(CRANFIELD, Path())
+    folds = CranfieldFolds(folder, n_folds, repeats=repeats, validation=validation)
+    return folds if CRANFIELD in setup.folders else Absent(CRANFIELD, "--cranfield names no folder", repr(folds))
 
 
 def require_cranfield(folder: Path) -> None:

@@ -10,10 +10,11 @@ from rankwright.evaluation.significance import holm
 from rankwright.papers.claims import LEVEL
 from rankwright.papers.experiment import Claim, Finding
 from rankwright.papers.measures import PAIRS
+from rankwright.papers.pictures import groups_by_pairs
 from rankwright.papers.results import NOT_SHOWN, OPPOSITE, REACHED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.papers.results import Results
 
@@ -55,16 +56,16 @@ def _ranks(values: Mapping[str, float]) -> dict[str, int]:
     return {method: best_first.index(method) + 1 for method in values}
 
 
-def varies(model: str) -> Callable[[Results], Finding]:
-    """Return a test that numbers of pairs differ between queries; how much is for the reader."""
+def varies(model: str, starts: Sequence[int]) -> Callable[[Results], Finding]:
+    """Return a test that numbers of pairs differ between queries: no group of the figure has most queries."""
 
     def test(results: Results) -> Finding:
         pairs = results.values(model, PAIRS)
-        text = (
-            f"{pairs.min():,.0f} to {pairs.max():,.0f}, median {np.median(pairs):,.0f}; coefficient of variation"
-        )
-        spread = float(pairs.std() / pairs.mean())
-        return Finding(REACHED if spread > 0 else OPPOSITE, text, spread)
+        groups = groups_by_pairs(results, model, starts)
+        name, largest = max(((one, float(each.mean())) for one, each in groups.items()), key=lambda one: one[1])
+        spread = f"{pairs.min():,.0f} to {pairs.max():,.0f} pairs, median {np.median(pairs):,.0f}"
+        text = f"{spread}; fraction of queries in the largest group, {name}"
+        return Finding(REACHED if largest <= 0.5 else OPPOSITE, text, largest)
 
     return test
 

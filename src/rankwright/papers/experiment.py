@@ -42,10 +42,11 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Absent:
-    """Data that are not there, and what to do about it."""
+    """Data that are not there, why, and the `repr` of the source that would have read them."""
 
     title: str
     why: str
+    declared: str = ""
 
     def trials(self) -> Sequence[str]:
         """Return no trials."""
@@ -79,6 +80,8 @@ class Published:
         Whether the data are the paper's, so that the number can be reached.
     why
         Why ours differs, where that is known.
+    digits
+        Decimal places that the paper prints; ours is rounded to as many. A float does not tell: .4950 is .495.
     """
 
     where: str
@@ -87,6 +90,7 @@ class Published:
     value: float
     comparable: bool = True
     why: str = ""
+    digits: int = 4
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,12 @@ class Experiment:
     figures: Sequence[Picture] = ()
 
     def mark(self) -> str:
-        """Return a hash of the systems and measures, by which results of another declaration are noticed."""
-        declared = repr((self.source.title, dict(self.systems), tuple(self.measures)))
+        """Return a hash of the source, systems and measures, by which results of other ones are noticed.
+
+        It is the same with and without the data.
+        """
+        source = self.source.declared if isinstance(self.source, Absent) else repr(self.source)
+        declared = repr((source, dict(self.systems), tuple(self.measures)))
         return hashlib.sha256(declared.encode()).hexdigest()[:16]
 
 

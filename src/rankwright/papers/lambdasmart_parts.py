@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles
     from rankwright.charts import Chart
+    from rankwright.evaluation.pairs import Comparison
     from rankwright.papers.experiment import Trial
     from rankwright.papers.results import Results
 
@@ -105,7 +106,7 @@ def fewer_trees(
 
     The accuracy is the other one's best on the test queries, less `below`. Trees are counted up to the first value
     that reaches it, with straight lines between the numbers of trees that were measured. The interval is that of
-    the ratio over resampled queries. Reached if the ratio is at most `most`.
+    the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval.
     """
 
     def test(results: Results) -> Finding:
@@ -124,7 +125,7 @@ def fewer_trees(
         shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {level:.4f}"
         if not np.isfinite(ratio):
             return Finding(OPPOSITE, shown)
-        state = REACHED if ratio <= most else NOT_SHOWN if ratio < 1.0 else OPPOSITE
+        state = OPPOSITE if ratio >= 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
         interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
         return Finding(state, shown, float(ratio), interval)
 
@@ -139,8 +140,8 @@ def more_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Fi
     """Return a test that a model with some trees is better than another one with some trees."""
 
     def test(results: Results) -> Finding:
-        values = [_values_at(results, cut, measured) for cut in (one, other)]
-        return finding(compare_values(*values), _shown(values, (one, other)))
+        found, shown = _compared(results, one, other, measured)
+        return finding(found, shown)
 
     return test
 
@@ -149,25 +150,22 @@ def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Find
     """Return a test that a model with some trees is not significantly worse than another one with some trees."""
 
     def test(results: Results) -> Finding:
-        values = [_values_at(results, cut, measured) for cut in (one, other)]
-        found = compare_values(*values)
+        found, shown = _compared(results, one, other, measured)
         worse = found.difference < 0 and found.p_value < LEVEL
-        state = OPPOSITE if worse else REACHED
-        return Finding(state, _shown(values, (one, other)), found.difference, found.interval, found.p_value)
+        return Finding(OPPOSITE if worse else REACHED, shown, found.difference, found.interval, found.p_value)
 
     return test
 
 
-def _values_at(results: Results, cut: Cut, measured: str) -> Doubles:
-    """Return the values of a model with the largest measured number of trees that is not above the given one."""
-    model, most = cut
-    trees = results.by_trial(model, TREES)[0]
-    return np.asarray(results.values(model, measured)[np.flatnonzero(trees <= most)[-1]])
-
-
-def _shown(values: Sequence[Doubles], cuts: Sequence[Cut]) -> str:
-    pairs = zip(values, cuts, strict=True)
-    return ", ".join(f"{model} {one.mean():.4f} with {trees} trees" for one, (model, trees) in pairs)
+def _compared(results: Results, one: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
+    """Compare two models, each with the largest measured number of trees that is not above the given one."""
+    values, shown = [], []
+    for model, most in (one, other):
+        trees = results.by_trial(model, TREES)[0]
+        place = int(np.flatnonzero(trees <= most)[-1])
+        values.append(np.asarray(results.values(model, measured)[place]))
+        shown.append(f"{model} {values[-1].mean():.4f} with {trees[place]:.0f} trees")
+    return compare_values(*values), ", ".join(shown)
 
 
 def _trees(needed: float) -> str:

@@ -1,11 +1,11 @@
-"""The page about a reproduction: the table first, then every experiment with its figures."""
+"""The page about a reproduction: the table first, then every experiment with its remarks and figures."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rankwright.pages import Cell, Code, Column, Figure, Page, Section, Table, Text
-from rankwright.papers.results import REACHED, WITHIN
+from rankwright.papers.results import NOT_REACHED, OPPOSITE, REACHED, WITHIN
 from rankwright.papers.table import HEAD, cells
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rankwright.papers.results import Row
 
 NUMBERS = {"published", "ours"}
+REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
 
 
 def page_of(result: Reproduction, *, command: str = "") -> Page:
@@ -33,23 +34,41 @@ def _legend(result: Reproduction) -> str:
     return (
         "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
         "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
-        "randomisation test, Holm's correction over the comparisons of the claim), and not shown if only the "
-        f"direction is right. All fits and measurements took {result.seconds / 60:.1f} minutes of processor "
-        f"time.{quick}"
+        "randomisation test, Holm's correction over the comparisons of the claim), not shown if only the "
+        "direction is right, and opposite if the other direction is found, significant or not. A claim about all "
+        "measures compares means without a test. That systems are alike is reached if no significant difference "
+        "contradicts it. Other data: the "
+        "paper's are not public, and ours are generated. What was measured for a claim, and why a number is not "
+        f"reached, is said with each experiment. All fits and measurements took {result.seconds / 60:.1f} minutes "
+        f"of processor time.{quick}"
     )
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    columns = [Column(title, is_text=title not in NUMBERS) for title in HEAD]
-    return Table(columns, [_row(row) for row in rows], "All published numbers and claims that the data allow.")
+    titles = [title for title in HEAD if title != "remarks"]
+    caption = "All published numbers and claims that the data allow."
+    return Table(_columns(titles), [_cells(row, titles) for row in rows], caption)
 
 
-def _row(row: Row) -> list[Cell]:
+def _remarks(rows: Sequence[Row]) -> Table:
+    return Table(_columns(REMARKS), [_cells(row, REMARKS) for row in rows], "What was measured, and remarks.")
+
+
+def _columns(titles: Sequence[str]) -> list[Column]:
+    return [Column(title, is_text=title not in NUMBERS) for title in titles]
+
+
+def _cells(row: Row, titles: Sequence[str]) -> list[Cell]:
+    texts = dict(zip(HEAD, cells(row), strict=True))
     values = {"published": row.published, "ours": row.ours}
-    shades = {REACHED: 0.4, WITHIN: 0.15}
+    shades = {REACHED: 0.4, WITHIN: 0.15, OPPOSITE: -0.3, NOT_REACHED: -0.3}
     return [
-        Cell(text, value=values.get(title), shade=shades.get(row.state, 0.0) if title == "state" else 0.0)
-        for title, text in zip(HEAD, cells(row), strict=True)
+        Cell(
+            texts[title],
+            value=values.get(title),
+            shade=shades.get(row.state, 0.0) if title == "state" else 0.0,
+        )
+        for title in titles
     ]
 
 
@@ -59,5 +78,7 @@ def _blocks(done: Done) -> Iterator[Block]:
     if done.results is None:
         yield Text(f"Left out: {getattr(experiment.source, 'why', 'there are no data')}.")
         return
+    if remarked := [row for row in done.rows if row.measured or row.why]:
+        yield _remarks(remarked)
     for picture in experiment.figures:
         yield Figure(picture.draw(done.results), f"{picture.where}. {picture.claim}")

@@ -20,17 +20,18 @@ if TYPE_CHECKING:
 CUTS = tuple(range(1, 11))
 
 
-def means(models: Sequence[str], measured: Sequence[str], *, names: Mapping[str, str] | None = None) -> Draw:
-    """Return a group of bars per measure: the means of all models, with their intervals."""
-    shown = names or {}
+def means(models: Sequence[str], measured: Sequence[str], *, queries: str = "") -> Draw:
+    """Return a group of bars per measure: the means of all models, with their intervals.
+
+    `queries` is the measure that tells which query a value is of, for queries that are in several trials.
+    """
 
     def draw(results: Results) -> Chart:
-        table = {shown.get(one, one): {model: results.mean(model, one) for model in models} for one in measured}
-        intervals = {
-            shown.get(one, one): {model: results.interval(model, one) for model in models} for one in measured
-        }
-        description = f"Means over test queries of {', '.join(models)}: {', '.join(table)}."
-        return grouped_bar_chart(table, "mean over test queries", description=description, intervals=intervals)
+        table = {one: {model: results.mean(model, one) for model in models} for one in measured}
+        intervals = {one: {model: results.interval(model, one, queries) for model in models} for one in measured}
+        kind = queries or "test queries"
+        description = f"Means over {kind} of {', '.join(models)}: {', '.join(table)}."
+        return grouped_bar_chart(table, f"mean over {kind}", description=description, intervals=intervals)
 
     return draw
 

@@ -14,17 +14,17 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.evaluation.tuning import require_workers
-from rankwright.papers.cranfield import CRANFIELD, require_cranfield
+from rankwright.papers.cranfield import CRANFIELD, FILES, require_cranfield
 from rankwright.papers.experiment import Absent, Setup
 from rankwright.papers.results import Results, counts, rows_of
-from rankwright.papers.sources import find_collections
+from rankwright.papers.sources import contents, find_collections, fold_files
 from rankwright.papers.work import SECONDS, Work, read_outcome, write_outcome
 from rankwright.threads import one_thread_for_libraries, resolve_threads
 from rankwright.training.workers import run_all
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.papers.experiment import Experiment, Paper, Trial
     from rankwright.papers.results import Row
@@ -110,7 +110,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        One of `rankwright.papers.PAPERS`.
+        The paper, as `find_paper` returns it.
     data
         A folder with collections of LETOR, such as OHSUMED/Fold1. Experiments without data are left out, and
         their rows say so; a paper none of whose experiments has data is an error.
@@ -129,8 +129,8 @@ def reproduce(
     setup = Setup(_folders(data, cranfield), quick)
     experiments = paper.experiments(setup)
     _require_data(paper, experiments)
-    folder = Work(Path(work))
-    tasks = [task for one in experiments for task in _tasks(folder, one, quick=quick)]
+    folder, read = Work(Path(work)), _contents(setup.folders)
+    tasks = [task for one in experiments for task in _tasks(folder, one, read, quick=quick)]
     kept = {task.path: read_outcome(task.path) for task in tasks}
     outcomes = {path: outcome for path, outcome in kept.items() if outcome is not None}
     missing = [task for task in tasks if task.path not in outcomes]
@@ -168,8 +168,20 @@ def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:
         raise InputError(f"{paper.name} needs data: give --data a folder that has {wanted}.")
 
 
-def _tasks(folder: Work, experiment: Experiment, *, quick: bool) -> list[Task]:
-    """Return a task for every trial and system, trial by trial, so that few trials are in memory at a time."""
+def _contents(folders: Mapping[str, Path]) -> dict[str, str]:
+    """Return hashes of the collections' files, by name."""
+    return {
+        name: contents([folder / file for file in FILES] if name == CRANFIELD else fold_files(folder))
+        for name, folder in folders.items()
+    }
+
+
+def _tasks(folder: Work, experiment: Experiment, read: Mapping[str, str], *, quick: bool) -> list[Task]:
+    """Return a task for every trial and system, trial by trial, so that few trials are in memory at a time.
+
+    `read` has hashes of the files of collections: results of other data are not taken for those of these.
+    """
+    files = read.get(experiment.source.title, "")
     return [
         Task(
             experiment,
@@ -179,7 +191,7 @@ def _tasks(folder: Work, experiment: Experiment, *, quick: bool) -> list[Task]:
                 experiment.name,
                 name,
                 trial,
-                settings=repr((quick, experiment.source, system, tuple(experiment.measures))),
+                settings=repr((quick, experiment.source, system, tuple(experiment.measures))) + files,
             ),
         )
         for trial in experiment.source.trials()

@@ -114,9 +114,13 @@ class Results:
         """Return the mean over trials of the mean over queries, as papers report it for folds."""
         return float(np.mean([np.nanmean(one) for one in self.by_trial(model, measured)]))
 
-    def interval(self, model: str, measured: str) -> tuple[float, float]:
-        """Return the 95 % interval of the mean, by the t distribution over the queries of all trials."""
-        values = self.values(model, measured)
+    def interval(self, model: str, measured: str, queries: str = "") -> tuple[float, float]:
+        """Return the 95 % interval of the mean, by the t distribution over the queries of all trials.
+
+        For queries that are in several trials, `queries` is the measure that tells which query a value is of: each
+        then counts once.
+        """
+        values = self.query_means(model, measured, queries) if queries else self.values(model, measured)
         values, mean = values[~np.isnan(values)], self.mean(model, measured)
         if len(values) < 2:
             return float("nan"), float("nan")
@@ -159,8 +163,7 @@ def _number_row(experiment: Experiment, published: Published, results: Results |
 def _state(published: Published, ours: float, high: float) -> str:
     if not published.comparable:
         return OTHER_DATA
-    digits = len(f"{published.value}".partition(".")[2])
-    if round(ours, digits) >= published.value:
+    if round(ours, published.digits) >= published.value:
         return REACHED
     return WITHIN if published.value <= high else NOT_REACHED
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.data import find_folds, read_fold
+from rankwright.data.folds import read_test_part
 from rankwright.data.splitting import concat
 from rankwright.errors import InputError
 from rankwright.evaluation.division import Division
@@ -15,8 +18,7 @@ from rankwright.evaluation.folds import Folds
 from rankwright.papers.experiment import Absent, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from rankwright.data import RankingData
     from rankwright.papers.experiment import Setup, Source
@@ -62,9 +64,7 @@ class LetorFolds:
 
     def trial(self, name: str) -> Trial:
         """Read a fold."""
-        fold = read_fold(self.folder / name)
-        _require_features(self.collection, self.folder, fold.train.n_features)
-        return Trial(name, *fold)
+        return Trial(name, *read_fold(self.folder / name))
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,7 @@ class Divided:
 
     @cached_property
     def _whole(self) -> RankingData:
-        tests = [read_fold(path).test for path in find_folds(self.folder)]
-        _require_features(self.collection, self.folder, tests[0].n_features)
-        whole = concat(*tests)
-        _require_queries(self.collection, self.folder, len(whole.groups))
-        return whole
+        return concat(*map(read_test_part, find_folds(self.folder)))
 
 
 def divisions(n_folds: int, repeats: int) -> list[str]:
@@ -123,21 +119,18 @@ def divided_trial(
 
 def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
     """Return the folds of a LETOR collection; `Absent` where the run has no such folder."""
-    folder = setup.folders.get(name)
-    if folder is None:
-        return absent(name)
-    return LetorFolds(name, folder, quick_folds if setup.quick else None)
+    folds = LetorFolds(name, setup.folders.get(name, Path()), quick_folds if setup.quick else None)
+    return folds if name in setup.folders else _absent(folds)
 
 
 def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Source:
     """Return the queries of a LETOR collection in other divisions; `Absent` where the run has no such folder."""
-    folder = setup.folders.get(name)
-    return absent(name) if folder is None else Divided(name, folder, n_folds, repeats=repeats)
+    folds = Divided(name, setup.folders.get(name, Path()), n_folds, repeats=repeats)
+    return folds if name in setup.folders else _absent(folds)
 
 
-def absent(name: str) -> Absent:
-    """Return the source of a collection that the run does not have."""
-    return Absent(name, f"--data has no folder {name}")
+def _absent(source: LetorFolds | Divided) -> Absent:
+    return Absent(source.title, f"--data has no folder {source.title}", repr(source))
 
 
 def find_collections(data: Path | None) -> dict[str, Path]:
@@ -154,26 +147,31 @@ def find_collections(data: Path | None) -> dict[str, Path]:
             f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
         )
     for name, path in found.items():
-        find_folds(path)  # refuses a folder without folds
-        _require_name(name, path)
+        _require(COLLECTIONS[name], path)
     return found
 
 
-def _require_name(name: str, folder: Path) -> None:
-    """Refuse a folder whose first test part has other features than the collection of that name."""
-    first = find_folds(folder)[0]
-    _require_features(name, folder, read_fold(first).test.n_features)
-
-
-def _require_features(name: str, folder: Path, n_features: int) -> None:
-    expected = COLLECTIONS[name].n_features
-    if n_features != expected:
-        raise InputError(f"{folder} is not {name}: it has {n_features} features, {name} has {expected}.")
-
-
-def _require_queries(name: str, folder: Path, n_queries: int) -> None:
-    expected = COLLECTIONS[name].n_queries
-    if n_queries != expected:
+def _require(collection: Collection, folder: Path) -> None:
+    """Refuse a folder without folds, or whose test parts have other features or queries than the collection."""
+    tests = [read_test_part(fold) for fold in find_folds(folder)]
+    name, n_features, n_queries, _ = collection
+    if (found := max(test.n_features for test in tests)) != n_features:
+        raise InputError(f"{folder} is not {name}: it has {found} features, {name} has {n_features}.")
+    if (found := sum(len(test.groups) for test in tests)) != n_queries:
         raise InputError(
-            f"{folder} is not {name}: its test parts have {n_queries} queries together, {name} has {expected}."
+            f"{folder} is not {name}: its test parts have {found} queries together, {name} has {n_queries}."
         )
+
+
+def contents(files: Iterable[Path]) -> str:
+    """Return a hash of files, by which results of other data with the same names are noticed."""
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()[:16]
+
+
+def fold_files(folder: Path) -> list[Path]:
+    """Return the files of all folds."""
+    return [path for fold in find_folds(folder) for path in sorted(fold.iterdir()) if path.is_file()]

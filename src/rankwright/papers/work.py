@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ class Work:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"The folder {folder} for results cannot be made: {error.strerror}.") from None
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"The folder {folder} for results cannot be written to.")
         self._folder = folder
 
     def path(self, *names: str, settings: str) -> Path:
