@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import os
 import re
 import shutil
+import signal
 import socket
 from pathlib import Path
 
@@ -121,7 +123,7 @@ def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker):
 
 
 @pytest.mark.slow
-def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
+def test_several_processes_count_together(folder, tmp_path):
     words = (folder / "ranker.rw", folder / "other.rw", "--interleave", "other", "--workers", 2, "--grace", 0.1)
     with serving(tmp_path / "log", *words) as service:
         service.wait_for("ready", 2)
@@ -140,6 +142,30 @@ def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
         assert len(service.events("listening")) == 1
         assert service.end() == 0
         assert len(service.events("stopped")) == 2
+
+
+@pytest.mark.slow
+def test_a_process_that_replaces_another_has_the_files_of_now(folder, tmp_path):
+    path, tokens = shutil.copy(folder / "ranker.rw", tmp_path / "ranker.rw"), tmp_path / "tokens"
+    tokens.write_text("the-token-of-before\n")
+    words = (path, "--tokens", tokens, "--workers", 2, "--grace", 0, "--reload", 0.1)
+    with serving(tmp_path / "log", *words) as service:
+        service.wait_for("ready", 2)
+        Path(shutil.copy(folder / "other.rw", f"{path}.new")).replace(path)
+        tokens.write_text("the-token-of-today\n")
+        service.wait_for("reload", 4)  # a model and tokens, in both processes
+        for pid in map(int, Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()):
+            os.kill(pid, signal.SIGKILL)
+        service.wait_for("ready", 4)
+        expected = rw.load(folder / "other.rw").predict(X).tolist()
+        for _ in range(8):
+            assert ask(service.port, with_token(b"the-token-of-today")).json["scores"] == expected
+            assert ask(service.port, with_token(b"the-token-of-before")).status == 401
+        assert service.end() == 0
+
+
+def with_token(token):
+    return SCORE.replace(b"\r\n", b"\r\nauthorization: Bearer " + token + b"\r\n", 1)
 
 
 @pytest.fixture

@@ -106,9 +106,10 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections and to look at files."""
+        watcher = Watcher(self._service)
+        await watcher.catch_up()
         await super().startup(sockets)
         loop = asyncio.get_running_loop()
-        watcher = Watcher(self._service)
         self._watching = loop.create_task(watcher.run())
         loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
         log("ready", models=[one.source.reference for one in self._service.models])
