@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
+OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
 
 
 class Asked(NamedTuple, Generic[R]):
@@ -100,7 +101,9 @@ def _joined(request: R, after: dict[str, Any]) -> R:
 def require_type(exchange: Exchange, *known: str) -> None:
     """Refuse a body of another type."""
     if exchange.media_type not in known:
-        raise RefusalError(415, f"The body must be {' or '.join(known)}.")
+        given = f"not {exchange.media_type[:60]}"
+        hint = "; with curl, give --json instead of -d" if exchange.media_type == OF_CURL else ""
+        raise RefusalError(415, f"The body must be {' or '.join(known)}, {given}{hint}.")
 
 
 def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documents: int) -> None:
