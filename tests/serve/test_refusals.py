@@ -14,6 +14,12 @@ ROWS = X.astype(float).tolist()
 DEEP = b'{"features": ' + b"[" * 100_000
 
 
+def resized(shape):
+    """A matrix whose header says another shape."""
+    body = matrix(X)
+    return body[:10] + body[10:128].replace(b"(7, 4)", shape.encode()).strip().ljust(118) + body[128:]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [
@@ -84,9 +90,13 @@ def test_a_bad_body_is_refused_in_one_sentence(asked, body, status, words):
         (matrix(np.full((1, 4), np.inf)), "infinite"),
         (matrix(np.full((1, 4), np.inf, np.float32)), "infinite"),
         (matrix(X).replace(b"'<f4'", b"'|O'"), "floats or integers|cannot be read"),
-        (matrix(X).replace(b"(7, 4)", b"(7,-4)"), "cut short|cannot be read"),
+        (matrix(X).replace(b"(7, 4)", b"(7,-4)"), "one row per document"),
         (matrix(X).replace(b"{'descr'", b"{'descr("), "cannot be read"),
         (matrix(X)[:8] + b"\xff\xff" + matrix(X)[10:], "longer than that of a matrix"),
+        *(
+            (resized(shape), "one row per document")
+            for shape in ("(-7, -4)", f"({10**30}, 0)", "(True, 4)", "(0, 4)")
+        ),
         (b"\x93NUMPY\x02\x00" + matrix(X)[8:], "version 1"),
     ],
 )
@@ -102,7 +112,14 @@ def test_a_bad_matrix_is_refused(asked, body, words):
         ("GET", "/nothing", {}, 404, "nothing at this address"),
         ("GET", "/rank", {}, 405, "takes POST"),
         ("DELETE", "/models", {}, 405, "takes GET, HEAD"),
-        ("POST", "/rank", {"content-type": "text/csv"}, 415, "must be application/json or application/x-npy"),
+        (
+            "POST",
+            "/rank",
+            {"content-type": "text/csv"},
+            415,
+            "must be application/json or application/x-npy, not text/csv",
+        ),
+        ("POST", "/rank", {"content-type": "application/x-www-form-urlencoded"}, 415, "--json instead of -d"),
         ("POST", "/rank", {"content-encoding": "gzip"}, 415, "Compressed"),
         ("POST", "/rank?x=1", {}, 400, "no parameter 'x'"),
         ("POST", "/rank?top=1&top=2", {}, 400, "twice"),
