@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -88,11 +90,53 @@ def test_clients_that_send_nothing_half_or_too_much_are_let_go(service):
         return await asyncio.gather(*map(sent, bad))
 
     nothing, half, header, body, nonsense = asyncio.run(all_at_once())
-    assert (nothing, half) == (b"", b"")
+    assert nothing == b""
+    assert half.startswith(b"HTTP/1.1 408 ")
     assert header.startswith(b"HTTP/1.1 400 ")
     assert body.startswith(b"HTTP/1.1 408 ")
     assert nonsense.startswith(b"HTTP/1.1 400 ")
+    for refused in (half, header, body, nonsense):
+        sentence = json.loads(refused.partition(b"\r\n\r\n")[2])
+        assert sorted(sentence) == ["error", "request_id"]
     assert ask(service.port, LIVE).status == 200
+
+
+def test_requests_that_follow_each_other_without_waiting_are_answered_in_turn(service):
+    async def answers(content, rest):
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(content)
+        await asyncio.sleep(0.2)
+        connection.writer.write(rest)
+        replies = [await connection.reply(), await connection.reply()]
+        await connection.close()
+        return [reply.status for reply in replies]
+
+    long = written("POST", "/score", b" " * 400_000 + json.dumps({"features": ROWS}).encode())
+    for cut in (0, 20, len(LIVE)):  # the second begins in the same packet as the end of the first
+        assert asyncio.run(answers(long + LIVE[:cut], LIVE[cut:])) == [200, 200]
+
+
+def test_nonsense_after_a_request_does_not_spoil_its_answer(service):
+    async def answer():
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(SCORE + b"nonsense\r\n\r\n")
+        return await connection.reply()
+
+    reply = asyncio.run(answer())
+    assert (reply.status, reply.closes) == (200, True)
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_commands_of_the_documentation_send_json(service):
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    commands = re.findall(r"^\$ (curl localhost:8000/.*)$", page, re.MULTILINE)
+    sent = [shlex.split(one.replace(":8000", f":{service.port}")) for one in commands if "{" in one]
+    assert len(sent) == 2
+    for words in sent:
+        answer = json.loads(subprocess.run([*words, "--silent"], capture_output=True, check=True).stdout)
+        assert "features" in answer["error"] or "impression" in answer["error"]  # it has been read
 
 
 def test_a_body_over_the_limit_is_refused_over_the_network(service):

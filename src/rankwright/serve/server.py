@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import secrets
 import signal
 import socket
 import time
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from rankwright.errors import InputError
-from rankwright.serve.application import Application
+from rankwright.serve import instruments
+from rankwright.serve.application import UNKNOWN, Application
+from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.logs import ServerLog, log
+from rankwright.serve.messages import Error
 from rankwright.serve.watching import Watcher
 
 if TYPE_CHECKING:
@@ -51,11 +56,31 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        waiting = self._header_timer
         super().data_received(data)
-        if self._header_timer is not None:
+        if waiting is not None and self._header_timer is waiting:  # all of it belongs to a header without its end
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER:
                 self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _refuse(self, status: HTTPStatus, sentence: str) -> None:
+        """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.keep_alive = False
+            return
+        name = secrets.token_hex(8)
+        body = Response.json(Error(sentence, name)).body
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {JSON}\r\ncontent-length: {len(body)}\r\n"
+            f"x-request-id: {name}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+        instruments.requests.labels(UNKNOWN, str(status.value)).inc()
+        log("request", request=name, route=UNKNOWN, status=status.value)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -74,7 +99,14 @@ class Connection(HttpToolsProtocol):
 
     def _await_header(self) -> None:
         if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self._header_timeout, self.transport.close)
+            self._header_timer = self.loop.call_later(self._header_timeout, self._end_waiting)
+
+    def _end_waiting(self) -> None:
+        if self.scope is None:  # nothing has arrived
+            self.transport.close()
+        else:
+            seconds = f"{self._header_timeout:g} seconds"
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, f"The request did not arrive within {seconds}.")
 
     def _stop_timer(self) -> None:
         if self._header_timer is not None:
