@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from rankwright.serve import instruments, npy
 from rankwright.serve.exchange import Response
-from rankwright.serve.features import in_model_order
+from rankwright.serve.features import for_other_model
 from rankwright.serve.interleaving import flip, team_draft
 from rankwright.serve.logs import log
 from rankwright.serve.messages import (
@@ -153,7 +153,7 @@ async def _interleaved(
 ) -> RankResponse:
     """Return a list to which both models have contributed in turn."""
     request, model, X = asked
-    others = await service.scores(exchange, rival, in_model_order(X, model.scorer.feature_names, rival))
+    others = await service.scores(exchange, rival, for_other_model(X, model, rival))
     exchange.model = model
     draft = team_draft(order_of(scores), order_of(others), flip)
     top = _count(request.top)
@@ -170,6 +170,9 @@ def _shadowing(
     """Return what is to be done after the answer, if the model has a shadow."""
     shadow = service.shadow(model)
     if shadow is None:
+        return None
+    if service.is_behind:
+        instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
         return None
     return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
 

@@ -46,6 +46,7 @@ class Connection(HttpToolsProtocol):
         self._header_timeout = header_timeout
         self._header_bytes = 0
         self._header_timer: asyncio.TimerHandle | None = None
+        self._is_new = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -84,6 +85,7 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._is_new = False
         self._await_header()
 
     def on_headers_complete(self) -> None:
@@ -102,7 +104,7 @@ class Connection(HttpToolsProtocol):
             self._header_timer = self.loop.call_later(self._header_timeout, self._end_waiting)
 
     def _end_waiting(self) -> None:
-        if self.scope is None:  # nothing has arrived
+        if self._is_new:
             self.transport.close()
         else:
             seconds = f"{self._header_timeout:g} seconds"
