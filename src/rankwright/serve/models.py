@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.categories import source_columns
+from rankwright.data.columns import listed
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
@@ -156,6 +157,17 @@ def _require_same_features(old: ServedModel, new: ServedModel) -> None:
     """Refuse a new file that would refuse the requests which the old one answers."""
     if old.scorer.n_features != new.scorer.n_features or old.columns != new.columns:
         raise InputError(
-            f"{new.source.path} has other features than the model in service ({new.scorer.n_features}, "
-            f"not {old.scorer.n_features}, or other names); serve it under another name or version."
+            f"{new.source.path} has other features than the model in service ({_difference(old, new)}); serve it "
+            "under another name or version."
         )
+
+
+def _difference(old: ServedModel, new: ServedModel) -> str:
+    """Say how the features of two models differ."""
+    if not old.columns or not new.columns or old.columns == new.columns:
+        counts = [f"{one.scorer.n_features}{'' if one.columns else ' without names'}" for one in (new, old)]
+        return f"{counts[0]}, not {counts[1]}"
+    more = [name for name in new.columns if name not in old.columns]
+    fewer = [name for name in old.columns if name not in new.columns]
+    parts = [f"{word} {listed(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names]
+    return ", ".join(parts) or "the same in another order"

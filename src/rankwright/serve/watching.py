@@ -63,12 +63,15 @@ class Watcher:
                 await self._reload(one)
 
     async def run(self) -> None:
-        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look."""
+        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look.
+
+        That of a file which is gone for so long fails, and says so.
+        """
         while self._service.settings.reload:
             await asyncio.sleep(self._service.settings.reload)
             for one in self._watched:
                 state = one.state()
-                if state != one.used and state == one.seen and None not in state:
+                if state != one.used and state == one.seen:
                     await self._reload(one)
                 one.seen = state
 
