@@ -14,6 +14,7 @@ from rankwright.errors import InputError, MissingPackageError
 if TYPE_CHECKING:
     from rankwright.serve.settings import Pair
 
+DAY = 86_400  # seconds
 PACKAGES = ("httptools", "msgspec", "prometheus_client", "uvicorn")
 
 
@@ -35,13 +36,17 @@ class ServiceOptions:
     max_body: Annotated[int, _option("--max-body", "MIB", "Longest body of a request.", min=1, max=1024)] = 32
     max_documents: Annotated[int, _option("--max-documents", "N", "Most documents of a request.", min=1)] = 10_000
     timeout: Annotated[
-        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1)
+        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1, max=DAY)
     ] = 30.0
     reload: Annotated[
-        float, _option("--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0)
+        float,
+        _option(
+            "--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0, max=DAY
+        ),
     ] = 1.0
     grace: Annotated[
-        float, _option("--grace", "SECONDS", "Time for which new requests are answered after SIGTERM.", min=0)
+        float,
+        _option("--grace", "SECONDS", "Time for which new requests are answered after SIGTERM.", min=0, max=DAY),
     ] = 1.0
     log_problems: Annotated[
         bool, typer.Option("--log-problems", help="Of requests, log only those that failed.")
