@@ -79,12 +79,7 @@ async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
     request, model, X = await read_documents(service, exchange, _explain_request)
     exchange.model, exchange.n_documents = model, len(X)
-    parts = await service.in_thread(model.contributions, X)
-    top = _count(request.top) or MOST_IMPORTANT
-    explanations = [
-        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
-    ]
-    return Response.json(ExplainResponse(*_identity(model), explanations))
+    return await service.in_thread(_explained, Asked(request, model, X))
 
 
 async def clicks(service: Service, exchange: Exchange) -> Response:
@@ -175,6 +170,16 @@ def _shadowing(
         instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
         return None
     return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
+
+
+def _explained(asked: Asked[ExplainRequest]) -> Response:
+    request, model, X = asked
+    parts = model.contributions(X)
+    top = _count(request.top) or MOST_IMPORTANT
+    explanations = [
+        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
+    ]
+    return Response.json(ExplainResponse(*_identity(model), explanations))
 
 
 def _explanation(
