@@ -73,7 +73,7 @@ def _rows(given: Invocation) -> tuple[Sequence[Row | Record], Sequence[str] | No
 def _of_split(frame: Split) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
     """Return the rows of a data frame; as records if they hold text."""
     has_text = any(isinstance(cell, str) for row in frame.data for cell in row)
-    numbered = frame.columns is None or any(isinstance(name, int) for name in frame.columns)
+    numbered = frame.columns is None or all(isinstance(name, int) for name in frame.columns)
     if numbered:  # a frame that was made from an array
         return frame.data, None  # type: ignore[return-value]  # text is refused later
     names = [str(name) for name in frame.columns or ()]
