@@ -6,12 +6,17 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from properties import examples
 from serve.asking import NPY, X, client, matrix
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.serve.json_lists import has_more_lists
+
 ROWS = X.astype(float).tolist()
-DEEP = b'{"features": ' + b"[" * 100_000
+DEEP = b'{"features": ' + b"[" * 20_000
 
 
 def resized(shape):
@@ -145,7 +150,54 @@ def test_too_many_documents_are_refused_by_the_limit(asked):
     body = b'{"features": [' + b"[1]," * 999_999 + b"[1]]}"
     answer = asked.post("/rank", body=body)
     assert answer.status == 413
-    assert answer.error == "The request has 1,000,000 documents; this service takes 10,000 at a time."
+    assert answer.error == "The request has more than 10,000 documents, the limit of this service."
+    answer = asked.post("/rank", {"features": [[1]] * 10_001})
+    assert answer.status == 413
+    assert answer.error == "The request has 10,001 documents; this service takes 10,000 at a time."
+
+
+@pytest.mark.parametrize(
+    ("path", "before"),
+    [
+        ("/score", b'{"features": ['),
+        ("/explain", b'{"features": ['),
+        ("/invocations", b'{"inputs": ['),
+        ("/v2/models/ranker/infer", b'{"inputs": [{"name": "x", "shape": [1, 4], "datatype": "FP32", "data": ['),
+    ],
+)
+def test_far_too_many_documents_are_not_decoded(asked, path, before):
+    answer = asked.post(path, body=before + b"[]," * 100_000)
+    assert (answer.status, answer.error) == (
+        413,
+        "The request has more than 10,000 documents, the limit of this service.",
+    )
+
+
+def test_brackets_in_ids_are_not_documents(asked):
+    ids = ['{[["[{[\\' * 5000] * 7
+    assert [one["id"] for one in asked.post("/rank", {"features": ROWS, "ids": ids}).json["ranking"]] == ids
+
+
+@given(
+    st.recursive(
+        st.none() | st.floats(0, 1) | st.text('[]{}"\\,x'),
+        lambda one: st.lists(one) | st.dictionaries(st.text('[{"\\'), one),
+    )
+)
+@examples(100)
+def test_lists_are_counted_without_decoding(value):
+    def count(one):
+        if isinstance(one, dict):
+            return 1 + sum(map(count, one.values()))
+        return 1 + sum(map(count, one)) if isinstance(one, list) else 0
+
+    text = json.dumps([value]).encode()
+    assert [has_more_lists(text, 1 + count(value) + change) for change in (-1, 0)] == [True, False]
+
+
+@pytest.mark.parametrize("text", [b'"' + b"[" * 200_000, b'"[[[[" "' + b"x" * 2_000_000, b'"\\"[' * 300_000])
+def test_lists_of_what_is_no_json_are_counted_in_no_time(text):
+    assert not has_more_lists(text, 3)
 
 
 @pytest.mark.parametrize("declared", [True, False])

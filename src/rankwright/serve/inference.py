@@ -192,6 +192,7 @@ async def _read(service: Service, exchange: Exchange, model: ServedModel) -> tup
     size = exchange.headers.get(JSON_SIZE, str(len(body)).encode())
     if not size.isdigit() or int(size) > len(body):
         raise InputError("Inference-Header-Content-Length must be the number of bytes of the JSON in the body.")
+    service.require_few_lists(body[: int(size)])
     request = _infer_request(body[: int(size)])
     for tensor in request.inputs:
         service.require_few(int(tensor.shape[0]))

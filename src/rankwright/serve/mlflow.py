@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from rankwright.errors import InputError
-from rankwright.serve.exchange import Response
+from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.features import matrix_of
-from rankwright.serve.requests import Decoder, read_json
+from rankwright.serve.requests import Decoder, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,11 @@ _invocation = Decoder(Invocation)
 
 async def invocations(service: Service, exchange: Exchange) -> Response:
     """Score documents with the first model."""
-    rows, names = _rows(await read_json(exchange, _invocation))
+    require_type(exchange, JSON)
+    exchange.query()
+    body = await exchange.body()
+    service.require_few_lists(body)
+    rows, names = _rows(_invocation(body))
     service.require_few(len(rows))
     model = service.models.get()
     scores = await service.scores(exchange, model, matrix_of(rows, names, model))

@@ -70,6 +70,7 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
         X = npy.read_matrix(body)
         service.require_few(len(X))
         return Asked(request, model, in_model_order(X, None, model))
+    service.require_few_lists(body)
     request = _joined(decode(body), after)
     model = service.models.get(request.model, request.version)
     service.require_few(len(request.features))

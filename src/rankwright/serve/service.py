@@ -12,6 +12,7 @@ from rankwright.errors import InputError
 from rankwright.serve import instruments
 from rankwright.serve.features import for_other_model
 from rankwright.serve.interleaving import Impressions
+from rankwright.serve.json_lists import has_more_lists
 from rankwright.serve.models import Models
 from rankwright.serve.refusals import RefusalError
 from rankwright.serve.tokens import Tokens
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 INLINE = 1_000_000  # comparisons, some milliseconds: less than that is done before other requests go on
 MOST_THREADS = 8
+SHORT_BODY = 1 << 18  # bytes, which are decoded in no time whatever they hold
+OTHER_LISTS = 1_000  # lists and objects in a request that are no documents
 MOST_WAITING = 16  # requests whose documents are kept for a shadow
 
 
@@ -65,6 +68,12 @@ class Service:
             raise RefusalError(
                 413, f"The request has {n_documents:,} documents; this service takes {limit:,} at a time."
             )
+
+    def require_few_lists(self, body: bytes) -> None:
+        """Refuse JSON with far too many documents before it is decoded, which would take seconds and gigabytes."""
+        limit = self.settings.max_documents
+        if len(body) > SHORT_BODY and has_more_lists(body, 2 * limit + OTHER_LISTS):
+            raise RefusalError(413, f"The request has more than {limit:,} documents, the limit of this service.")
 
     async def scores(self, exchange: Exchange, model: ServedModel, X: Floats) -> Doubles:
         """Return the scores of the documents of a request."""
