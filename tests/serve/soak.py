@@ -3,8 +3,8 @@
 Clients ask in all forms and compare every score with that of the model which was in service when they asked; some
 requests are malformed, some clients are slow, some go away; the model's file is replaced again and again, now and
 then by a broken one. In the end the service gets SIGTERM under load. Nothing may be lost, late or wrong; each
-malformed request must be refused with its own status; memory and open files must stay as they were; and all of this
-must really have happened.
+malformed request must be refused with its own status; memory and open files must stay as they were; and all of
+this must really have happened.
 
     python tests/serve/soak.py --minutes 20 --reloads 50 --broken 5
 """

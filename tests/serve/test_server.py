@@ -145,25 +145,29 @@ def test_a_body_over_the_limit_is_refused_over_the_network(service):
 
 
 @pytest.mark.slow
-def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker, workers):
     async def load_and_stop(service):
         answers, lost = [], []
         clients = [asyncio.create_task(keep_asking(service.port, answers, lost)) for _ in range(8)]
         await asyncio.sleep(0.5)
         service.terminate()
         await asyncio.to_thread(service.wait_for, "stopping")
+        await asyncio.sleep(0.1)  # until all processes have said so
         replies = [await Connection(service.port).ask(written("GET", path)) for path in ("/ping", "/health/live")]
         await asyncio.gather(*clients)
         return answers, lost, replies
 
-    with serving(tmp_path / "log", folder / "ranker.rw", "--grace", 0.5, "--log-problems") as service:
+    words = ("--workers", workers, "--grace", 0.5, "--log-problems")
+    with serving(tmp_path / "log", folder / "ranker.rw", *words) as service:
+        service.wait_for("ready", workers)
         answers, lost, (ready, live) = asyncio.run(load_and_stop(service))
         assert service.process.wait(30) == 0
     assert lost == []
     assert len(answers) > 20
     assert all(one == ranker.predict(X).tolist() for one in answers)
     assert (ready.status, live.status, live.closes) == (503, 200, True)
-    assert service.events("stopped")
+    assert len(service.events("stopped")) == workers
 
 
 @pytest.mark.slow
