@@ -1,6 +1,7 @@
 """The service as a process: signals, connections, several processes, and what stops it from starting."""
 
 import asyncio
+import io
 import json
 import os
 import re
@@ -9,6 +10,8 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +129,26 @@ def test_nonsense_after_a_request_does_not_spoil_its_answer(service):
 
     reply = asyncio.run(answer())
     assert (reply.status, reply.closes) == (200, True)
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_a_client_that_does_not_take_its_answers_is_let_go(service, goes):
+    body = io.BytesIO()
+    np.save(body, np.zeros((10_000, 4), np.float32))
+    request = written("POST", "/rank", body.getvalue(), content_type="application/x-npy")
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        client.settimeout(0.5 if goes else 10)
+        with suppress(OSError):
+            for _ in range(40):
+                client.sendall(request)
+        if not goes:
+            time.sleep(2.5)  # longer than the timeout of the service
+            with suppress(ConnectionError):
+                while client.recv(1 << 20):  # ends, though 40 answers would leave the connection open
+                    pass
+    assert ask(service.port, LIVE).status == 200
+    assert not [one for one in service.events("server") if one["level"] == "error"]
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -9,13 +9,14 @@ import secrets
 import signal
 import socket
 import time
+from collections import deque
 from contextlib import suppress
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from rankwright.errors import InputError
 from rankwright.serve import instruments
@@ -39,11 +40,13 @@ PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
 class Connection(HttpToolsProtocol):
-    """A connection whose headers must arrive in time and be of a reasonable size."""
+    """A connection whose headers must be short and arrive in time, and whose answers must be read in time."""
 
-    def __init__(self, *, header_timeout: float, **parts: Any) -> None:
+    def __init__(self, *, timeout: float, **parts: Any) -> None:
         super().__init__(**parts)
-        self._header_timeout = header_timeout
+        self._timeout = timeout
+        self._unanswered: deque[RequestResponseCycle] = deque()
+        self._write_timer: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._header_timer: asyncio.TimerHandle | None = None
         self._is_new = True
@@ -54,6 +57,10 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self.resume_writing()
+        for one in self._unanswered:  # uvicorn tells the last of them only
+            one.disconnected = True
+            one.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -91,6 +98,22 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         super().on_headers_complete()
+        self._unanswered.append(self.cycle)
+
+    def on_response_complete(self) -> None:
+        self._unanswered.popleft()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Wait for a client that does not take its answers, but not for ever."""
+        self._write_timer = self.loop.call_later(self._timeout, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        super().resume_writing()
 
     def on_body(self, body: bytes) -> None:
         """Keep the parts of a body until it is complete or long, so that the application is woken once."""
@@ -101,13 +124,13 @@ class Connection(HttpToolsProtocol):
 
     def _await_header(self) -> None:
         if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self._header_timeout, self._end_waiting)
+            self._header_timer = self.loop.call_later(self._timeout, self._end_waiting)
 
     def _end_waiting(self) -> None:
         if self._is_new:
             self.transport.close()
         else:
-            seconds = f"{self._header_timeout:g} seconds"
+            seconds = f"{self._timeout:g} seconds"
             self._refuse(HTTPStatus.REQUEST_TIMEOUT, f"The request did not arrive within {seconds}.")
 
     def _stop_timer(self) -> None:
@@ -125,7 +148,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 Application(service),
-                http=partial(Connection, header_timeout=service.settings.timeout),  # type: ignore[arg-type]
+                http=partial(Connection, timeout=service.settings.timeout),  # type: ignore[arg-type]
                 ws="none",
                 lifespan="off",
                 log_config=None,
