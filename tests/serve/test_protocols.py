@@ -132,7 +132,7 @@ def test_invocations_take_all_forms_of_mlflow(asked, ranker, form):
         ({"inputs": ROWS, "instances": ROWS}, "Give one of"),
         ({"inputs": []}, "no documents"),
         ({"inputs": {}}, "no documents"),
-        ({"inputs": {"bm25": [1], "age": [1, 2]}}, "as many values"),
+        ({"inputs": {"bm25": [1], "age": [1, 2]}}, "the same number of values"),
         ({"dataframe_split": {"columns": NAMES, "data": [[1, 2, "x"]]}}, "Row 0 has 3 values"),
         ({"dataframe_split": {"columns": [0, 1, 2, 3], "data": [[1, 2, 3, "x"]]}}, "not a number"),
         ({"dataframe_split": {"columns": ["a", "b", "c", "d"], "data": ROWS}}, "needs 'bm25'"),

@@ -93,5 +93,5 @@ def _of_columns(columns: dict[str, list[Cell]]) -> Sequence[Record]:
     """Return documents that are given as one list per feature."""
     sizes = {len(values) for values in columns.values()}
     if len(sizes) > 1:
-        raise InputError("All lists of inputs must have as many values.")
+        raise InputError("All lists of inputs must have the same number of values.")
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
