@@ -235,6 +235,17 @@ def test_a_process_that_replaces_another_has_the_files_of_now(folder, tmp_path):
         assert service.end() == 0
 
 
+@pytest.mark.slow
+def test_processes_do_not_outlive_their_parent(folder, tmp_path):
+    with serving(tmp_path / "log", folder / "ranker.rw", "--workers", 2, "--grace", 0) as service:
+        service.wait_for("ready", 2)
+        service.process.kill()
+        service.process.wait()
+        service.wait_for("stopped", 2)
+        with pytest.raises(ConnectionRefusedError):
+            ask(service.port, LIVE)
+
+
 def with_token(token):
     return SCORE.replace(b"\r\n", b"\r\nauthorization: Bearer " + token + b"\r\n", 1)
 

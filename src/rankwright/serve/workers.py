@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
@@ -69,6 +70,7 @@ class Workers:
         self._run = run
         self._pids: set[int] = set()
         self._is_stopping = False
+        self._parent_lives = os.pipe()  # at its end when the parent, however it ends, has gone
 
     def run(self) -> None:
         """Start the processes, pass signals on to them, and return when all have ended."""
@@ -98,6 +100,8 @@ class Workers:
             signal.signal(one, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        os.close(self._parent_lives[1])
+        threading.Thread(target=self._follow_parent, daemon=True).start()
         code = 1
         try:
             self._run()
@@ -106,6 +110,12 @@ class Workers:
             log("failure", level="error", error=type(error).__name__)
         finally:
             os._exit(code)  # what the parent has still to do is not for its children
+
+    def _follow_parent(self) -> None:
+        """Stop when the parent has gone: nobody would replace this process, and it would keep the port."""
+        os.read(self._parent_lives[0], 1)
+        log("parent ended", level="error")
+        os.kill(os.getpid(), signal.SIGTERM)
 
     def _replace(self, pid: int, code: int) -> None:
         from prometheus_client.multiprocess import mark_process_dead
