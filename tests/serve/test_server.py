@@ -26,6 +26,7 @@ pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 ROWS = X.astype(float).tolist()
 SCORE = written("POST", "/score", json.dumps({"features": ROWS}).encode())
 LIVE = written("GET", "/health/live")
+CHUNK = b"POST /score HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
 
 
 def ask(port, request):
@@ -89,16 +90,18 @@ def test_clients_that_send_nothing_half_or_too_much_are_let_go(service):
         return answer
 
     async def all_at_once():
-        bad = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000, SCORE[:-10], b"nonsense\r\n\r\n")
+        bad = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000, SCORE[:-10])
+        bad += (b"nonsense\r\n\r\n", CHUNK + b"zz\r\n")
         return await asyncio.gather(*map(sent, bad))
 
-    nothing, half, header, body, nonsense = asyncio.run(all_at_once())
+    nothing, half, header, body, nonsense, chunk = asyncio.run(all_at_once())
     assert nothing == b""
     assert half.startswith(b"HTTP/1.1 408 ")
     assert header.startswith(b"HTTP/1.1 400 ")
     assert body.startswith(b"HTTP/1.1 408 ")
     assert nonsense.startswith(b"HTTP/1.1 400 ")
-    for refused in (half, header, body, nonsense):
+    assert chunk.startswith(b"HTTP/1.1 400 ")
+    for refused in (half, header, body, nonsense, chunk):
         sentence = json.loads(refused.partition(b"\r\n\r\n")[2])
         assert sorted(sentence) == ["error", "request_id"]
     assert ask(service.port, LIVE).status == 200
@@ -120,11 +123,12 @@ def test_requests_that_follow_each_other_without_waiting_are_answered_in_turn(se
         assert asyncio.run(answers(long + LIVE[:cut], LIVE[cut:])) == [200, 200]
 
 
-def test_nonsense_after_a_request_does_not_spoil_its_answer(service):
+@pytest.mark.parametrize("nonsense", [b"no HTTP\r\n\r\n", CHUNK + b"zz\r\n"])
+def test_nonsense_after_a_request_does_not_spoil_its_answer(service, nonsense):
     async def answer():
         connection = Connection(service.port)
         await connection.open()
-        connection.writer.write(SCORE + b"nonsense\r\n\r\n")
+        connection.writer.write(SCORE + nonsense)
         return await connection.reply()
 
     reply = asyncio.run(answer())

@@ -76,8 +76,9 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
         """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
-        if self.cycle is not None and not self.cycle.response_complete:
-            self.cycle.keep_alive = False
+        complete = [one for one in self._unanswered if not one.more_body]
+        if complete:
+            complete[-1].keep_alive = False
             return
         name = secrets.token_hex(8)
         body = Response.json(Error(sentence, name)).body
