@@ -41,7 +41,7 @@ NPY = "application/x-npy"
 N_KINDS = 7
 FEW_FILES = 40  # connections that may be open at any moment
 HEADROOM = 0.05  # growth of memory that counts as flat, as a fraction
-WARM = 120  # seconds; in a shorter run all growth is that of the first requests
+WARM = 600  # seconds; in a shorter run growth is that of the first reloads, which take some MiB once
 PATIENCE = 30  # seconds in which each request must be answered
 
 
@@ -367,7 +367,8 @@ def report(findings: Findings, seconds: float) -> bool:
     print("  by kind:   ", dict(findings.answers))
     print("  refusals:  ", dict(sorted(findings.refusals.items())))
     print(f"  reloads:    {findings.loaded} loaded, {findings.refused} refused")
-    print(f"  memory:     {early.mean():.0f} MiB early, {late.mean():.0f} MiB in the last fifth ({growth:+.1%})")
+    course = ", ".join(f"{part.mean():.1f}" for part in np.array_split(memory, 10))
+    print(f"  memory:     {course} MiB by tenths; second to last fifth {growth:+.1%}")
     print(f"  open files: {findings.open_files[0]} at first, {findings.open_files[-1]} at last")
     print(f"  vanished:   {findings.vanished} clients")
     print(f"  slowest:    {findings.slowest * 1000:.0f} ms")
