@@ -27,7 +27,8 @@ class ServiceProcess:
         self.log = log
         command = [sys.executable, "-c", START, "serve", *map(str, words), "--port", "0"]
         with log.open("w") as output:
-            self.process = subprocess.Popen(command, stderr=output, stdout=output, env=ENVIRONMENT)
+            environment = ENVIRONMENT | {"TMPDIR": str(log.parent)}
+            self.process = subprocess.Popen(command, stderr=output, stdout=output, env=environment)
         self.port = self.wait_for("listening")["port"]
         self.wait_for("ready")
 

@@ -1,8 +1,10 @@
 """A long run of a service under everything that goes wrong in service: `make soak`.
 
-Clients ask in all forms and compare every score with the model that answered; some requests are malformed, some
-clients are slow, some go away; the model's file is replaced again and again, now and then by a broken one. In the
-end the service gets SIGTERM under load. Nothing may be lost or wrong, refusals must be clean, memory must be flat.
+Clients ask in all forms and compare every score with that of the model which was in service when they asked; some
+requests are malformed, some clients are slow, some go away; the model's file is replaced again and again, now and
+then by a broken one. In the end the service gets SIGTERM under load. Nothing may be lost, late or wrong; each
+malformed request must be refused with its own status; memory and open files must stay as they were; and all of
+this must really have happened.
 
     python tests/serve/soak.py --minutes 20 --reloads 50 --broken 5
 """
@@ -33,12 +35,14 @@ from serve.http_client import Connection, LostError, Reply, written
 from serve.service_process import ServiceProcess
 
 N_FEATURES, N_DOCUMENTS, N_TREES, DEPTH = 136, 100, 500, 5
-N_MODELS, N_PAYLOADS = 4, 6
+N_MODELS, N_PAYLOADS, N_EXPLAINED = 4, 6, 2
 TIMEOUT = 4  # seconds of the service
 NPY = "application/x-npy"
+N_KINDS = 7
+FEW_FILES = 40  # connections that may be open at any moment
 HEADROOM = 0.05  # growth of memory that counts as flat, as a fraction
-WARM = 120  # seconds; in a shorter run all growth is that of the first requests
-CLEAN = {400, 404, 405, 408, 413, 415, 422}
+WARM = 600  # seconds; in a shorter run growth is that of the first reloads, which take some MiB once
+PATIENCE = 30  # seconds in which each request must be answered
 
 
 @dataclass
@@ -50,7 +54,9 @@ class Findings:
     faults: Counter[str] = field(default_factory=Counter)
     loaded: int = 0
     refused: int = 0
+    vanished: int = 0
     memory: list[int] = field(default_factory=list)
+    open_files: list[int] = field(default_factory=list)
     slowest: float = 0.0
 
 
@@ -106,49 +112,84 @@ class Material:
     @staticmethod
     def _requests(matrix: Any) -> dict[str, bytes]:
         rows = matrix.astype(float).tolist()
-        saved = io.BytesIO()
-        np.save(saved, matrix)
         plain = json.dumps({"features": rows}).encode()
         tensor = {"name": "features", "shape": [*matrix.shape], "datatype": "FP32", "data": rows}
         return {
             "score": written("POST", "/score", plain, content_type="application/json"),
             "rank": written("POST", "/rank", plain, content_type="application/json"),
-            "npy": written("POST", "/score", saved.getvalue(), content_type=NPY, accept=NPY),
+            "npy": written("POST", "/score", _saved(matrix), content_type=NPY, accept=NPY),
+            "chunked": _in_chunks(plain),
+            "explain": written("POST", "/explain?top=1", _saved(matrix[:N_EXPLAINED]), content_type=NPY),
             "infer": written("POST", "/v2/models/ranker/infer", json.dumps({"inputs": [tensor]}).encode()),
             "invocations": written("POST", "/invocations", json.dumps({"inputs": rows}).encode()),
         }
 
-    def _bad_requests(self) -> list[bytes]:
-        many = b'{"features": [' + b"[1]," * 20_000 + b"[1]]}"
+    def _bad_requests(self) -> list[tuple[int, bytes]]:
+        """Return requests with the status that each must get."""
+        many = b'{"features": [' + b"[1]," * 200_000 + b"[1]]}"
+        matrix = _saved(self.matrices[0])
+        sized = matrix[:128].replace(b"(100, 136), }  ", b"(-100, -136), }") + matrix[128:]
         return [
-            written("POST", "/rank", b'{"features": [[1, NaN]]}'),
-            written("POST", "/rank", b'{"features": [[1, 2], [3]]}'),
-            written("POST", "/rank", b'{"features": [[1e39' + b", 0" * (N_FEATURES - 1) + b"]]}"),
-            written("POST", "/rank", b"\xff\xfe{"),
-            written("POST", "/rank", many),
-            written("POST", "/rank", b"x" * 2_000_000),
-            written("POST", "/rank", b"{}", content_type="text/csv"),
-            written("POST", "/score", b"\x93NUMPY\x01\x00v\x00{'descr'", content_type=NPY),
-            written("POST", "/v2/models/..%2f..%2fetc/infer", b"{}"),
-            written("GET", "/rank"),
-            written("GET", "/no/such/place"),
-            written("POST", "/clicks", b'{"impression": "forged", "ranks": [1]}'),
+            (400, written("POST", "/rank", b'{"features": [[1, NaN]]}')),
+            (422, written("POST", "/rank", b'{"features": [[1, 2], [3]]}')),
+            (422, written("POST", "/rank", b'{"features": [[1, 2], [3, 4]]}')),
+            (422, written("POST", "/rank", b'{"features": [{"age": 1}]}')),
+            (422, written("POST", "/rank", b'{"features": [[1e39' + b", 0" * (N_FEATURES - 1) + b"]]}")),
+            (400, written("POST", "/rank", b'{"features": [["1"]]}')),
+            (400, written("POST", "/rank", b"\xff\xfe{")),
+            (413, written("POST", "/rank", many)),
+            (413, written("POST", "/rank", b"x" * 2_000_000)),
+            (415, written("POST", "/rank", b"{}", content_type="text/csv")),
+            (422, written("POST", "/score", b"\x93NUMPY\x01\x00v\x00{'descr'", content_type=NPY)),
+            (422, written("POST", "/score", sized, content_type=NPY)),
+            (404, written("POST", "/score?model=..%2fmodel0.rw", matrix, content_type=NPY)),
+            (404, written("POST", "/v2/models/..%2f..%2fetc/infer", b"{}")),
+            (405, written("GET", "/rank")),
+            (404, written("GET", "/no/such/place")),
+            (422, written("POST", "/clicks", b'{"impression": "forged", "ranks": [1]}')),
+            (400, b"no HTTP\r\n\r\n"),
         ]
 
     def is_right(self, kind: str, place: int, reply: Reply, revisions: set[str]) -> bool:
-        """Return whether the scores are those of a model that may have answered."""
+        """Return whether the scores are those of a model that was in service, and of the one that is named."""
         if kind == "npy":
-            revision = reply.headers["x-model"].split()[1]
-            return np.load(io.BytesIO(reply.body)).tolist() == self.scores[revision, place]
-        answer = reply.json
-        if kind == "score":
-            return answer["scores"] == self.scores[answer["revision"], place]
+            given, named = np.load(io.BytesIO(reply.body)).tolist(), reply.headers["x-model"].split()[1]
+        else:
+            given, named = self._scores(kind, reply.json), reply.json.get("revision")
+        for revision in revisions if named is None else revisions & {named}:
+            expected = self.scores[revision, place]
+            if kind == "explain":
+                return bool(np.allclose(given, expected[:N_EXPLAINED]))
+            if kind == "rank":
+                order = sorted(range(N_DOCUMENTS), key=lambda row: -expected[row])
+                expected = [(row, expected[row]) for row in order]
+            if given == expected:
+                return True
+        return False
+
+    @staticmethod
+    def _scores(kind: str, answer: Any) -> Any:
         if kind == "rank":
-            expected = self.scores[answer["revision"], place]
-            order = sorted(range(N_DOCUMENTS), key=lambda row: -expected[row])
-            return [(one["row"], one["score"]) for one in answer["ranking"]] == [(r, expected[r]) for r in order]
-        given = answer["predictions"] if kind == "invocations" else answer["outputs"][0]["data"]
-        return any(given == self.scores[revision, place] for revision in revisions)
+            return [(one["row"], one["score"]) for one in answer["ranking"]]
+        if kind == "explain":
+            return [one["score"] for one in answer["explanations"]]
+        if kind == "invocations":
+            return answer["predictions"]
+        return answer["outputs"][0]["data"] if kind == "infer" else answer["scores"]
+
+
+def _saved(matrix: Any) -> bytes:
+    saved = io.BytesIO()
+    np.save(saved, matrix)
+    return saved.getvalue()
+
+
+def _in_chunks(body: bytes) -> bytes:
+    """Return a request to /score whose body has no length."""
+    size = len(body) // 5 + 1
+    parts = [body[start : start + size] for start in range(0, len(body), size)]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in [*parts, b""])
+    return b"POST /score HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n" + chunks
 
 
 class Soak:
@@ -158,25 +199,33 @@ class Soak:
         self.service, self.material, self.options = service, material, options
         self.findings = Findings()
         self.random = random.Random(options.seed)
-        self.revisions = {material.revision(path) for path in material.files}
-        self.stopping = False
+        self.in_service = {material.revision(material.files[0])}
         self.pace = options.clients / options.rate
 
     async def run(self) -> Findings:
         clients = [asyncio.create_task(self._client()) for _ in range(self.options.clients)]
-        others = [self._slow(complete=True), self._slow(complete=False), self._vanishing()]
-        nuisances = [asyncio.create_task(one) for one in others]
-        measuring = asyncio.create_task(self._measure())
+        others = [self._slow(complete=True), self._slow(complete=False), self._half_header(), self._vanishing()]
+        nuisances = [asyncio.create_task(one) for one in (*others, self._measure())]
         await self._deploy()
-        for task in (*nuisances, measuring):
+        for task in nuisances:
             task.cancel()
         self.service.terminate()
-        await asyncio.gather(*clients)  # until the port is closed
-        await asyncio.gather(*nuisances, measuring, return_exceptions=True)
+        for result in await asyncio.gather(
+            *clients, *nuisances, return_exceptions=True
+        ):  # until the port is closed
+            if isinstance(result, Exception):
+                self.findings.faults[f"a client failed: {result!r}"] += 1
         code = await asyncio.to_thread(self.service.process.wait, 60)
         if code:
             self.findings.faults[f"exit code {code}"] += 1
+        self._read_log()
         return self.findings
+
+    def _read_log(self) -> None:
+        """Count what the service itself calls an error, besides the broken files."""
+        for line in map(json.loads, self.service.log.read_text().splitlines()):
+            if line["level"] == "error" and line["event"] != "reload":
+                self.findings.faults[f"logged: {line['event']} {line.get('error', line.get('status'))}"] += 1
 
     async def _client(self) -> None:
         """Ask again and again; end when the service no longer listens."""
@@ -184,40 +233,45 @@ class Soak:
         while True:
             await asyncio.sleep(self.random.expovariate(1 / self.pace))
             try:
-                await self._ask(connection)
+                async with asyncio.timeout(PATIENCE):
+                    await self._ask(connection)
             except ConnectionRefusedError:
                 if not self.service.events("stopping"):
                     self.findings.faults["connection refused"] += 1
                 return
-            except LostError as error:
+            except (LostError, TimeoutError) as error:
                 when = "while stopping" if self.service.events("stopping") else "while running"
-                self.findings.faults[f"lost {when}: {error}"] += 1
+                self.findings.faults[f"lost {when}: {error!r}"] += 1
+                await connection.close()
 
     async def _ask(self, connection: Connection) -> None:
         if self.random.random() < self.options.malformed:
-            reply = await connection.ask(self.random.choice(self.material.bad))
-            self._refusal(reply)
+            status, request = self.random.choice(self.material.bad)
+            self._refusal(status, await connection.ask(request))
             return
         place = self.random.randrange(N_PAYLOADS)
         kind = self.random.choice([*self.material.requests[place]])
         await connection.open()
-        start = time.perf_counter()
+        start, before = time.perf_counter(), self.in_service
         reply = await connection.ask(self.material.requests[place][kind])
         self.findings.slowest = max(self.findings.slowest, time.perf_counter() - start)
-        self._answer(kind, place, reply)
+        self._answer(kind, place, reply, before)
 
-    def _answer(self, kind: str, place: int, reply: Reply) -> None:
+    def _answer(self, kind: str, place: int, reply: Reply, before: set[str]) -> None:
+        """Judge an answer by the models that were in service between the request and now."""
         if reply.status != 200:
             self.findings.faults[f"{kind}: {reply.status} {reply.body[:80]!r}"] += 1
-        elif not self.material.is_right(kind, place, reply, self.revisions):
+        elif not self.material.is_right(kind, place, reply, before | self.in_service):
             self.findings.faults[f"{kind}: wrong scores"] += 1
         else:
             self.findings.answers[kind] += 1
 
-    def _refusal(self, reply: Reply) -> None:
+    def _refusal(self, status: int, reply: Reply) -> None:
         self.findings.refusals[reply.status] += 1
-        if reply.status not in CLEAN or not reply.json["error"]:
-            self.findings.faults[f"no clean refusal: {reply.status}"] += 1
+        if reply.status != status:
+            self.findings.faults[f"refused with {reply.status} instead of {status}"] += 1
+        elif not reply.json["error"] or reply.json["request_id"] != reply.headers["x-request-id"]:
+            self.findings.faults[f"no clean refusal: {reply.body[:80]!r}"] += 1
 
     async def _slow(self, *, complete: bool) -> None:
         """Send a request in small parts: one is complete in time, the other never."""
@@ -227,6 +281,7 @@ class Soak:
             connection = Connection(self.service.port)
             await connection.open()
             step = len(request) // 40 + 1
+            before = self.in_service
             try:
                 for start in range(0, len(request) if complete else 4 * step, step):
                     connection.writer.write(request[start : start + step])
@@ -237,12 +292,16 @@ class Soak:
                 self.findings.faults[f"slow client: {type(error).__name__}"] += 1
             else:
                 if complete:
-                    self._answer("score", place, reply)
-                elif reply.status != 408:
-                    self.findings.faults[f"slow client: {reply.status}"] += 1
+                    self._answer("score", place, reply, before)
                 else:
-                    self.findings.refusals[408] += 1
+                    self._refusal(408, reply)
             await connection.close()
+
+    async def _half_header(self) -> None:
+        """Begin a request and send no more."""
+        while True:
+            connection = Connection(self.service.port)
+            self._refusal(408, await connection.ask(b"POST /score HTTP/1.1\r\nhost: te"))
 
     async def _vanishing(self) -> None:
         """Go away in the middle of a request, or before the answer."""
@@ -254,33 +313,41 @@ class Soak:
             await asyncio.sleep(self.random.random() * 0.01)
             connection.writer.transport.abort()
             await connection.close()
+            self.findings.vanished += 1
             await asyncio.sleep(0.2)
 
     async def _deploy(self) -> None:
         """Replace the model in service at even intervals, sometimes by a broken file."""
         broken = set(self.random.sample(range(self.options.reloads), self.options.broken))
         pause = self.options.minutes * 60 / (self.options.reloads + 1)
-        before = -1
+        before = 0
         for number in range(self.options.reloads):
             await asyncio.sleep(pause)
             chosen = self.random.choice([one for one in range(N_MODELS) if one != before])
             content = self.material.files[chosen].read_bytes()
+            new = self.material.revision(self.material.files[chosen])
             if number in broken:
-                content = self.random.choice([b"", b"no model", content[: len(content) // 2], content[:-1] + b"x"])
+                damaged = content[:-1] + bytes([content[-1] ^ 1])
+                content = self.random.choice([b"", b"no model", content[: len(content) // 2], damaged])
+            else:
+                self.in_service = self.in_service | {new}
             self.material.put(content)
             event = await asyncio.to_thread(self.service.wait_for, "reload", number + 1, 30)
             if (number in broken) != ("problem" in event):
                 self.findings.faults["a reload went wrong"] += 1
+            if number not in broken:
+                self.in_service = {new}
             self.findings.loaded += "problem" not in event
             self.findings.refused += "problem" in event
             before = before if number in broken else chosen
         await asyncio.sleep(pause)
 
     async def _measure(self) -> None:
-        """Note the memory of the service once per second."""
+        """Note the memory and the open files of the service once per second."""
         while True:
             status = Path(f"/proc/{self.service.pid}/status").read_text()
             self.findings.memory.append(int(status.split("VmRSS:")[1].split()[0]) // 1024)
+            self.findings.open_files.append(len([*Path(f"/proc/{self.service.pid}/fd").iterdir()]))
             await asyncio.sleep(1)
 
 
@@ -291,12 +358,19 @@ def report(findings: Findings, seconds: float) -> bool:
     growth = late.mean() / early.mean() - 1
     if growth > HEADROOM and len(memory) > WARM:
         findings.faults[f"memory grew by {growth:.1%}"] += 1
+    if findings.open_files[-1] > findings.open_files[0] + FEW_FILES:
+        findings.faults[f"{findings.open_files[-1]} open files, {findings.open_files[0]} at first"] += 1
+    if not all((len(findings.answers) == N_KINDS, findings.refusals[408], findings.vanished, findings.loaded)):
+        findings.faults["something that was to be tried did not happen"] += 1
     total = findings.answers.total()
     print(f"{total:,} right answers in {seconds / 60:.1f} minutes ({total / seconds:.0f} per second)")
     print("  by kind:   ", dict(findings.answers))
     print("  refusals:  ", dict(sorted(findings.refusals.items())))
     print(f"  reloads:    {findings.loaded} loaded, {findings.refused} refused")
-    print(f"  memory:     {early.mean():.0f} MiB early, {late.mean():.0f} MiB in the last fifth ({growth:+.1%})")
+    course = ", ".join(f"{part.mean():.1f}" for part in np.array_split(memory, 10))
+    print(f"  memory:     {course} MiB by tenths; second to last fifth {growth:+.1%}")
+    print(f"  open files: {findings.open_files[0]} at first, {findings.open_files[-1]} at last")
+    print(f"  vanished:   {findings.vanished} clients")
     print(f"  slowest:    {findings.slowest * 1000:.0f} ms")
     for fault, count in findings.faults.items():
         print(f"  FAULT:      {fault} ({count} times)")

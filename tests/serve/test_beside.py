@@ -1,6 +1,8 @@
 """Models beside the one that answers: shadows, and interleaved rankings with their credits."""
 
+import asyncio
 import json
+import threading
 from collections import Counter
 
 import numpy as np
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from serve.asking import X, client
+from serve.asking import X, client, small_model
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.data.categories import Category
 from rankwright.errors import InputError
+from rankwright.serve.features import for_other_model, matrix_of
 from rankwright.serve.interleaving import FIRST, SECOND, Impressions, team_draft
 from rankwright.serve.ranking import sign_test
 from rankwright.serve.settings import Pair, Settings
@@ -148,11 +152,92 @@ def test_a_shadow_is_scored_and_logged_and_not_seen(folder, capsys):
     )
 
 
-def test_a_shadow_with_other_features_fails_alone(folder, tmp_path, capsys):
-    (tmp_path / "linear.txt").write_text("## AdaRank\n1:0.5 2:-2.0\n")
-    asked = client(folder / "ranker.rw", tmp_path / "linear.txt", shadows=(Pair("ranker", "linear"),))
+def test_a_shadow_that_fails_fails_alone(folder, capsys, monkeypatch):
+    asked = client(folder / "ranker.rw", folder / "other.rw", shadows=(Pair("ranker", "other"),))
+
+    def failing(X, model, other):
+        raise RuntimeError("a secret document")
+
+    monkeypatch.setattr("rankwright.serve.shadows.for_other_model", failing)
     assert asked.post("/score", {"features": ROWS}).status == 200
-    assert "linear@1 has 2 features" in capsys.readouterr().err
+    log = capsys.readouterr().err
+    assert '"problem":"RuntimeError"' in log
+    assert "secret" not in log
+
+
+def test_requests_do_not_wait_for_a_shadow_that_is_slow(folder, monkeypatch):
+    from rankwright.serve import ranking, service
+
+    asked = client(folder / "ranker.rw", folder / "other.rw", shadows=(Pair("ranker", "other"),))
+    go_on, compared = threading.Event(), []
+
+    def waiting(*parts):
+        go_on.wait(30)
+        compared.append(parts)
+
+    monkeypatch.setattr(ranking, "compare_with_shadow", waiting)
+    body = json.dumps({"features": ROWS}).encode()
+    left_out = 'outcome="left out",shadow="other@1"} '
+
+    async def ask_many():
+        asking = [asyncio.create_task(asked.asked("POST", "/score", [body], {})) for _ in range(30)]
+        ended, _ = await asyncio.wait(asking, timeout=1)
+        go_on.set()
+        await asyncio.gather(*asking)
+        return len(ended)
+
+    assert asyncio.run(ask_many()) == 30 - service.MOST_WAITING
+    assert len(compared) == service.MOST_WAITING
+    assert left_out in asked.get("/metrics").body.decode()
+
+
+def of_shops(n_shops, seed):
+    """A model in whose eyes the value of a shop is its number; codes of shops go by how frequent they are."""
+    random = np.random.default_rng(seed)
+    shops = random.integers(0, n_shops, 600)
+    category = Category.of("shop", [f"shop {one}" for one in shops])
+    columns = category.encoded(category.codes([f"shop {one}" for one in shops]))
+    data = rw.RankingData(
+        np.hstack([random.normal(size=(600, 1)), columns]),
+        np.minimum(shops // 4, 4),
+        np.repeat(np.arange(30), 20),
+        feature_names=("age", *category.columns),
+        categories=(category,),
+    )
+    return rw.LambdaMART(rounds=8, max_leaves=16, min_documents=5).fit(data).model_
+
+
+@pytest.mark.parametrize("n_shops", [5, 20])
+def test_categories_are_translated_for_the_model_beside(tmp_path, n_shops):
+    rw.save(of_shops(n_shops, 0), tmp_path / "live.rw")
+    rw.save(of_shops(n_shops + 2, 1), tmp_path / "new.rw")
+    asked = client(tmp_path / "live.rw", tmp_path / "new.rw", shadows=(Pair("live", "new"),))
+    rows = [{"age": 0.5, "shop": f"shop {one}"} for one in range(n_shops)]
+    models = [asked.service.models.get(name) for name in ("live", "new")]
+    X = matrix_of(rows, None, models[0])
+    expected = asked.post("/score", {"features": rows, "model": "new"}).json["scores"]
+    assert models[1].scores(for_other_model(X, *models)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("pairs", "words"),
+    [
+        ([Pair("ranker", "ranker@1")], "needs another model than ranker@1"),
+        (
+            [Pair("ranker", "other"), Pair("ranker@1", "unnamed")],
+            "ranker@1 two other models, other@1 and unnamed@1",
+        ),
+        ([Pair("ranker", "linear")], "linear@1 cannot score the requests to ranker@1: .* 2 features"),
+        ([Pair("ranker", "letters")], "letters@1 cannot score the requests to ranker@1: .* needs 'a'"),
+    ],
+)
+@pytest.mark.parametrize("option", ["shadows", "interleaved"])
+def test_models_that_cannot_stand_beside_others_are_refused(folder, tmp_path, option, pairs, words):
+    (tmp_path / "linear.txt").write_text("## AdaRank\n1:0.5 2:-2.0\n")
+    rw.save(small_model(names=("a", "b", "c", "d")), tmp_path / "letters.rw")
+    models = [folder / f"{name}.rw" for name in ("ranker", "other", "unnamed")]
+    with pytest.raises(InputError, match=words):
+        client(*models, tmp_path / "linear.txt", tmp_path / "letters.rw", **{option: tuple(pairs)})
 
 
 @pytest.mark.parametrize(
@@ -160,7 +245,6 @@ def test_a_shadow_with_other_features_fails_alone(folder, tmp_path, capsys):
     [
         ({}, "Give at least one model"),
         ({"index": "a", "searcher": "b"}, "not both"),
-        ({"index": "a", "interleaved": (Pair("a", "b"), Pair("a", "c"))}, "one other only"),
     ],
 )
 def test_settings_that_do_not_go_together_are_refused(settings, words):

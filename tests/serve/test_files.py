@@ -65,9 +65,6 @@ def test_a_bad_file_leaves_the_old_model(path, folder, tmp_path, content, capsys
     look(asked, watcher)
     assert scores(asked) == before
     (facts,) = asked.get("/models").json["models"]
-    if content is None:  # a file that is gone may be about to come back
-        assert facts["problem"] is None
-        return
     assert str(path) in facts["problem"]
     failures = [json.loads(line) for line in capsys.readouterr().err.splitlines() if '"reload"' in line]
     assert len(failures) == 1  # not again at every look
@@ -76,6 +73,23 @@ def test_a_bad_file_leaves_the_old_model(path, folder, tmp_path, content, capsys
     look(asked, watcher)
     assert scores(asked) != before
     assert asked.get("/models").json["models"][0]["problem"] is None
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (("bm25", "clicks", "year", "price"), "(with 'year', without 'age')"),
+        (("clicks", "bm25", "age", "price"), "(the same in another order)"),
+        (None, "(4 without names, not 4)"),
+    ],
+)
+def test_other_features_of_a_new_file_are_named(path, names, words):
+    asked = client(path, reload=0.01)
+    watcher = Watcher(asked.service)
+    rw.save(small_model(names=names), path)
+    look(asked, watcher)
+    (facts,) = asked.get("/models").json["models"]
+    assert f"{path} has other features than the model in service {words}; serve it" in facts["problem"]
 
 
 def test_everything_is_loaded_again_when_asked(path, folder, monkeypatch):

@@ -26,7 +26,7 @@ def test_the_service_and_its_models_are_described(folder):
     assert asked.get("/v2").json["name"] == "rankwright"
     assert asked.get("/v2/health/live").json == {"live": True}
     assert asked.get("/v2/health/ready").json == {"ready": True}
-    for path in ("/v2/models/ranker", "/v2/models/ranker/versions/1"):
+    for path in ("/v2/models/ranker", "/v2/models/ranker/versions/1", "/v2/models/ranker@1"):
         facts = asked.get(path).json
         assert facts["versions"] == ["1", "2"]
         assert facts["inputs"] == [{"name": "features", "datatype": "FP32", "shape": [-1, 4]}]
@@ -115,6 +115,7 @@ def test_an_unknown_output_is_refused(asked):
         {"dataframe_split": {"columns": NAMES, "index": [*range(7)], "data": ROWS}},
         {"dataframe_split": {"columns": NAMES[::-1], "data": [row[::-1] for row in ROWS]}},
         {"dataframe_split": {"columns": [0, 1, 2, 3], "data": ROWS}},
+        {"dataframe_split": {"columns": [7, *NAMES[::-1]], "data": [[0, *row[::-1]] for row in ROWS]}},
         {"dataframe_split": {"columns": [*NAMES, "url"], "data": [[*row, "text"] for row in ROWS]}},
         {"inputs": ROWS, "params": {"temperature": 1}},
     ],
@@ -131,7 +132,7 @@ def test_invocations_take_all_forms_of_mlflow(asked, ranker, form):
         ({"inputs": ROWS, "instances": ROWS}, "Give one of"),
         ({"inputs": []}, "no documents"),
         ({"inputs": {}}, "no documents"),
-        ({"inputs": {"bm25": [1], "age": [1, 2]}}, "as many values"),
+        ({"inputs": {"bm25": [1], "age": [1, 2]}}, "the same number of values"),
         ({"dataframe_split": {"columns": NAMES, "data": [[1, 2, "x"]]}}, "Row 0 has 3 values"),
         ({"dataframe_split": {"columns": [0, 1, 2, 3], "data": [[1, 2, 3, "x"]]}}, "not a number"),
         ({"dataframe_split": {"columns": ["a", "b", "c", "d"], "data": ROWS}}, "needs 'bm25'"),

@@ -6,12 +6,23 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from properties import examples
 from serve.asking import NPY, X, client, matrix
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.serve.json_lists import has_more_lists
+
 ROWS = X.astype(float).tolist()
-DEEP = b'{"features": ' + b"[" * 100_000
+DEEP = b'{"features": ' + b"[" * 20_000
+
+
+def resized(shape):
+    """A matrix whose header says another shape."""
+    body = matrix(X)
+    return body[:10] + body[10:128].replace(b"(7, 4)", shape.encode()).strip().ljust(118) + body[128:]
 
 
 @pytest.mark.parametrize(
@@ -84,9 +95,13 @@ def test_a_bad_body_is_refused_in_one_sentence(asked, body, status, words):
         (matrix(np.full((1, 4), np.inf)), "infinite"),
         (matrix(np.full((1, 4), np.inf, np.float32)), "infinite"),
         (matrix(X).replace(b"'<f4'", b"'|O'"), "floats or integers|cannot be read"),
-        (matrix(X).replace(b"(7, 4)", b"(7,-4)"), "cut short|cannot be read"),
+        (matrix(X).replace(b"(7, 4)", b"(7,-4)"), "one row per document"),
         (matrix(X).replace(b"{'descr'", b"{'descr("), "cannot be read"),
         (matrix(X)[:8] + b"\xff\xff" + matrix(X)[10:], "longer than that of a matrix"),
+        *(
+            (resized(shape), "one row per document")
+            for shape in ("(-7, -4)", f"({10**30}, 0)", "(True, 4)", "(0, 4)")
+        ),
         (b"\x93NUMPY\x02\x00" + matrix(X)[8:], "version 1"),
     ],
 )
@@ -102,7 +117,14 @@ def test_a_bad_matrix_is_refused(asked, body, words):
         ("GET", "/nothing", {}, 404, "nothing at this address"),
         ("GET", "/rank", {}, 405, "takes POST"),
         ("DELETE", "/models", {}, 405, "takes GET, HEAD"),
-        ("POST", "/rank", {"content-type": "text/csv"}, 415, "must be application/json or application/x-npy"),
+        (
+            "POST",
+            "/rank",
+            {"content-type": "text/csv"},
+            415,
+            "must be application/json or application/x-npy, not text/csv",
+        ),
+        ("POST", "/rank", {"content-type": "application/x-www-form-urlencoded"}, 415, "--json instead of -d"),
         ("POST", "/rank", {"content-encoding": "gzip"}, 415, "Compressed"),
         ("POST", "/rank?x=1", {}, 400, "no parameter 'x'"),
         ("POST", "/rank?top=1&top=2", {}, 400, "twice"),
@@ -128,7 +150,54 @@ def test_too_many_documents_are_refused_by_the_limit(asked):
     body = b'{"features": [' + b"[1]," * 999_999 + b"[1]]}"
     answer = asked.post("/rank", body=body)
     assert answer.status == 413
-    assert answer.error == "The request has 1,000,000 documents; this service takes 10,000 at a time."
+    assert answer.error == "The request has more than 10,000 documents, the limit of this service."
+    answer = asked.post("/rank", {"features": [[1]] * 10_001})
+    assert answer.status == 413
+    assert answer.error == "The request has 10,001 documents; this service takes 10,000 at a time."
+
+
+@pytest.mark.parametrize(
+    ("path", "before"),
+    [
+        ("/score", b'{"features": ['),
+        ("/explain", b'{"features": ['),
+        ("/invocations", b'{"inputs": ['),
+        ("/v2/models/ranker/infer", b'{"inputs": [{"name": "x", "shape": [1, 4], "datatype": "FP32", "data": ['),
+    ],
+)
+def test_far_too_many_documents_are_not_decoded(asked, path, before):
+    answer = asked.post(path, body=before + b"[]," * 100_000)
+    assert (answer.status, answer.error) == (
+        413,
+        "The request has more than 10,000 documents, the limit of this service.",
+    )
+
+
+def test_brackets_in_ids_are_not_documents(asked):
+    ids = ['{[["[{[\\' * 5000] * 7
+    assert [one["id"] for one in asked.post("/rank", {"features": ROWS, "ids": ids}).json["ranking"]] == ids
+
+
+@given(
+    st.recursive(
+        st.none() | st.floats(0, 1) | st.text('[]{}"\\,x'),
+        lambda one: st.lists(one) | st.dictionaries(st.text('[{"\\'), one),
+    )
+)
+@examples(100)
+def test_lists_are_counted_without_decoding(value):
+    def count(one):
+        if isinstance(one, dict):
+            return 1 + sum(map(count, one.values()))
+        return 1 + sum(map(count, one)) if isinstance(one, list) else 0
+
+    text = json.dumps([value]).encode()
+    assert [has_more_lists(text, 1 + count(value) + change) for change in (-1, 0)] == [True, False]
+
+
+@pytest.mark.parametrize("text", [b'"' + b"[" * 200_000, b'"[[[[" "' + b"x" * 2_000_000, b'"\\"[' * 300_000])
+def test_lists_of_what_is_no_json_are_counted_in_no_time(text):
+    assert not has_more_lists(text, 3)
 
 
 @pytest.mark.parametrize("declared", [True, False])

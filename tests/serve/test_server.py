@@ -1,10 +1,17 @@
 """The service as a process: signals, connections, several processes, and what stops it from starting."""
 
 import asyncio
+import io
 import json
+import os
 import re
+import shlex
 import shutil
+import signal
 import socket
+import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +26,7 @@ pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 ROWS = X.astype(float).tolist()
 SCORE = written("POST", "/score", json.dumps({"features": ROWS}).encode())
 LIVE = written("GET", "/health/live")
+CHUNK = b"POST /score HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
 
 
 def ask(port, request):
@@ -82,15 +90,80 @@ def test_clients_that_send_nothing_half_or_too_much_are_let_go(service):
         return answer
 
     async def all_at_once():
-        bad = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000, SCORE[:-10], b"nonsense\r\n\r\n")
+        bad = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000, SCORE[:-10])
+        bad += (b"nonsense\r\n\r\n", CHUNK + b"zz\r\n")
         return await asyncio.gather(*map(sent, bad))
 
-    nothing, half, header, body, nonsense = asyncio.run(all_at_once())
-    assert (nothing, half) == (b"", b"")
+    nothing, half, header, body, nonsense, chunk = asyncio.run(all_at_once())
+    assert nothing == b""
+    assert half.startswith(b"HTTP/1.1 408 ")
     assert header.startswith(b"HTTP/1.1 400 ")
     assert body.startswith(b"HTTP/1.1 408 ")
     assert nonsense.startswith(b"HTTP/1.1 400 ")
+    assert chunk.startswith(b"HTTP/1.1 400 ")
+    for refused in (half, header, body, nonsense, chunk):
+        sentence = json.loads(refused.partition(b"\r\n\r\n")[2])
+        assert sorted(sentence) == ["error", "request_id"]
     assert ask(service.port, LIVE).status == 200
+
+
+def test_requests_that_follow_each_other_without_waiting_are_answered_in_turn(service):
+    async def answers(content, rest):
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(content)
+        await asyncio.sleep(0.2)
+        connection.writer.write(rest)
+        replies = [await connection.reply(), await connection.reply()]
+        await connection.close()
+        return [reply.status for reply in replies]
+
+    long = written("POST", "/score", b" " * 400_000 + json.dumps({"features": ROWS}).encode())
+    for cut in (0, 20, len(LIVE)):  # the second begins in the same packet as the end of the first
+        assert asyncio.run(answers(long + LIVE[:cut], LIVE[cut:])) == [200, 200]
+
+
+@pytest.mark.parametrize("nonsense", [b"no HTTP\r\n\r\n", CHUNK + b"zz\r\n"])
+def test_nonsense_after_a_request_does_not_spoil_its_answer(service, nonsense):
+    async def answer():
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(SCORE + nonsense)
+        return await connection.reply()
+
+    reply = asyncio.run(answer())
+    assert (reply.status, reply.closes) == (200, True)
+
+
+@pytest.mark.parametrize("goes", [True, False])
+def test_a_client_that_does_not_take_its_answers_is_let_go(service, goes):
+    body = io.BytesIO()
+    np.save(body, np.zeros((10_000, 4), np.float32))
+    request = written("POST", "/rank", body.getvalue(), content_type="application/x-npy")
+    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+        client.settimeout(0.5 if goes else 10)
+        with suppress(OSError):
+            for _ in range(40):
+                client.sendall(request)
+        if not goes:
+            time.sleep(2.5)  # longer than the timeout of the service
+            with suppress(ConnectionError):
+                while client.recv(1 << 20):  # ends, though 40 answers would leave the connection open
+                    pass
+    assert ask(service.port, LIVE).status == 200
+    assert not [one for one in service.events("server") if one["level"] == "error"]
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+def test_the_commands_of_the_documentation_send_json(service):
+    page = (Path(__file__).parents[2] / "docs" / "serve.md").read_text()
+    commands = re.findall(r"^\$ (curl localhost:8000/.*)$", page, re.MULTILINE)
+    sent = [shlex.split(one.replace(":8000", f":{service.port}")) for one in commands if "{" in one]
+    assert len(sent) == 2
+    for words in sent:
+        answer = json.loads(subprocess.run([*words, "--silent"], capture_output=True, check=True).stdout)
+        assert "features" in answer["error"] or "impression" in answer["error"]  # it has been read
 
 
 def test_a_body_over_the_limit_is_refused_over_the_network(service):
@@ -99,29 +172,33 @@ def test_a_body_over_the_limit_is_refused_over_the_network(service):
 
 
 @pytest.mark.slow
-def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker):
+@pytest.mark.parametrize("workers", [1, 2])
+def test_sigterm_under_load_loses_nothing(folder, tmp_path, ranker, workers):
     async def load_and_stop(service):
         answers, lost = [], []
         clients = [asyncio.create_task(keep_asking(service.port, answers, lost)) for _ in range(8)]
         await asyncio.sleep(0.5)
         service.terminate()
         await asyncio.to_thread(service.wait_for, "stopping")
+        await asyncio.sleep(0.1)  # until all processes have said so
         replies = [await Connection(service.port).ask(written("GET", path)) for path in ("/ping", "/health/live")]
         await asyncio.gather(*clients)
         return answers, lost, replies
 
-    with serving(tmp_path / "log", folder / "ranker.rw", "--grace", 0.5, "--log-problems") as service:
+    words = ("--workers", workers, "--grace", 0.5, "--log-problems")
+    with serving(tmp_path / "log", folder / "ranker.rw", *words) as service:
+        service.wait_for("ready", workers)
         answers, lost, (ready, live) = asyncio.run(load_and_stop(service))
         assert service.process.wait(30) == 0
     assert lost == []
     assert len(answers) > 20
     assert all(one == ranker.predict(X).tolist() for one in answers)
     assert (ready.status, live.status, live.closes) == (503, 200, True)
-    assert service.events("stopped")
+    assert len(service.events("stopped")) == workers
 
 
 @pytest.mark.slow
-def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
+def test_several_processes_count_together(folder, tmp_path):
     words = (folder / "ranker.rw", folder / "other.rw", "--interleave", "other", "--workers", 2, "--grace", 0.1)
     with serving(tmp_path / "log", *words) as service:
         service.wait_for("ready", 2)
@@ -140,6 +217,41 @@ def test_several_processes_count_together_and_are_replaced(folder, tmp_path):
         assert len(service.events("listening")) == 1
         assert service.end() == 0
         assert len(service.events("stopped")) == 2
+
+
+@pytest.mark.slow
+def test_a_process_that_replaces_another_has_the_files_of_now(folder, tmp_path):
+    path, tokens = shutil.copy(folder / "ranker.rw", tmp_path / "ranker.rw"), tmp_path / "tokens"
+    tokens.write_text("the-token-of-before\n")
+    words = (path, "--tokens", tokens, "--workers", 2, "--grace", 0, "--reload", 0.1)
+    with serving(tmp_path / "log", *words) as service:
+        service.wait_for("ready", 2)
+        Path(shutil.copy(folder / "other.rw", f"{path}.new")).replace(path)
+        tokens.write_text("the-token-of-today\n")
+        service.wait_for("reload", 4)  # a model and tokens, in both processes
+        for pid in map(int, Path(f"/proc/{service.pid}/task/{service.pid}/children").read_text().split()):
+            os.kill(pid, signal.SIGKILL)
+        service.wait_for("ready", 4)
+        expected = rw.load(folder / "other.rw").predict(X).tolist()
+        for _ in range(8):
+            assert ask(service.port, with_token(b"the-token-of-today")).json["scores"] == expected
+            assert ask(service.port, with_token(b"the-token-of-before")).status == 401
+        assert service.end() == 0
+
+
+@pytest.mark.slow
+def test_processes_do_not_outlive_their_parent(folder, tmp_path):
+    with serving(tmp_path / "log", folder / "ranker.rw", "--workers", 2, "--grace", 0) as service:
+        service.wait_for("ready", 2)
+        service.process.kill()
+        service.process.wait()
+        service.wait_for("stopped", 2)
+        with pytest.raises(ConnectionRefusedError):
+            ask(service.port, LIVE)
+
+
+def with_token(token):
+    return SCORE.replace(b"\r\n", b"\r\nauthorization: Bearer " + token + b"\r\n", 1)
 
 
 @pytest.fixture
@@ -178,6 +290,9 @@ def test_a_port_in_use_is_said(refuse, folder):
             "Two models are called ranker@1; name them, as in other=FILE or name@2=",
         ),
         ("FOLDER/ranker.rw --shadow nobody", "There is no such model here; there are ranker@1."),
+        ("FOLDER/ranker.rw --timeout inf", "--timeout must be"),
+        ("FOLDER/ranker.rw --grace inf", "--grace must be"),
+        ("FOLDER/ranker.rw --reload nan", "--reload must be"),
         ("--index FOLDER --shadow a", "--shadow needs models."),
         ("FOLDER/ranker.rw --index FOLDER", "FOLDER"),
         ("FOLDER/ranker.rw --tokens FOLDER/tokens", "FOLDER/tokens cannot be read: No such file or directory."),

@@ -14,6 +14,7 @@ from rankwright.errors import InputError, MissingPackageError
 if TYPE_CHECKING:
     from rankwright.serve.settings import Pair
 
+DAY = 86_400  # seconds
 PACKAGES = ("httptools", "msgspec", "prometheus_client", "uvicorn")
 
 
@@ -30,21 +31,35 @@ class ServiceOptions:
     workers: Annotated[int, _option("--workers", "N", "Number of processes.", min=1, max=256)] = 1
     tokens: Annotated[
         Path | None,
-        _option("--tokens", "FILE", "File with one bearer token per line; without one only health answers."),
+        _option("--tokens", "FILE", "File with one bearer token per line; requests without one get health only."),
     ] = None
-    max_body: Annotated[int, _option("--max-body", "MIB", "Longest body of a request.", min=1, max=1024)] = 32
-    max_documents: Annotated[int, _option("--max-documents", "N", "Most documents of a request.", min=1)] = 10_000
+    max_body: Annotated[
+        int, _option("--max-body", "MIB", "Maximum size of the body of a request.", min=1, max=1024)
+    ] = 32
+    max_documents: Annotated[
+        int, _option("--max-documents", "N", "Maximum number of documents per request.", min=1)
+    ] = 10_000
     timeout: Annotated[
-        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1)
+        float, _option("--timeout", "SECONDS", "Time to read a request, and to answer it.", min=0.1, max=DAY)
     ] = 30.0
     reload: Annotated[
-        float, _option("--reload", "SECONDS", "Time between looks at the files; 0 to look only at SIGHUP.", min=0)
+        float,
+        _option(
+            "--reload",
+            "SECONDS",
+            "Time between checks for changed files; 0 to check only at SIGHUP.",
+            min=0,
+            max=DAY,
+        ),
     ] = 1.0
     grace: Annotated[
-        float, _option("--grace", "SECONDS", "Time for which new requests are answered after SIGTERM.", min=0)
+        float,
+        _option(
+            "--grace", "SECONDS", "Time for which new requests are still answered after SIGTERM.", min=0, max=DAY
+        ),
     ] = 1.0
     log_problems: Annotated[
-        bool, typer.Option("--log-problems", help="Of requests, log only those that failed.")
+        bool, typer.Option("--log-problems", help="Log only requests that failed, not all.")
     ] = False
 
     def settings(self) -> dict[str, Any]:
@@ -71,7 +86,8 @@ def serve(
         _option("--index", "DIR", "Index to search at /search, ranked by the models if there are any."),
     ] = None,
     searcher: Annotated[
-        Path | None, _option("--searcher", "PATH", "Saved searcher, or the folder of its index, instead.")
+        Path | None,
+        _option("--searcher", "PATH", "Saved searcher, or the folder of its index, instead of --index."),
     ] = None,
     candidates: Annotated[
         int, _option("--candidates", "N", "With --index: number of documents that a model ranks.", min=1)

@@ -49,7 +49,7 @@ class Application:
                 await self._send(send, exchange, response)
         self._record(exchange, route, GONE if response is None else response.status, time.perf_counter() - start)
         if response is not None and response.afterwards is not None:
-            await self._service.in_thread(response.afterwards)
+            await self._service.in_background(response.afterwards)
 
     async def _response(self, exchange: Exchange) -> tuple[str, Response | None]:
         """Return the name of the route and the response; None if the client has gone."""

@@ -61,6 +61,14 @@ def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -
     return np.ascontiguousarray(X[:, [place[name] for name in model.scorer.feature_names]])
 
 
+def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
+    """Return the matrix of one model as that of another, which may have other values of a category."""
+    if not model.scorer.categories and not other.scorer.categories:
+        return in_model_order(X, model.scorer.feature_names, other)
+    _require_names(model.columns, other.columns, other)
+    return columns_by_name(_Encoded(X, model, other), other.scorer)
+
+
 def lists_as_matrix(rows: Sequence[Any]) -> Floats:
     """Return lists as a matrix; most of the time of a request in JSON is spent here and in parsing."""
     width = len(rows[0])
@@ -120,6 +128,29 @@ class _Records:
 
     def codes(self, category: Category) -> NDArray[np.int64]:
         return category.codes([_text(row.get(category.name)) for row in self._rows])
+
+
+class _Encoded:
+    """Documents in the matrix of one model as the columns of another."""
+
+    def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
+        self._X = X
+        self._place = {name: place for place, name in enumerate(model.names)}
+        self._categories = {category.name: category for category in model.scorer.categories}
+        self.columns = other.columns
+        different = self._categories.keys() ^ {category.name for category in other.scorer.categories}
+        mixed = sorted(different.intersection(other.columns))
+        if mixed:
+            raise InputError(
+                f"{listed(map(repr, mixed))} holds categories in one of two models, numbers in the other."
+            )
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        return self._X[:, self._place[name]]
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        own = self._categories[category.name]
+        return own.recoded(own.decoded(self._X[:, [self._place[name] for name in own.columns]]), category)
 
 
 def _text(value: float | str | None) -> str | None:

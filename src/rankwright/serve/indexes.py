@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.errors import InputError
+from rankwright.serve.file_states import file_state
 from rankwright.serve.refusals import RefusalError
 from rankwright.text.index import Index
 from rankwright.text.manifest import NAME as MANIFEST
@@ -25,6 +26,8 @@ class Search:
         self._models = models
         self._ranked: dict[str, tuple[ServedModel, Searcher]] = {}
         self.opened = self.open()
+        self.state = tuple(map(file_state, self.files))
+        """That of the files which were opened first."""
 
     @property
     def files(self) -> list[Path]:

@@ -158,17 +158,17 @@ async def ready(service: Service, exchange: Exchange) -> Response:
 async def metadata(service: Service, exchange: Exchange, model: str, version: str | None = None) -> Response:
     """Describe a model."""
     exchange.query()
-    scorer = service.models.get(model, version).scorer
-    inputs = [TensorFacts(FEATURES, "FP32", [-1, scorer.n_features])]
+    served = service.models.get(model, version)
+    name = served.source.name
+    inputs = [TensorFacts(FEATURES, "FP32", [-1, served.scorer.n_features])]
     outputs = [TensorFacts(SCORES, "FP64", [-1]), TensorFacts(RANKS, "INT64", [-1])]
-    return Response.json(ModelMetadata(model, service.models.versions(model), PLATFORM, inputs, outputs))
+    return Response.json(ModelMetadata(name, service.models.versions(name), PLATFORM, inputs, outputs))
 
 
 async def model_ready(service: Service, exchange: Exchange, model: str, version: str | None = None) -> Response:
     """Say that a model is in service; one that is not is not found."""
     exchange.query()
-    service.models.get(model, version)
-    return Response.json(ModelReady(model, ready=True))
+    return Response.json(ModelReady(service.models.get(model, version).source.name, ready=True))
 
 
 async def infer(service: Service, exchange: Exchange, model: str, version: str | None = None) -> Response:
@@ -192,6 +192,7 @@ async def _read(service: Service, exchange: Exchange, model: ServedModel) -> tup
     size = exchange.headers.get(JSON_SIZE, str(len(body)).encode())
     if not size.isdigit() or int(size) > len(body):
         raise InputError("Inference-Header-Content-Length must be the number of bytes of the JSON in the body.")
+    service.require_few_lists(body[: int(size)])
     request = _infer_request(body[: int(size)])
     for tensor in request.inputs:
         service.require_few(int(tensor.shape[0]))

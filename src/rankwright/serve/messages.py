@@ -134,7 +134,7 @@ class ClickResponse(Struct):
     """The clicks that each model got."""
 
     clicks: dict[str, int]
-    winner: Annotated[str | None, Meta(description="The model with more clicks; null if both got as many.")]
+    winner: Annotated[str | None, Meta(description="The model with more clicks; null for a tie.")]
 
 
 class Credits(Struct):
@@ -146,7 +146,7 @@ class Credits(Struct):
     reported: int
     wins_first: Annotated[int, Meta(description="Impressions in which the first model got more clicks.")]
     wins_second: int
-    ties: Annotated[int, Meta(description="Impressions with as many clicks for both, or without any.")]
+    ties: Annotated[int, Meta(description="Impressions with the same number of clicks for both, or without any.")]
     clicks_first: int
     clicks_second: int
     p_value: Annotated[float, Meta(description="Two-sided sign test of the wins; ties are left out.")]

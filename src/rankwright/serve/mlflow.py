@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from rankwright.errors import InputError
-from rankwright.serve.exchange import Response
+from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.features import matrix_of
-from rankwright.serve.requests import Decoder, read_json
+from rankwright.serve.requests import Decoder, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,11 @@ _invocation = Decoder(Invocation)
 
 async def invocations(service: Service, exchange: Exchange) -> Response:
     """Score documents with the first model."""
-    rows, names = _rows(await read_json(exchange, _invocation))
+    require_type(exchange, JSON)
+    exchange.query()
+    body = await exchange.body()
+    service.require_few_lists(body)
+    rows, names = _rows(_invocation(body))
     service.require_few(len(rows))
     model = service.models.get()
     scores = await service.scores(exchange, model, matrix_of(rows, names, model))
@@ -73,7 +77,7 @@ def _rows(given: Invocation) -> tuple[Sequence[Row | Record], Sequence[str] | No
 def _of_split(frame: Split) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
     """Return the rows of a data frame; as records if they hold text."""
     has_text = any(isinstance(cell, str) for row in frame.data for cell in row)
-    numbered = frame.columns is None or any(isinstance(name, int) for name in frame.columns)
+    numbered = frame.columns is None or all(isinstance(name, int) for name in frame.columns)
     if numbered:  # a frame that was made from an array
         return frame.data, None  # type: ignore[return-value]  # text is refused later
     names = [str(name) for name in frame.columns or ()]
@@ -89,5 +93,5 @@ def _of_columns(columns: dict[str, list[Cell]]) -> Sequence[Record]:
     """Return documents that are given as one list per feature."""
     sizes = {len(values) for values in columns.values()}
     if len(sizes) > 1:
-        raise InputError("All lists of inputs must have as many values.")
+        raise InputError("All lists of inputs must have the same number of values.")
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

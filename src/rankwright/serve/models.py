@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.categories import source_columns
+from rankwright.data.columns import listed
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.errors import InputError
 from rankwright.interop.loading import load
+from rankwright.serve.file_states import file_state
 from rankwright.serve.refusals import RefusalError
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankwright.arrays import Doubles, Floats
     from rankwright.models.scorer import Scorer
+    from rankwright.serve.file_states import FileState
     from rankwright.serve.settings import ModelSource
 
 REVISION = 12  # hexadecimal digits of the hash of a file
@@ -30,12 +33,13 @@ REVISION = 12  # hexadecimal digits of the hash of a file
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A scorer in service. `revision` is the beginning of the SHA-256 of its file."""
+    """A scorer in service, with the beginning of the SHA-256 of its file and the state of that file."""
 
     source: ModelSource
     scorer: Scorer
     revision: str
     loaded: float
+    state: FileState
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -72,12 +76,12 @@ def order_of(scores: Doubles) -> list[int]:
 
 def load_model(source: ModelSource) -> ServedModel:
     """Load a model and score one document with it, so that the first request need not wait."""
-    scorer, revision = _loaded(source.path)
+    scorer, revision, state = _loaded(source.path)
     if scorer.needs_init_score:
         raise InputError(
             f"{source.path} holds a residual model, which needs init_score; add it to its first model."
         )
-    model = ServedModel(source, scorer, revision, time.time())
+    model = ServedModel(source, scorer, revision, time.time(), state)
     try:
         model.scores(np.full((1, scorer.n_features), np.nan, np.float32))
     except InputError as error:
@@ -85,22 +89,13 @@ def load_model(source: ModelSource) -> ServedModel:
     return model
 
 
-def _loaded(path: Path) -> tuple[Scorer, str]:
-    """Return the scorer in a file and the hash of that file, which may be replaced at any moment."""
+def _loaded(path: Path) -> tuple[Scorer, str, FileState]:
+    """Return the scorer in a file, and the hash and state of that file, which may be replaced at any moment."""
     while True:
         state = file_state(path)
         scorer, revision = load(path), _revision(path)
         if file_state(path) == state:
-            return scorer, revision
-
-
-def file_state(path: Path) -> tuple[int, ...] | None:
-    """Return numbers that differ after a file was written or replaced; None if there is no file."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+            return scorer, revision, state
 
 
 def _revision(path: Path) -> str:
@@ -162,6 +157,17 @@ def _require_same_features(old: ServedModel, new: ServedModel) -> None:
     """Refuse a new file that would refuse the requests which the old one answers."""
     if old.scorer.n_features != new.scorer.n_features or old.columns != new.columns:
         raise InputError(
-            f"{new.source.path} has other features than the model in service ({new.scorer.n_features}, "
-            f"not {old.scorer.n_features}, or other names); serve it under another name or version."
+            f"{new.source.path} has other features than the model in service ({_difference(old, new)}); serve it "
+            "under another name or version."
         )
+
+
+def _difference(old: ServedModel, new: ServedModel) -> str:
+    """Say how the features of two models differ."""
+    if not old.columns or not new.columns or old.columns == new.columns:
+        counts = [f"{one.scorer.n_features}{'' if one.columns else ' without names'}" for one in (new, old)]
+        return f"{counts[0]}, not {counts[1]}"
+    more = [name for name in new.columns if name not in old.columns]
+    fewer = [name for name in old.columns if name not in new.columns]
+    parts = [f"{word} {listed(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names]
+    return ", ".join(parts) or "the same in another order"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MEDIA_TYPE = "application/x-npy"
 MAX_HEADER = 1_000  # bytes; that of a matrix of numbers has 128
+MAX_SIZE = 1 << 31  # rows or columns
 KINDS = ("f", "i", "u")
 
 
@@ -28,7 +29,7 @@ def read_matrix(body: bytes) -> Floats:
     shape, fortran, dtype = _header(body[:start])
     if dtype.kind not in KINDS or dtype.itemsize > 8:
         raise InputError(f"The matrix must hold floats or integers of at most 64 bits, not {dtype.name}.")
-    if len(shape) != 2 or not shape[0]:
+    if len(shape) != 2 or any(type(size) is not int or not 0 < size <= MAX_SIZE for size in shape):
         raise InputError(f"The body must hold a matrix with one row per document, not an array of shape {shape}.")
     if len(body) - start != shape[0] * shape[1] * dtype.itemsize:
         raise InputError(f"The matrix of shape {shape} is cut short, or something follows it.")

@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from rankwright.serve import instruments, npy
 from rankwright.serve.exchange import Response
-from rankwright.serve.features import in_model_order
+from rankwright.serve.features import for_other_model
 from rankwright.serve.interleaving import flip, team_draft
 from rankwright.serve.logs import log
 from rankwright.serve.messages import (
@@ -79,12 +79,7 @@ async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
     request, model, X = await read_documents(service, exchange, _explain_request)
     exchange.model, exchange.n_documents = model, len(X)
-    parts = await service.in_thread(model.contributions, X)
-    top = _count(request.top) or MOST_IMPORTANT
-    explanations = [
-        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
-    ]
-    return Response.json(ExplainResponse(*_identity(model), explanations))
+    return await service.in_thread(_explained, Asked(request, model, X))
 
 
 async def clicks(service: Service, exchange: Exchange) -> Response:
@@ -153,7 +148,7 @@ async def _interleaved(
 ) -> RankResponse:
     """Return a list to which both models have contributed in turn."""
     request, model, X = asked
-    others = await service.scores(exchange, rival, in_model_order(X, model.scorer.feature_names, rival))
+    others = await service.scores(exchange, rival, for_other_model(X, model, rival))
     exchange.model = model
     draft = team_draft(order_of(scores), order_of(others), flip)
     top = _count(request.top)
@@ -171,7 +166,20 @@ def _shadowing(
     shadow = service.shadow(model)
     if shadow is None:
         return None
+    if service.is_behind:
+        instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
+        return None
     return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
+
+
+def _explained(asked: Asked[ExplainRequest]) -> Response:
+    request, model, X = asked
+    parts = model.contributions(X)
+    top = _count(request.top) or MOST_IMPORTANT
+    explanations = [
+        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
+    ]
+    return Response.json(ExplainResponse(*_identity(model), explanations))
 
 
 def _explanation(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
+OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
 
 
 class Asked(NamedTuple, Generic[R]):
@@ -69,6 +70,7 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
         X = npy.read_matrix(body)
         service.require_few(len(X))
         return Asked(request, model, in_model_order(X, None, model))
+    service.require_few_lists(body)
     request = _joined(decode(body), after)
     model = service.models.get(request.model, request.version)
     service.require_few(len(request.features))
@@ -100,7 +102,9 @@ def _joined(request: R, after: dict[str, Any]) -> R:
 def require_type(exchange: Exchange, *known: str) -> None:
     """Refuse a body of another type."""
     if exchange.media_type not in known:
-        raise RefusalError(415, f"The body must be {' or '.join(known)}.")
+        given = f"not {exchange.media_type[:60]}"
+        hint = "; with curl, give --json instead of -d" if exchange.media_type == OF_CURL else ""
+        raise RefusalError(415, f"The body must be {' or '.join(known)}, {given}{hint}.")
 
 
 def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documents: int) -> None:

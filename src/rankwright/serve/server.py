@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import secrets
 import signal
 import socket
 import time
+from collections import deque
 from contextlib import suppress
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from rankwright.errors import InputError
-from rankwright.serve.application import Application
+from rankwright.serve import instruments
+from rankwright.serve.application import UNKNOWN, Application
+from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.logs import ServerLog, log
+from rankwright.serve.messages import Error
 from rankwright.serve.watching import Watcher
 
 if TYPE_CHECKING:
@@ -34,13 +40,16 @@ PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
 class Connection(HttpToolsProtocol):
-    """A connection whose headers must arrive in time and be of a reasonable size."""
+    """A connection whose headers must be short and arrive in time, and whose answers must be read in time."""
 
-    def __init__(self, *, header_timeout: float, **parts: Any) -> None:
+    def __init__(self, *, timeout: float, **parts: Any) -> None:
         super().__init__(**parts)
-        self._header_timeout = header_timeout
+        self._timeout = timeout
+        self._unanswered: deque[RequestResponseCycle] = deque()
+        self._write_timer: asyncio.TimerHandle | None = None
         self._header_bytes = 0
         self._header_timer: asyncio.TimerHandle | None = None
+        self._is_new = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -48,22 +57,64 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
+        self.resume_writing()
+        for one in self._unanswered:  # uvicorn tells the last of them only
+            one.disconnected = True
+            one.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        waiting = self._header_timer
         super().data_received(data)
-        if self._header_timer is not None:
+        if waiting is not None and self._header_timer is waiting:  # all of it belongs to a header without its end
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER:
                 self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
 
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _refuse(self, status: HTTPStatus, sentence: str) -> None:
+        """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
+        complete = [one for one in self._unanswered if not one.more_body]
+        if complete:
+            complete[-1].keep_alive = False
+            return
+        name = secrets.token_hex(8)
+        body = Response.json(Error(sentence, name)).body
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {JSON}\r\ncontent-length: {len(body)}\r\n"
+            f"x-request-id: {name}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+        instruments.requests.labels(UNKNOWN, str(status.value)).inc()
+        log("request", request=name, route=UNKNOWN, status=status.value)
+
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._is_new = False
         self._await_header()
 
     def on_headers_complete(self) -> None:
         self._stop_timer()
         super().on_headers_complete()
+        self._unanswered.append(self.cycle)
+
+    def on_response_complete(self) -> None:
+        self._unanswered.popleft()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Wait for a client that does not take its answers, but not for ever."""
+        self._write_timer = self.loop.call_later(self._timeout, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        super().resume_writing()
 
     def on_body(self, body: bytes) -> None:
         """Keep the parts of a body until it is complete or long, so that the application is woken once."""
@@ -74,7 +125,14 @@ class Connection(HttpToolsProtocol):
 
     def _await_header(self) -> None:
         if self._header_timer is None:
-            self._header_timer = self.loop.call_later(self._header_timeout, self.transport.close)
+            self._header_timer = self.loop.call_later(self._timeout, self._end_waiting)
+
+    def _end_waiting(self) -> None:
+        if self._is_new:
+            self.transport.close()
+        else:
+            seconds = f"{self._timeout:g} seconds"
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, f"The request did not arrive within {seconds}.")
 
     def _stop_timer(self) -> None:
         if self._header_timer is not None:
@@ -91,7 +149,7 @@ class Server(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 Application(service),
-                http=partial(Connection, header_timeout=service.settings.timeout),  # type: ignore[arg-type]
+                http=partial(Connection, timeout=service.settings.timeout),  # type: ignore[arg-type]
                 ws="none",
                 lifespan="off",
                 log_config=None,
@@ -106,9 +164,10 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept connections and to look at files."""
+        watcher = Watcher(self._service)
+        await watcher.catch_up()
         await super().startup(sockets)
         loop = asyncio.get_running_loop()
-        watcher = Watcher(self._service)
         self._watching = loop.create_task(watcher.run())
         loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
         log("ready", models=[one.source.reference for one in self._service.models])

@@ -6,26 +6,33 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from rankwright.errors import InputError
 from rankwright.serve import instruments
+from rankwright.serve.features import for_other_model
 from rankwright.serve.interleaving import Impressions
+from rankwright.serve.json_lists import has_more_lists
 from rankwright.serve.models import Models
 from rankwright.serve.refusals import RefusalError
 from rankwright.serve.tokens import Tokens
 from rankwright.threads import available_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rankwright.arrays import Doubles, Floats
     from rankwright.serve.exchange import Exchange
     from rankwright.serve.indexes import Search
     from rankwright.serve.models import ServedModel
-    from rankwright.serve.settings import Settings
+    from rankwright.serve.settings import Pair, Settings
 
 T = TypeVar("T")
 INLINE = 1_000_000  # comparisons, some milliseconds: less than that is done before other requests go on
 MOST_THREADS = 8
+SHORT_BODY = 1 << 18  # bytes, which are decoded in no time whatever they hold
+OTHER_LISTS = 1_000  # lists and objects in a request that are no documents
+MOST_WAITING = 16  # requests whose documents are kept for a shadow
 
 
 class Service:
@@ -39,8 +46,10 @@ class Service:
         self.impressions = Impressions()
         self.is_draining = False
         self._threads = ThreadPoolExecutor(min(available_threads(), MOST_THREADS), "work")
-        self._shadow_of = {self._reference(one.live): self._reference(one.other) for one in settings.shadows}
-        self._rival_of = {self._reference(one.live): self._reference(one.other) for one in settings.interleaved}
+        self._background = ThreadPoolExecutor(1, "background")
+        self._n_waiting = 0
+        self._shadow_of = self._others("--shadow", settings.shadows)
+        self._rival_of = self._others("--interleave", settings.interleaved)
         for live, rival in self._rival_of.items():
             instruments.impressions.labels(live, rival)  # shown from the start, with 0
 
@@ -60,6 +69,12 @@ class Service:
                 413, f"The request has {n_documents:,} documents; this service takes {limit:,} at a time."
             )
 
+    def require_few_lists(self, body: bytes) -> None:
+        """Refuse JSON with far too many documents before it is decoded, which would take seconds and gigabytes."""
+        limit = self.settings.max_documents
+        if len(body) > SHORT_BODY and has_more_lists(body, 2 * limit + OTHER_LISTS):
+            raise RefusalError(413, f"The request has more than {limit:,} documents, the limit of this service.")
+
     async def scores(self, exchange: Exchange, model: ServedModel, X: Floats) -> Doubles:
         """Return the scores of the documents of a request."""
         exchange.model, exchange.n_documents = model, len(X)
@@ -74,13 +89,44 @@ class Service:
         """Call a function that takes long, while other requests are answered."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether so much waits for `in_background` that no more should."""
+        return self._n_waiting >= MOST_WAITING
+
+    async def in_background(self, function: Callable[[], None]) -> None:
+        """Call a function that no answer waits for, one at a time."""
+        self._n_waiting += 1
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._background, function)
+        finally:
+            self._n_waiting -= 1
+
     def close(self) -> None:
         """End the threads, after what they are doing."""
         self._threads.shutdown()
+        self._background.shutdown()
 
-    def _reference(self, given: str) -> str:
+    def _others(self, option: str, pairs: Sequence[Pair]) -> dict[str, str]:
+        """Return the other model of each pair by the reference of the model that answers."""
+        found: dict[str, str] = {}
+        for pair in pairs:
+            live, other = self._model(pair.live), self._model(pair.other)
+            names = live.source.reference, other.source.reference
+            if live is other:
+                raise InputError(f"{option} needs another model than {names[0]}, which answers.")
+            if names[0] in found:
+                raise InputError(f"{option} gives {names[0]} two other models, {found[names[0]]} and {names[1]}.")
+            try:
+                for_other_model(np.zeros((1, live.scorer.n_features), np.float32), live, other)
+            except InputError as error:
+                raise InputError(f"{names[1]} cannot score the requests to {names[0]}: {error}") from None
+            found[names[0]] = names[1]
+        return found
+
+    def _model(self, reference: str) -> ServedModel:
         try:
-            return self.models.get(given).source.reference
+            return self.models.get(reference)
         except RefusalError as error:
             raise InputError(error.sentence) from None
 

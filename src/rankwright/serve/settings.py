@@ -120,6 +120,3 @@ class Settings:
         for reference in references:
             if references.count(reference) > 1:
                 raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")
-        live = [pair.live for pair in self.interleaved]
-        if len(set(live)) < len(live):
-            raise InputError("A model can be interleaved with one other only.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.serve import instruments
-from rankwright.serve.features import in_model_order
+from rankwright.serve.features import for_other_model
 from rankwright.serve.logs import log
 from rankwright.serve.models import order_of
 
@@ -27,10 +27,11 @@ def compare_with_shadow(
     names = (live.source.reference, shadow.source.reference)
     start = time.perf_counter()
     try:
-        other = shadow.scores(in_model_order(X, live.scorer.feature_names, shadow))
-    except InputError as error:
+        other = shadow.scores(for_other_model(X, live, shadow))
+    except Exception as error:  # the request was answered, whatever a shadow does
+        problem = str(error) if isinstance(error, InputError) else type(error).__name__
         instruments.shadow_requests.labels(*names, "failed").inc()
-        log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=str(error))
+        log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=problem)
         return
     seconds = time.perf_counter() - start
     ours, theirs = order_of(scores), order_of(other)

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from rankwright.errors import InputError
+from rankwright.serve.file_states import file_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,8 @@ class Tokens:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.state = file_state(path)
+        """That of the file from which the first tokens were read."""
         self._hashes = self.read()
 
     def read(self) -> frozenset[bytes]:

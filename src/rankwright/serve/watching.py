@@ -5,40 +5,42 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankwright.errors import InputError
 from rankwright.serve import instruments
+from rankwright.serve.file_states import FileState, file_state
 from rankwright.serve.logs import log
-from rankwright.serve.models import file_state, load_model
+from rankwright.serve.models import load_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from rankwright.serve.models import ServedModel
     from rankwright.serve.service import Service
-    from rankwright.serve.settings import ModelSource
 
-State = tuple[tuple[int, ...] | None, ...]
+State: TypeAlias = tuple[FileState, ...]
 
 
 @dataclass
 class Watched:
     """Something in service that was made from files.
 
+    `used` is the state of the files in service; a worker that replaces another has those of the start at first.
     `load` runs in a thread and returns what `use` puts in service; `refused` is told if it could not be.
     """
 
     name: str
+    used: State
     files: Callable[[], list[Path]]
     load: Callable[[], Any]
     use: Callable[[Any], str]
     refused: Callable[[str], None] | None = None
-    used: State = field(init=False)
     seen: State = field(init=False)
 
     def __post_init__(self) -> None:
-        self.used = self.seen = self.state()
+        self.seen = self.state()
 
     def state(self) -> State:
         """Return the present state of the files."""
@@ -54,13 +56,22 @@ class Watcher:
         self._reloading = asyncio.Lock()
         self._asked: set[asyncio.Task[None]] = set()
 
+    async def catch_up(self) -> None:
+        """Load what has changed since the service was loaded."""
+        for one in self._watched:
+            if one.state() != one.used:
+                await self._reload(one)
+
     async def run(self) -> None:
-        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look."""
+        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look.
+
+        That of a file which is gone for so long fails, and says so.
+        """
         while self._service.settings.reload:
             await asyncio.sleep(self._service.settings.reload)
             for one in self._watched:
                 state = one.state()
-                if state != one.used and state == one.seen and None not in state:
+                if state != one.used and state == one.seen:
                     await self._reload(one)
                 one.seen = state
 
@@ -94,19 +105,21 @@ class Watcher:
 
 
 def _watched(service: Service) -> list[Watched]:
-    watched = [_watched_model(service, model.source) for model in service.models]
+    watched = [_watched_model(service, model) for model in service.models]
     if service.search is not None:
         search = service.search
-        watched.append(Watched("search", lambda: search.files, search.open, search.replace))
+        watched.append(Watched("search", search.state, lambda: search.files, search.open, search.replace))
     if service.tokens is not None:
         tokens = service.tokens
-        watched.append(Watched("tokens", lambda: [tokens.path], tokens.read, tokens.replace))
+        watched.append(Watched("tokens", (tokens.state,), lambda: [tokens.path], tokens.read, tokens.replace))
     return watched
 
 
-def _watched_model(service: Service, source: ModelSource) -> Watched:
+def _watched_model(service: Service, model: ServedModel) -> Watched:
+    source = model.source
     return Watched(
         source.reference,
+        (model.state,),
         lambda: [source.path],
         partial(load_model, source),
         partial(_use_model, service),

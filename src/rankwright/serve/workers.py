@@ -7,9 +7,10 @@ import os
 import shutil
 import signal
 import tempfile
+import threading
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from rankwright.serve.logs import log
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from rankwright.serve.settings import Settings
 
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 PAUSE = 1.0  # seconds before a process that ended is replaced
 
 
@@ -57,7 +59,10 @@ def _serve(settings: Settings) -> None:
 
 
 class Workers:
-    """Processes that each run the service; one that ends before its time is replaced."""
+    """Processes that each run the service; one that ends before its time is replaced.
+
+    The new one is made as the others were, from what the parent has loaded, and loads the files that have changed.
+    """
 
     def __init__(self, count: int, listening: socket.socket, run: Callable[[], None]) -> None:
         self._count = count
@@ -65,6 +70,7 @@ class Workers:
         self._run = run
         self._pids: set[int] = set()
         self._is_stopping = False
+        self._parent_lives = os.pipe()  # at its end when the parent, however it ends, has gone
 
     def run(self) -> None:
         """Start the processes, pass signals on to them, and return when all have ended."""
@@ -80,13 +86,22 @@ class Workers:
                 self._replace(pid, os.waitstatus_to_exitcode(status))
 
     def _start(self) -> None:
-        pid = os.fork()
-        if pid:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # one that comes now is for the new process too
+        if not self._is_stopping:
+            pid = os.fork()
+            if not pid:
+                self._work()
             self._pids.add(pid)
-            return
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+    def _work(self) -> NoReturn:
+        """Run the service in a new process, and end that process."""
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        os.close(self._parent_lives[1])
+        threading.Thread(target=self._follow_parent, daemon=True).start()
         code = 1
         try:
             self._run()
@@ -96,14 +111,19 @@ class Workers:
         finally:
             os._exit(code)  # what the parent has still to do is not for its children
 
+    def _follow_parent(self) -> None:
+        """Stop when the parent has gone: nobody would replace this process, and it would keep the port."""
+        os.read(self._parent_lives[0], 1)
+        log("parent ended", level="error")
+        os.kill(os.getpid(), signal.SIGTERM)
+
     def _replace(self, pid: int, code: int) -> None:
         from prometheus_client.multiprocess import mark_process_dead
 
         mark_process_dead(pid)  # type: ignore[no-untyped-call]
         log("worker ended", level="error", pid=pid, code=code)
         time.sleep(PAUSE)
-        if not self._is_stopping:
-            self._start()
+        self._start()
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._is_stopping = True
