@@ -115,10 +115,14 @@ def catboost_models(folder):
 
 
 def ours():
-    """Yield models of ours, and mixtures of them."""
-    several = settings(rounds=[1, 10, 30], max_leaves=[2, 8, 31], missing=[0.0, 0.2], mixed=[False, True])
+    """Yield models of ours, and mixtures of them; some have thresholds near 0."""
+    several = settings(
+        rounds=[1, 10, 30], max_leaves=[2, 8, 31], missing=[0.0, 0.2], mixed=[False, True], small=[False, True]
+    )
     for seed, one in enumerate(several):
         data, mixed = judged(seed, one.pop("missing")), one.pop("mixed")
+        if one.pop("small"):
+            data = rw.RankingData(data.X * np.float32([1, 1, 1e-30, 1, 1, 1]), data.y, data.qid)
         model = rw.LambdaMART(**one, random_state=seed, n_jobs=1).fit(data).model_
         if mixed:
             model = Combination((model, rw.MART(rounds=5, n_jobs=1).fit(data).model_), [0.7, -1.3])
