@@ -14,6 +14,7 @@ import os
 import queue
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -129,13 +130,25 @@ def main(library):
     importlib.import_module(library)
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
-        path, width, packed = line.split("\t")
-        rows = np.frombuffer(base64.b64decode(packed), dtype="<f4").reshape(-1, int(width))
-        try:
-            found = np.asarray(MAKERS[library](path, rows), dtype=float).ravel().tolist()
-        except Exception:  # whatever the library says, it refuses
-            found = None
-        print(json.dumps(found), file=answers, flush=True)
+        print(_answered(MAKERS[library], line) or "null", file=answers, flush=True)
+
+
+def _answered(scores, question):
+    """Return the answer of a forked process, which may crash or be ended for its time, or nothing."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(int(SECONDS) // 2)
+        with contextlib.suppress(Exception), os.fdopen(writing, "w") as answer:  # whatever it says, it refuses
+            path, width, packed = question.split("\t")
+            rows = np.frombuffer(base64.b64decode(packed), dtype="<f4").reshape(-1, int(width))
+            answer.write(json.dumps(np.asarray(scores(path, rows), dtype=float).ravel().tolist()))
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        found = answer.read()
+    os.waitpid(child, 0)
+    return found
 
 
 if __name__ == "__main__":

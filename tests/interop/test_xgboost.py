@@ -223,6 +223,7 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (model_of(STUMP, objective="count:poisson", base_score="0"), "its base_score is 0, which"),
         (_changed((*TREE, "split_type"), [1, 0, 0]), "split_type and categories_nodes name different splits"),
         (_changed((*TREE, "split_type"), [2, 0, 0]), "split_type holds numbers that are not known"),
+        (_with_set(default_left=[2, 0, 0]), "default_left holds numbers that are neither 0 nor 1"),
         (_with_set(categories=[-1]), "categories must be numbered from 0 to 16,777,215"),
         (_with_set(categories_sizes=[2]), "its sets of categories are not in order"),
         (_with_set(categories_sizes=[]), "the arrays of a tree have different lengths"),
@@ -233,7 +234,7 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (_changed((*TREE, "left_children"), [-7, -1, -1]), "its nodes do not form trees"),
         (_changed((*TREE, "left_children"), [-1, -1, -1]), "a split has a single child"),
         (_changed((*TREE, "left_children"), [1.5, -1, -1]), "left_children must be integers"),
-        (_changed((*TREE, "default_left"), [3, 0, 0]), r"missing_left\[0\] is 3"),
+        (_changed((*TREE, "default_left"), [3, 0, 0]), "default_left holds numbers that are neither 0 nor 1"),
         (
             _changed((*TREE, "split_conditions"), [0.5, float("nan"), 0]),
             "split_conditions must be numbers, not NaN",

@@ -141,6 +141,8 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
     if len({len(one) for one in (left, right, feature, default_left, condition, gain, cover)}) > 1:
         raise InputError("the arrays of a tree have different lengths.")
     splits, leaves = _nodes(left, right)
+    if ((default_left[splits] != 0) & (default_left[splits] != 1)).any():
+        raise InputError("default_left holds numbers that are neither 0 nor 1.")
     number = np.zeros(len(left), dtype=np.int64)
     number[splits], number[leaves] = np.arange(len(splits)), -1 - np.arange(len(leaves))
     as_written = ForeignTree(
