@@ -224,6 +224,14 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (_changed((*TREE, "split_type"), [1, 0, 0]), "split_type and categories_nodes name different splits"),
         (_changed((*TREE, "split_type"), [2, 0, 0]), "split_type holds numbers that are not known"),
         (_with_set(default_left=[2, 0, 0]), "default_left holds numbers that are neither 0 nor 1"),
+        (
+            _changed((*BOOSTER, "model", "iteration_indptr"), [1, 2]),
+            "iteration_indptr does not divide its 2 trees",
+        ),
+        (
+            _changed((*BOOSTER, "model", "iteration_indptr"), [0, 1]),
+            "iteration_indptr does not divide its 2 trees",
+        ),
         (_with_set(categories=[-1]), "categories must be numbered from 0 to 16,777,215"),
         (_with_set(categories_sizes=[2]), "its sets of categories are not in order"),
         (_with_set(categories_sizes=[]), "the arrays of a tree have different lengths"),

@@ -6,6 +6,7 @@ interval, with a copy of what is below either side for every interval. What no d
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_SPLITS = 2**16  # of a tree with all its copies
-MOST_NODES = 2**22  # of all trees together, so that a hostile file cannot take hours
+MOST_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
+MOST_FOLLOWED = 16  # features whose values are followed down a tree
 BECOME_SPLITS = "its sets of categories or zeros become splits by a threshold here,"
 
 
@@ -84,10 +86,8 @@ def with_intervals(trees: Iterable[tuple[ForeignTree, Mapping[int, Intervals]]])
 
 def _copied(tree: ForeignTree, intervals: Mapping[int, Intervals], nodes_left: Iterator[int]) -> ForeignTree:
     require_trees(np.array([0, len(tree.feature)]), tree.left, tree.right)
-    copies = _Copies(tree)
-    pending: list[tuple[int, dict[int, Reach], int, int]] = [
-        (0, {}, -1, 0)
-    ]  # the last two: whose child it becomes
+    followed = set(tree.feature[list(intervals)][:MOST_FOLLOWED].tolist())
+    copies, pending = _Copies(tree), [_Visit(0, {}, -1, 0)]
     while pending:
         if next(nodes_left, None) is None:
             raise InputError(f"{BECOME_SPLITS} more than {MOST_NODES // 2:,} of its trees.")
@@ -98,21 +98,31 @@ def _copied(tree: ForeignTree, intervals: Mapping[int, Intervals], nodes_left: I
         feature = int(tree.feature[node])
         own = intervals.get(node) or Intervals([float(tree.threshold[node])], first_left=True)
         found = _intervals_in(reaches.get(feature, ALL_VALUES), own, missing_left=bool(tree.missing_left[node]))
-        for interval, split, own_side in copies.add_splits(node, found, parent, side):
-            child = tree.left[node] if interval.left else tree.right[node]
-            pending.append((int(child), {**reaches, feature: interval.reach}, split, own_side))
+        for interval, split, side_of_split in copies.add_splits(node, found, parent, side):
+            child = int(tree.left[node] if interval.left else tree.right[node])
+            below = {**reaches, feature: interval.reach} if feature in followed else reaches
+            pending.append(_Visit(child, below, split, side_of_split))
     return copies.tree()
+
+
+class _Visit(NamedTuple):
+    """A node to copy, the values of features with which a document comes to it, and whose child it becomes."""
+
+    node: int
+    reaches: Mapping[int, Reach]
+    parent: int
+    side: int
 
 
 def _intervals_in(reach: Reach, split: Intervals, *, missing_left: bool) -> list[Interval]:
     """Return the intervals that can come to a split, by ascending values; missing values belong to one of them."""
     if reach.low >= reach.high:
         return [Interval(reach, missing_left)]
-    ends = [reach.low, *(end for end in split.ends if reach.low < end < reach.high), reach.high]
-    turns = sum(end <= reach.low for end in split.ends)
+    start, stop = bisect_right(split.ends, reach.low), bisect_left(split.ends, reach.high)
+    ends = [reach.low, *split.ends[start:stop], reach.high]
     found = [
-        Interval(Reach(low, high, missing=False), split.first_left == ((turns + number) % 2 == 0))
-        for number, (low, high) in enumerate(pairwise(ends))
+        Interval(Reach(low, high, missing=False), split.first_left == (number % 2 == 0))
+        for number, (low, high) in enumerate(pairwise(ends), start)
     ]
     if not reach.missing:
         return found

@@ -66,6 +66,7 @@ def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
         if integers("tree_info", checked_list("tree_info", parts.get("tree_info", []))).any():
             raise InputError("its tree_info says that trees belong to several scores per document.")
         trees = with_intervals(_tree(checked_object("a tree", one)) for one in list_in(parts, "trees"))
+        _require_all_rounds(parts, len(trees))
         trees = trees if weights is None else _weighted(trees, weights)
         bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
         scorer = ensemble(trees, _number_of(shape, "num_feature"), bias=bias)
@@ -87,6 +88,15 @@ def _require_one_score(shape: Mapping[str, Any]) -> None:
     outputs = [int(integers(name, [shape.get(name, 1)])[0]) for name in ("num_class", "num_target")]
     if max(outputs) > 1:
         raise InputError("it has several scores per document, one per class or target.")
+
+
+def _require_all_rounds(model: Mapping[str, Any], n_trees: int) -> None:
+    """Refuse a file by which XGBoost would leave trees out: it scores those of the rounds, if the file has any."""
+    if "iteration_indptr" not in model:
+        return
+    ends = integers("iteration_indptr", list_in(model, "iteration_indptr"))
+    if not len(ends) or ends[0] != 0 or ends[-1] != n_trees or (np.diff(ends) < 0).any():
+        raise InputError(f"its iteration_indptr does not divide its {n_trees} trees into rounds.")
 
 
 def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.float32] | None]:
