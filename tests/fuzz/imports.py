@@ -58,8 +58,14 @@ def _files():
 def prepared(only=""):
     """Return the fuzzer of all formats, or of one, such as `xgboost-binary`."""
     files = [one for one in _files() if only in ("", one[0])]
-    makers = {kind: maker_of(kind.partition("-")[0]) for kind in {kind for kind, _ in files}}
+    makers = {tool: maker_of(tool) for tool in {_tool(kind) for kind, _ in files}}
+    for maker in filter(None, makers.values()):
+        maker.await_start()
     return partial(_case, files, makers, Path(tempfile.mkdtemp(prefix="imports-")))
+
+
+def _tool(kind):
+    return kind.partition("-")[0]
 
 
 def _case(files, makers, folder, rng):
@@ -74,7 +80,8 @@ def _case(files, makers, folder, rng):
         sentence = str(error)
         bad = len(sentence) > 600 or "\n" in sentence
         return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
-    theirs = makers[kind] and makers[kind].scores(path, rows)
+    maker = makers[_tool(kind)]
+    theirs = None if maker is None else maker.scores(path, rows)
     if theirs is None:
         return ACCEPTED
     return AGREED if _alike(scores, theirs) else f"{kind}: {_difference(scores, theirs)}"

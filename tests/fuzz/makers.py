@@ -81,7 +81,6 @@ class Maker:
     def __init__(self, command):
         self._command = command
         self._start()
-        self._await_start()
 
     def _start(self):
         self._process = subprocess.Popen(
@@ -95,8 +94,9 @@ class Maker:
         self._answers, self._ready = queue.Queue(), False
         threading.Thread(target=self._listen, args=(self._process, self._answers), daemon=True).start()
 
-    def _await_start(self):
-        if not self._ready:  # to import a library takes longer than to score
+    def await_start(self):
+        """Wait until the tool is loaded, which takes longer than to score."""
+        if not self._ready:
             self._ready = self._answers.get(timeout=START_SECONDS) is not None
 
     @staticmethod
@@ -111,7 +111,7 @@ class Maker:
         question = f"{path}\t{rows.shape[1]}\t{packed}\n"
         line = None
         with contextlib.suppress(BrokenPipeError, queue.Empty):
-            self._await_start()
+            self.await_start()
             self._process.stdin.write(question)
             self._process.stdin.flush()
             line = self._answers.get(timeout=SECONDS)
