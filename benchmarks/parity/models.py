@@ -14,12 +14,14 @@ N_MODELS, N_LINEAR = 40, 8
 RANDOM_ROWS, MOST_ROWS = 500, 6000
 
 
-def judged(seed, missing):
-    """Return documents with zeros, ties, a constant and missing values."""
+def judged(seed, missing, categories=False):
+    """Return documents with zeros, ties, a constant and missing values; column 1 may be codes of categories."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(600, 6)).astype(np.float32)
     X[random.random(X.shape) < 0.2] = 0.0
     X[:, 1], X[:, 2], X[:, 5] = np.round(X[:, 1]), np.abs(X[:, 2]), 1.0
+    if categories:
+        X[:, 1] = random.integers(0, 9, len(X))
     y = (X[:, 0] > 0.0).astype(int) + (X[:, 2] > 1.0)
     X[random.random(X.shape) < missing] = np.nan
     return rw.RankingData(X, y, np.repeat(np.arange(30), 20))
@@ -60,12 +62,15 @@ def lightgbm_models(folder):
     several = settings(
         boosting=["gbdt", "dart", "rf"], num_leaves=[2, 7, 63], zero_as_missing=[False, True],
         use_missing=[True, False], objective=["lambdarank", "regression", "binary"], missing=[0.0, 0.2],
+        categories=[False, True],
     )  # fmt: skip
     for seed, one in enumerate(several):
-        data = judged(seed, one.pop("missing"))
+        categories = one.pop("categories")
+        data = judged(seed, one.pop("missing"), categories)
         y = data.y > 0 if one["objective"] == "binary" else data.y
         group = data.groups.sizes if one["objective"] == "lambdarank" else None
-        model = lightgbm.train({**quiet, **one}, lightgbm.Dataset(data.X, y, group=group), 20)
+        codes = {"categorical_feature": [1] if categories else []}
+        model = lightgbm.train({**quiet, **one}, lightgbm.Dataset(data.X, y, group=group, **codes), 20)
         model.save_model(folder / "model")
         n = model.num_trees() if one["boosting"] == "rf" else 1
         yield seed, (lambda X, model=model, n=n: model.predict(X, raw_score=True) / n)
@@ -77,12 +82,18 @@ def xgboost_models(folder):
     several = settings(
         booster=["gbtree", "dart"], max_depth=[1, 4, 9], base_score=[0.5, 0.25], num_parallel_tree=[1, 3],
         objective=["rank:ndcg", "reg:squarederror", "binary:logistic"], missing=[0.0, 0.2], kind=["json", "ubj"],
+        categories=[False, True],
     )  # fmt: skip
     for seed, one in enumerate(several):
-        data, kind = judged(seed, one.pop("missing")), one.pop("kind")
+        categories, kind = one.pop("categories"), one.pop("kind")
+        data = judged(seed, one.pop("missing"), categories)
         y = data.y > 0 if one["objective"] == "binary:logistic" else data.y
         options = {"nthread": 1, "subsample": 0.8, "rate_drop": 0.2, "seed": seed, "verbosity": 0}
-        matrix = xgboost.DMatrix(data.X, y, qid=np.sort(data.qid), nthread=1)
+        codes = {
+            "feature_types": ["q", "c", "q", "q", "q", "q"] if categories else None,
+            "enable_categorical": True,
+        }
+        matrix = xgboost.DMatrix(data.X, y, qid=np.sort(data.qid), nthread=1, **codes)
         model = xgboost.train({**options, **one}, matrix, 20)
         (folder / "model").write_bytes(bytes(model.save_raw(kind)))
         yield seed, (lambda X, model=model: model.predict(xgboost.DMatrix(X, nthread=1), output_margin=True))
@@ -104,10 +115,14 @@ def catboost_models(folder):
 
 
 def ours():
-    """Yield models of ours, and mixtures of them."""
-    several = settings(rounds=[1, 10, 30], max_leaves=[2, 8, 31], missing=[0.0, 0.2], mixed=[False, True])
+    """Yield models of ours, and mixtures of them; some have thresholds near 0."""
+    several = settings(
+        rounds=[1, 10, 30], max_leaves=[2, 8, 31], missing=[0.0, 0.2], mixed=[False, True], small=[False, True]
+    )
     for seed, one in enumerate(several):
         data, mixed = judged(seed, one.pop("missing")), one.pop("mixed")
+        if one.pop("small"):
+            data = rw.RankingData(data.X * np.float32([1, 1, 1e-30, 1, 1, 1]), data.y, data.qid)
         model = rw.LambdaMART(**one, random_state=seed, n_jobs=1).fit(data).model_
         if mixed:
             model = Combination((model, rw.MART(rounds=5, n_jobs=1).fit(data).model_), [0.7, -1.3])

@@ -20,19 +20,19 @@ using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 constexpr float kInfinity = __builtin_inff();
 
 #if defined(__AVX512BW__)
-// Looks up the thresholds of sixteen places of a search in a table of n, by the lowest bits of the places.
+// Looks up sixteen places in a table of n, by their lowest bits.
 template <int n>
-inline __m512 look_up(const float* table, __m512i place) {
+inline __m512 look_up(const __m512* table, __m512i place) {
     if constexpr (n == 32) {
-        return _mm512_permutex2var_ps(_mm512_load_ps(table), place, _mm512_load_ps(table + 16));
+        return _mm512_permutex2var_ps(table[0], place, table[1]);
     } else {
         const __mmask16 upper = _mm512_test_epi32_mask(place, _mm512_set1_epi32(n / 2));
-        return _mm512_mask_mov_ps(look_up<n / 2>(table, place), upper, look_up<n / 2>(table + n / 2, place));
+        return _mm512_mask_mov_ps(look_up<n / 2>(table, place), upper, look_up<n / 2>(table + n / 32, place));
     }
 }
 
 template <int n>
-inline __m512i descend(const float* table, __m512 value, __m512i place) {
+inline __m512i descend(const __m512* table, __m512 value, __m512i place) {
     const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, place), value, _CMP_LT_OQ);
     const __m512i twice = _mm512_add_epi32(place, place);
     return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
@@ -48,7 +48,7 @@ inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted)
 // Searches for sixteen documents at once.
 template <class T>
 void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    const float* const table = column.search;
+    const auto* const table = reinterpret_cast<const __m512*>(column.search);
     const __m512i first_code = _mm512_set1_epi32((1 << column.depth) + 128);
     __m512i row = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
     for (std::size_t document = 0; document < n; document += 16) {
@@ -62,9 +62,9 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
             value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // turns NaN into infinity
         __m512i place = _mm512_set1_epi32(1);
         for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
-        if (column.depth > 5) place = descend<32>(table + 32, value, place);
-        if (column.depth > 6) place = descend<64>(table + 64, value, place);
-        if (column.depth > 7) place = descend<128>(table + 128, value, place);
+        if (column.depth > 5) place = descend<32>(table + 2, value, place);
+        if (column.depth > 6) place = descend<64>(table + 4, value, place);
+        if (column.depth > 7) place = descend<128>(table + 8, value, place);
         const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(place, first_code));
         _mm_store_si128(reinterpret_cast<__m128i*>(codes.documents + document), code);
     }
@@ -242,27 +242,37 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
 }
 
 #if defined(__AVX512BW__)
-// Up to 32 leaf values stay in four registers, lower and upper halves separately.
-template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
-    if (tree.n_leaves > 32) return add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
+// Up to n leaf values stay in registers, lower and upper halves separately.
+template <int n, std::size_t n_documents>
+inline void add_leaves_in_registers(const double* leaf_values, const std::uint8_t* leaf, double* scores) {
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     const __m512i back = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    const auto* const values = reinterpret_cast<const __m512i*>(tree.leaves->values);
-    const __m512i lower[2] = {_mm512_permutex2var_epi32(values[0], even, values[1]),
-                              _mm512_permutex2var_epi32(values[2], even, values[3])};
-    const __m512i upper[2] = {_mm512_permutex2var_epi32(values[0], odd, values[1]),
-                              _mm512_permutex2var_epi32(values[2], odd, values[3])};
+    const auto* const values = reinterpret_cast<const __m512*>(leaf_values);
+    __m512 lower[n / 16], upper[n / 16];
+#pragma GCC unroll 8
+    for (int part = 0; part < n / 16; ++part) {
+        lower[part] = _mm512_permutex2var_ps(values[2 * part], even, values[2 * part + 1]);
+        upper[part] = _mm512_permutex2var_ps(values[2 * part], odd, values[2 * part + 1]);
+    }
     for (std::size_t document = 0; document < n_documents; document += 16) {
         const __m512i place = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
-        const __m512i low = _mm512_permutex2var_epi32(lower[0], place, lower[1]);
-        const __m512i high = _mm512_permutex2var_epi32(upper[0], place, upper[1]);
+        const __m512 low = look_up<n>(lower, place), high = look_up<n>(upper, place);
         auto* const sums = reinterpret_cast<__m512d*>(scores + document);
-        sums[0] += (__m512d)_mm512_permutex2var_epi32(low, front, high);
-        sums[1] += (__m512d)_mm512_permutex2var_epi32(low, back, high);
+        sums[0] += (__m512d)_mm512_permutex2var_ps(low, front, high);
+        sums[1] += (__m512d)_mm512_permutex2var_ps(low, back, high);
     }
+}
+
+// A tree's values fill whole LeafValues, so a table of 128 is read only if there are more than three of them.
+template <std::size_t n_documents>
+inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
+    const auto add = tree.n_leaves <= 32                          ? add_leaves_in_registers<32, n_documents>
+                     : tree.n_leaves <= 64                        ? add_leaves_in_registers<64, n_documents>
+                     : tree.n_leaves > 96 && tree.n_leaves <= 128 ? add_leaves_in_registers<128, n_documents>
+                                                                  : add_leaves_one_by_one<n_documents>;
+    add(tree.leaves->values, leaf, scores);
 }
 #else
 template <std::size_t n_documents>

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FUZZERS = ("models", "data", "imports", "bindings")
-CASE_SECONDS = 30.0
+CASE_SECONDS = 90.0  # in which another tool may have to be started again
 START_SECONDS = 120.0
 ENOUGH = 20
-ACCEPTED, REFUSED = "accepted", "refused"
-"""The two right outcomes of a case; every other outcome is a problem, in words."""
+ACCEPTED, AGREED, REFUSED = "accepted", "accepted with the scores of the tool itself", "refused"
+RIGHT = (ACCEPTED, AGREED, REFUSED)
+"""The right outcomes of a case; every other outcome is a problem, in words."""
 
 
 @dataclass(frozen=True)
@@ -40,19 +41,22 @@ class Result:
     @property
     def accepted(self):
         """The fraction of cases that got past all checks: where it is small, finding nothing means little."""
-        return self.outcomes.get(ACCEPTED, 0) / max(1, self.cases)
+        return sum(self.outcomes.get(outcome, 0) for outcome in (ACCEPTED, AGREED)) / max(1, self.cases)
 
 
 def campaign(name, seed, *, seconds, first=0, cases=None):
-    """Run cases until the time is up; of each sort of problem keep one finding."""
-    module = f"fuzz.{name}" if name in FUZZERS else name
+    """Run cases until the time is up; of each sort of problem keep one finding.
+
+    A fuzzer's name may be followed by a colon and the part of its cases that it should keep to.
+    """
+    module = f"fuzz.{name}" if name.partition(":")[0] in FUZZERS else name
     end = time.monotonic() + seconds
     stop = sys.maxsize if cases is None else first + cases
     case, findings, outcomes = first, {}, Counter()
 
     def report(number, outcome):
-        outcomes[outcome if outcome in (ACCEPTED, REFUSED) else "problem"] += 1
-        if outcome not in (ACCEPTED, REFUSED):
+        outcomes[outcome if outcome in RIGHT else "a problem"] += 1
+        if outcome not in RIGHT:
             _keep(findings, name, seed, number, outcome)
 
     while case < stop and len(findings) < ENOUGH:

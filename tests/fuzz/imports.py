@@ -1,6 +1,5 @@
 """Damaged model files of other tools: one sentence, or the scores that the tool itself gives to the same file."""
 
-import importlib.util
 import json
 import re
 import tempfile
@@ -10,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
-from fuzz.campaign import ACCEPTED, REFUSED
+from fuzz.campaign import ACCEPTED, AGREED, REFUSED
 from fuzz.damage import damaged
-from fuzz.makers import MAKERS, Maker
+from fuzz.makers import maker_of
 from interop import test_catboost, test_lightgbm, test_ranklib, test_xgboost
 from interop.foreign import rows_around
 from interop.test_ubjson import written
@@ -20,7 +19,8 @@ from rankwright.errors import InputError
 from rankwright.models import TreeEnsemble
 
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-NUMBERS = tuple(b"0 1 -1 2 3 -2 0.5 -0.25 7 1e-40 1e-6 1e38 1e300 10".split())
+INTEGERS = tuple(b"0 1 -1 2 3 -2 7 10".split())
+FRACTIONS = tuple(b"0.0 0.5 -0.25 1.0 2.0 -1.0 1e-40 1e-6 1e38 1e300".split())
 TREES = [([0, 1], [0.5, -0.5], [1, -1], [-3, -2]), ([2, 0], [1e-35, 0.1], [-1, -2], [1, -3])]
 NEAR = 1e-5
 LARGE = 1e30  # sums of 32-bit floats lose everything near their limit
@@ -30,25 +30,42 @@ def _files():
     sides = [(*tree, [1, 0]) for tree in TREES]
     boosted = test_xgboost.model_of(*sides)
     dropped = test_xgboost.model_of(*sides, weights=[0.5, 0.25], base_score="2.5E-1")
+    forest = [(tree, "0.1") for tree in TREES]
     splits = test_lightgbm.text_of((*TREES[0], [2, 8]), (*TREES[1], [4, 10])).encode()
+    sets = test_lightgbm.text_of(([0, 1], [1, 0], *TREES[0][2:], [1, 9], [[5, 2], [0x8000000A]])).encode()
+    categorical = test_xgboost.model_of((*sides[0], {0: [0, 2, 3, 40]}), (*sides[1], {0: [1], 1: [0, 5]}))
     return [
         ("lightgbm", splits),
         ("lightgbm", splits.replace(b"objective=lambdarank\n", b"objective=lambdarank\naverage_output\n")),
+        ("lightgbm", sets),
         ("xgboost", json.dumps(boosted).encode()),
         ("xgboost", json.dumps(dropped).encode()),
+        ("xgboost", json.dumps(categorical).encode()),
         ("xgboost-binary", boosted),
+        ("xgboost-binary", categorical),
         ("catboost", json.dumps(test_catboost.MODEL).encode()),
-        ("ranklib", test_ranklib.text_of([(tree, "0.1") for tree in TREES]).encode()),
-        ("ranklib", b"## RankBoost\n## Iteration = 2\n1:0.5:2.0 2:-1.0:0.25\n"),
-        ("ranklib", b"## AdaRank\n1:2 2:-0.5\n"),
+        ("catboost", json.dumps(test_catboost.NESTED).encode()),
+        ("ranklib-xml", test_ranklib.text_of(forest).encode()),
+        ("ranklib-xml", test_ranklib.text_of(forest, method="MART").encode()),
+        ("ranklib-xml", test_ranklib.text_of(forest, forest[:1], method="Random Forests").encode()),
+        ("ranklib-text", b"## RankBoost\n## Iteration = 2\n1:0.5:2.0 2:-1.0:0.25\n"),
+        ("ranklib-text", b"## AdaRank\n1:2 2:-0.5\n"),
+        ("ranklib-text", b"## Coordinate Ascent\n## Restart = 5\n1:0.25 2:-0.5 3:0.25\n"),
+        ("ranklib-text", b"## Linear Regression\n## Lambda = 1.0E-10\n0:0.5 1:2.0 2:-0.25\n"),
     ]
 
 
-def prepared(only=None):
-    makers = {name: Maker(name) for name in MAKERS if importlib.util.find_spec(name)}
-    files = [one for one in _files() if only in (None, one[0])]
-    folder = Path(tempfile.mkdtemp(prefix="imports-"))
-    return partial(_case, files, makers, folder)
+def prepared(only=""):
+    """Return the fuzzer of all formats, or of one, such as `xgboost-binary`."""
+    files = [one for one in _files() if only in ("", one[0])]
+    makers = {tool: maker_of(tool) for tool in {_tool(kind) for kind, _ in files}}
+    for maker in filter(None, makers.values()):
+        maker.await_start()
+    return partial(_case, files, makers, Path(tempfile.mkdtemp(prefix="imports-")))
+
+
+def _tool(kind):
+    return kind.partition("-")[0]
 
 
 def _case(files, makers, folder, rng):
@@ -63,9 +80,11 @@ def _case(files, makers, folder, rng):
         sentence = str(error)
         bad = len(sentence) > 600 or "\n" in sentence
         return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
-    maker = makers.get(kind.removesuffix("-binary"))
+    maker = makers[_tool(kind)]
     theirs = None if maker is None else maker.scores(path, rows)
-    return ACCEPTED if theirs is None or _alike(scores, theirs) else f"{kind}: {_difference(scores, theirs)}"
+    if theirs is None:
+        return ACCEPTED
+    return AGREED if _alike(scores, theirs) else f"{kind}: {_difference(scores, theirs)}"
 
 
 def _changed(kind, content, rng):
@@ -82,11 +101,13 @@ def _changed(kind, content, rng):
 
 
 def _renumbered(content, rng):
+    """Return other numbers, mostly of the same kind: XGBoost refuses an integer where a fraction was."""
     for _ in range(int(rng.integers(1, 4))):
         found = list(NUMBER.finditer(content))
         if found:
             one = found[rng.integers(len(found))]
-            content = content[: one.start()] + NUMBERS[rng.integers(len(NUMBERS))] + content[one.end() :]
+            others = INTEGERS if one[0].lstrip(b"-").isdigit() == (rng.random() < 0.9) else FRACTIONS
+            content = content[: one.start()] + others[rng.integers(len(others))] + content[one.end() :]
     return content
 
 

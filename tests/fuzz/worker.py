@@ -13,7 +13,8 @@ MEMORY = 4 << 30  # what a case may add to the process; a file of a few KB has n
 
 
 def main(name, seed, first, stop):
-    fuzzer = importlib.import_module(name).prepared()
+    module, _, part = name.partition(":")
+    fuzzer = importlib.import_module(module).prepared(*[part] * bool(part))
     _limit_memory()
     warnings.simplefilter("ignore")
     for case in range(first, stop):
@@ -26,12 +27,15 @@ def main(name, seed, first, stop):
 
 
 def _limit_memory():
-    """Turn a claim of too much memory into a MemoryError, which no case may answer with."""
+    """Turn a claim of too much memory into a MemoryError, which no case may answer with.
+
+    The hard limit stays, so that a tool started later can have more.
+    """
     if "libasan" in os.environ.get("LD_PRELOAD", ""):
         return  # it reserves terabytes of addresses for itself
     with open("/proc/self/statm") as statm:  # noqa: PTH123
         used = int(statm.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
 def _say(**message):

@@ -34,6 +34,7 @@ from rankwright.models import (
 from reference import trees as reference
 
 TINY = 1.1e-35  # values nearer to 0 are 0 to LightGBM
+NEAR_ZERO = (0.0, 1e-35, -1e-35, 5e-36, 1e-20, -1e-13, 1e-6, -1e-6, 1e-3)
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 
 
@@ -268,6 +269,17 @@ def test_the_plugins_loop_scores_as_we_do(forest):
     np.testing.assert_allclose(scores, forest.predict(rows), rtol=1e-6)
 
 
+def solr_row(model, row):
+    """Return a document's features by name, as the normalisers of a model for Solr make them in 32 bits."""
+    values = {}
+    for feature, value in zip(model["features"], row, strict=True):
+        limits = feature.get("norm", {"params": {"min": "0.0", "max": "1.0"}})["params"]
+        low, high = np.float32(limits["min"]), np.float32(limits["max"])
+        with np.errstate(over="ignore"):
+            values[feature["name"]] = (value - low) / (high - low)
+    return values
+
+
 def solr_score(node, row):
     """Return what Solr's loop finds: it adds 1e-6 to thresholds in 32 bits."""
     while "value" not in node:
@@ -294,11 +306,30 @@ def test_solrs_loop_scores_as_we_do():
     np.testing.assert_allclose(scores, forest.predict(rows), rtol=1e-5, atol=1e-6)
 
 
+@given(st.lists(st.one_of(st.sampled_from(NEAR_ZERO), st.floats(-1e5, 1e5, width=32)), min_size=1, max_size=8))
+@examples(100)
+def test_small_thresholds_are_multiplied_for_solr(thresholds):
+    thresholds = [one if abs(one) > 1e-36 else 0.0 for one in thresholds]
+    forest = forest_of([([0], [one], [-1], [-2]) for one in thresholds], [1] * len(thresholds))
+    model = json.loads(written(forest, format="solr", feature_names=["a", "b", "c"]))
+    rows = rows_around(forest, n=100)[:, : len(model["features"])]
+    trees = [tree["root"] for tree in model["params"]["trees"]]
+    scores = [sum(solr_score(tree, solr_row(model, row)) for tree in trees) for row in rows]
+    everything = np.pad(rows, ((0, 0), (0, N_FEATURES - rows.shape[1])))
+    np.testing.assert_allclose(scores, forest.predict(everything), rtol=1e-5)
+
+
 def test_thresholds_survive_solrs_slack_or_are_refused():
     good = np.array([0.0, 0.5, -0.5, 1e-6, 1e10, -3.7, 0.1, 2.0**-19], dtype=np.float32)
-    np.testing.assert_array_equal(before_slack(good) + np.float32(1e-6), good)
-    with pytest.raises(rw.InputError, match="Solr adds 1e-6 to every threshold"):
-        before_slack(np.array([1e-20], dtype=np.float32))
+    numbers, power = before_slack(good)
+    assert power == 0
+    np.testing.assert_array_equal(numbers + np.float32(1e-6), good)
+    numbers, power = before_slack(np.array([1e-35, 30_000.0], dtype=np.float32))
+    np.testing.assert_array_equal(
+        np.ldexp(numbers + np.float32(1e-6), -power), np.array([1e-35, 30_000.0], dtype=np.float32)
+    )
+    with pytest.raises(rw.InputError, match=r"no number becomes 1\.0+\d+e-35 by that; the feature has"):
+        before_slack(np.array([1e-35, 1e20], dtype=np.float32))
 
 
 def vespa_score(text, row):
@@ -340,7 +371,11 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
         (RIGHT, {"format": "opensearch-ltr", "version": "3.4.1"}, None),
         (STUMP, {"format": "opensearch-ltr", "version": "3.8"}, None),
         (STUMP, {"format": "opensearch-ltr", "version": "1.0"}, "How OpenSearch 1.0 treats missing values is not"),
-        (STUMP, {"format": "opensearch-ltr", "version": "new"}, "version must be numbers such as 3.8, not 'new'"),
+        (
+            STUMP,
+            {"format": "opensearch-ltr", "version": "new"},
+            "version must be numbers with dots between them, such as 3.8, not 'new'",
+        ),
         (RIGHT, {"format": "solr", "version": "8.11"}, "Solr counts a missing value as 0"),
         (RIGHT, {"format": "solr", "version": "9.2"}, None),
         (RIGHT, {"format": "solr", "version": "4.0"}, "Solr 4.0 is not known"),

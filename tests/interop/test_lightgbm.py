@@ -10,14 +10,17 @@ from interop.foreign import N_FEATURES, judged, rows_around, small_trees, used_o
 from properties import examples
 from rankwright.errors import InputError
 from rankwright.interop import scorer_from_lightgbm
-from rankwright.interop.zero_splits import MOST_SPLITS
+from rankwright.interop.interval_splits import MOST_SPLITS
 from shared_data import SHARED, needs_shared_data
 
 LEAVES = SHARED / "models" / "leaves"
 
 
 def text_of(*trees, n_features=N_FEATURES, names=None):
-    """Return a model text; a tree is features, thresholds, children left and right, and decision types."""
+    """Return a model text; a tree is features, thresholds, children left and right, and decision types.
+
+    The words of bit sets may follow; the threshold of a categorical split is the number of its set.
+    """
     names = names or [f"Column_{place}" for place in range(n_features)]
     lines = ["tree", "version=v4", "num_class=1", "num_tree_per_iteration=1", "label_index=0"]
     lines += [f"max_feature_idx={n_features - 1}", "objective=lambdarank"]
@@ -27,11 +30,15 @@ def text_of(*trees, n_features=N_FEATURES, names=None):
     return "\n".join([*lines, "end of trees", ""])
 
 
-def _lines_of(number, features, thresholds, left, right, decisions):
+def _lines_of(number, features, thresholds, left, right, decisions, sets=()):
     n_leaves = len(features) + 1
+    bits = {
+        "cat_boundaries": np.cumsum([0, *map(len, sets)]).tolist(),
+        "cat_threshold": [word for own in sets for word in own],
+    }
     values = {
         "num_leaves": [n_leaves],
-        "num_cat": [0],
+        "num_cat": [len(sets)],
         "split_feature": features,
         "split_gain": [1.0] * len(features),
         "threshold": thresholds,
@@ -44,6 +51,7 @@ def _lines_of(number, features, thresholds, left, right, decisions):
         "internal_value": [0] * len(features),
         "internal_weight": [0] * len(features),
         "internal_count": [10] * len(features),
+        **(bits if sets else {}),
         "is_linear": [0],
         "shrinkage": [1],
     }
@@ -51,6 +59,7 @@ def _lines_of(number, features, thresholds, left, right, decisions):
 
 
 STUMP = ([0], [0.5], [-1], [-2], [2])
+SET_SPLIT = ([0], [0], [-1], [-2], [1], [[5]])
 
 
 @given(
@@ -126,9 +135,10 @@ def test_zeros_apart_keep_the_total_of_gains_and_counts():
 
 def test_zeros_apart_on_a_long_path_are_refused():
     n = 20
-    chain = ([0] * n, [0.5] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [4] * n)
-    with pytest.raises(InputError, match=f"more than {MOST_SPLITS:,} splits"):
-        scorer_from_lightgbm(text_of(chain))
+    chain = [[0.5] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [4] * n]
+    with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
+        scorer_from_lightgbm(text_of([list(range(n)), *chain], n_features=n))
+    assert len(scorer_from_lightgbm(text_of([[0] * n, *chain])).feature) == 3  # there is no other way through
 
 
 def test_names_of_features_are_kept_unless_they_are_made_up():
@@ -154,7 +164,15 @@ def test_the_scorer_is_saved_and_loaded(tmp_path):
         (text_of(STUMP).replace("num_class=1", "num_class=3"), "several scores"),
         (text_of(STUMP).replace("threshold=0.5", "threshold=0.5\n1"), "a tree has the line '1', without '='"),
         (text_of(STUMP).replace("is_linear=0", "is_linear=1"), "it has linear trees"),
-        (text_of((*STUMP[:4], [1])), "it has categorical splits"),
+        (text_of((*STUMP[:4], [1])), "cat_boundaries is missing"),
+        (
+            text_of((*STUMP[:4], [1], [[5]])),
+            "a categorical split has the threshold 0.5, which is no set of its tree",
+        ),
+        (text_of(SET_SPLIT).replace("num_cat=1", "num_cat=2"), "do not form num_cat sets of categories"),
+        (text_of(SET_SPLIT).replace("cat_boundaries=0 1", "cat_boundaries=0 2"), "do not form num_cat sets"),
+        (text_of((*SET_SPLIT[:-1], [[-5]])), "do not form num_cat sets"),
+        (text_of((*SET_SPLIT[:-1], [[2**32]])), "cat_threshold holds integers beyond 32 bits"),
         (text_of((*STUMP[:4], [12])), "decision_type holds numbers that are not known"),
         (text_of((*STUMP[:4], [-2])), "decision_type holds numbers that are not known"),
         (text_of(STUMP).replace("objective", "tree_sizes=9 9\nobjective"), "it announces 2 trees and has 1"),
@@ -214,9 +232,10 @@ def test_stored_models_give_their_true_predictions():
 
 
 @needs_shared_data
-def test_a_stored_ranker_scores_as_in_lightgbm():
+@pytest.mark.parametrize("name", ["lightgbm-rankflix/lgbm_ranker.txt", "leaves/model_simple.txt"])
+def test_a_stored_ranker_scores_as_in_lightgbm(name):
     lightgbm = pytest.importorskip("lightgbm")
-    path = SHARED / "models" / "lightgbm-rankflix" / "lgbm_ranker.txt"
+    path = SHARED / "models" / name
     scorer = scorer_from_lightgbm(path.read_text())
     rows = rows_around(scorer, n=2000)
     expected = lightgbm.Booster(model_file=path).predict(rows, raw_score=True, num_threads=1)
@@ -224,11 +243,9 @@ def test_a_stored_ranker_scores_as_in_lightgbm():
 
 
 @needs_shared_data
-@pytest.mark.parametrize(
-    "name", ["lgmulticlass.model", "lg_kddcup99.model", "model_simple.txt", "tree_3leaves.txt"]
-)
+@pytest.mark.parametrize("name", ["lgmulticlass.model", "lg_kddcup99.model", "tree_3leaves.txt"])
 def test_stored_models_of_other_kinds_are_refused(name):
-    with pytest.raises(InputError, match=r"several scores|categorical splits|no line 'end of trees'"):
+    with pytest.raises(InputError, match=r"several scores|no line 'end of trees'"):
         scorer_from_lightgbm((LEAVES / name).read_text())
 
 

@@ -15,7 +15,10 @@ from rankwright.interop import scorer_from_xgboost
 
 
 def model_of(*trees, base_score="[5E-1]", objective="rank:ndcg", weights=None, names=()):
-    """Return a model; a tree is features, thresholds, children left and right, and default sides."""
+    """Return a model; a tree is features, thresholds, children left and right, and default sides.
+
+    Sets of categories may follow, by the number of their split.
+    """
     parts = {
         "cats": {"enc": [], "feature_segments": [], "sorted_idx": []},
         "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
@@ -38,7 +41,7 @@ def model_of(*trees, base_score="[5E-1]", objective="rank:ndcg", weights=None, n
     return {"learner": learner, "version": [3, 1, 0]}
 
 
-def _tree_of(number, features, thresholds, left, right, default_left):
+def _tree_of(number, features, thresholds, left, right, default_left, sets=None):
     """Return a tree whose splits come first, then its leaves."""
     n_splits, n_nodes = len(features), 2 * len(features) + 1
     children = {side: [child if child >= 0 else n_splits - 1 - child for child in own] for side, own in
@@ -47,13 +50,14 @@ def _tree_of(number, features, thresholds, left, right, default_left):
     for own in children.values():
         for parent, child in enumerate(own):
             parents[child] = parent
-    no_leaf, rest = [0] * n_splits, [0] * (n_splits + 1)
+    rest, sets = [0] * (n_splits + 1), dict(sorted((sets or {}).items()))
+    sizes = [len(own) for own in sets.values()]
     return {
         "base_weights": [0.0] * n_nodes,
-        "categories": [],
-        "categories_nodes": [],
-        "categories_segments": [],
-        "categories_sizes": [],
+        "categories": [one for own in sets.values() for one in own],
+        "categories_nodes": list(sets),
+        "categories_segments": np.cumsum([0, *sizes])[:-1].tolist(),
+        "categories_sizes": sizes,
         "default_left": [*default_left, *rest],
         "id": number,
         "left_children": [*children["left"], *[-1] * len(rest)],
@@ -62,7 +66,7 @@ def _tree_of(number, features, thresholds, left, right, default_left):
         "right_children": [*children["right"], *[-1] * len(rest)],
         "split_conditions": [*thresholds, *(number + 0.1 * 3**leaf for leaf in range(len(rest)))],
         "split_indices": [*features, *rest],
-        "split_type": [*no_leaf, *rest],
+        "split_type": [*(int(split in sets) for split in range(n_splits)), *rest],
         "sum_hessian": [1.0] * n_nodes,
         "tree_param": {
             "num_deleted": "0",
@@ -186,6 +190,13 @@ def _changed(path, value):
     return model
 
 
+def _with_set(**changes):
+    """Return a model of one split by a set, with changes to the arrays of its tree."""
+    model = model_of(([0], [0.0], [-1], [-2], [0], {0: [3]}))
+    model["learner"]["gradient_booster"]["model"]["trees"][0].update(changes)
+    return model
+
+
 LEARNER, SHAPE = ("learner",), ("learner", "learner_model_param")
 BOOSTER = ("learner", "gradient_booster")
 TREE = (*BOOSTER, "model", "trees", 0)
@@ -210,7 +221,20 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (_changed(("learner", "objective", "name"), "multi:softmax"), "its objective is 'multi:softmax'"),
         (model_of(STUMP, objective="binary:logistic", base_score="1"), "its base_score is 1, which"),
         (model_of(STUMP, objective="count:poisson", base_score="0"), "its base_score is 0, which"),
-        (_changed((*TREE, "split_type"), [1, 0, 0]), "it has categorical splits"),
+        (_changed((*TREE, "split_type"), [1, 0, 0]), "split_type and categories_nodes name different splits"),
+        (_changed((*TREE, "split_type"), [2, 0, 0]), "split_type holds numbers that are not known"),
+        (_with_set(default_left=[2, 0, 0]), "default_left holds numbers that are neither 0 nor 1"),
+        (
+            _changed((*BOOSTER, "model", "iteration_indptr"), [1, 2]),
+            "iteration_indptr does not divide its 2 trees",
+        ),
+        (
+            _changed((*BOOSTER, "model", "iteration_indptr"), [0, 1]),
+            "iteration_indptr does not divide its 2 trees",
+        ),
+        (_with_set(categories=[-1]), "categories must be numbered from 0 to 16,777,215"),
+        (_with_set(categories_sizes=[2]), "its sets of categories are not in order"),
+        (_with_set(categories_sizes=[]), "the arrays of a tree have different lengths"),
         (_changed((*TREE, "left_children"), [1, -1]), "the arrays of a tree have different lengths"),
         (_changed((*TREE, "left_children"), [0, -1, -1]), "its nodes do not form trees"),
         (_changed((*TREE, "left_children"), [2, -1, -1]), "its nodes do not form trees"),
@@ -218,7 +242,7 @@ TREE = (*BOOSTER, "model", "trees", 0)
         (_changed((*TREE, "left_children"), [-7, -1, -1]), "its nodes do not form trees"),
         (_changed((*TREE, "left_children"), [-1, -1, -1]), "a split has a single child"),
         (_changed((*TREE, "left_children"), [1.5, -1, -1]), "left_children must be integers"),
-        (_changed((*TREE, "default_left"), [3, 0, 0]), r"missing_left\[0\] is 3"),
+        (_changed((*TREE, "default_left"), [3, 0, 0]), "default_left holds numbers that are neither 0 nor 1"),
         (
             _changed((*TREE, "split_conditions"), [0.5, float("nan"), 0]),
             "split_conditions must be numbers, not NaN",

@@ -72,7 +72,7 @@ def test_every_path_equals_the_slow_twin(seed, leaves, chain, n_rows, missing):
 
 
 @pytest.mark.parametrize("chain", [False, True])
-@pytest.mark.parametrize("n_leaves", [15, 16, 17, 31, 32, 33, 255, 256, 257, 1500])
+@pytest.mark.parametrize("n_leaves", [15, 16, 17, 31, 32, 33, 64, 65, 96, 97, 128, 129, 255, 256, 257, 1500])
 def test_trees_of_any_size(n_leaves, chain):
     rng = np.random.default_rng(n_leaves)
     values = rng.normal(size=50).astype(np.float32)
@@ -123,7 +123,7 @@ def test_oblivious_trees_score_like_any_other(seed, depths, almost, n_rows, miss
     assert ensemble.predict(X, n_jobs=2).tobytes() == expected
 
 
-@pytest.mark.parametrize("depth", [2, 5, 6, 8, 9, 16])
+@pytest.mark.parametrize("depth", [2, 5, 6, 7, 8, 9, 16])
 def test_oblivious_trees_of_any_depth(depth):
     rng = np.random.default_rng(depth)
     values = rng.normal(size=50).astype(np.float32)

@@ -16,11 +16,20 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from rankwright.data import Documents
 
-# Written out, since help must not wait for numpy; a test compares them with the formats.
-TARGETS = (
-    *("lightgbm", "xgboost", "ranklib", "elasticsearch", "elasticsearch-ltr", "opensearch-ltr", "solr", "vespa"),
-    *("onnx", "c"),
-)
+# The formats, each with what to compare our scores with. Written out, since help must not wait for numpy; a test
+# compares them with the formats.
+TARGETS = {
+    "lightgbm": "Booster(model_file=...).predict(X, raw_score=True)",
+    "xgboost": "Booster(model_file=...).predict(DMatrix(X), output_margin=True)",
+    "ranklib": "what -load MODEL -rank DATA -score FILE writes",
+    "elasticsearch": "_score of a learning_to_rank rescorer, to which Elasticsearch adds a constant",
+    "elasticsearch-ltr": "_score of an sltr query with this model",
+    "opensearch-ltr": "_score of an sltr query with this model",
+    "solr": "the scores of a query with rq={!ltr model=NAME reRankDocs=N}",
+    "vespa": "the relevance by a rank profile with this expression",
+    "onnx": "the output score of a session whose input features has these rows",
+    "c": "NAME_score of every row, or NAME_score_query of every query",
+}
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.")
@@ -98,7 +107,7 @@ def export(
         return
     for remark in remarks:
         say(remark)
-    note(f"wrote {out}{'' if sheet is None else f' and {sheet}: score its rows there, and compare'}")
+    note(f"wrote {out}{'' if sheet is None else f' and {sheet}: compare its scores with {TARGETS[to]}'}")
 
 
 def _checked(model: Path, to: str, out: Path, check: Path | None) -> Path | None:

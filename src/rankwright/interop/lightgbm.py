@@ -2,7 +2,9 @@
 
 A split sends a document left if its value is at most the threshold, both 64-bit floats. Values from -1e-35 to
 1e-35 count as 0. Bits 2 and 3 of `decision_type` say which values go to the default side: none (a missing value is
-then 0), zeros and missing values, or missing values.
+then 0), zeros and missing values, or missing values. A categorical split has a bit set instead of a threshold: its
+categories go left, and all other values right, the negative and the missing ones too. A value is cut off at its
+decimal point, so category 0 begins above -1.
 """
 
 from __future__ import annotations
@@ -14,8 +16,8 @@ import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.interop.foreign_trees import ForeignTree, ensemble
+from rankwright.interop.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.interop.reading import integers, member, numbers, reading
-from rankwright.interop.zero_splits import with_side_of_zeros
 from rankwright.models.fitted import made_up
 from rankwright.models.state import shown
 
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
 VERSIONS = ("v2", "v3", "v4")
 CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2  # in decision_type
 ZEROS_MISSING, NAN_MISSING, N_MISSING_TYPES = 1, 2, 3
+HIGHEST_ZERO = float(np.float32(1e-35))
+BELOW_ZEROS = float(np.nextafter(np.float32(-HIGHEST_ZERO), np.float32(-np.inf)))
+BITS = 32  # of each word of a bit set
+BELOW_CATEGORIES = -1.0
 END = "end of trees"
 
 
@@ -36,13 +42,12 @@ def scorer_from_lightgbm(text: str) -> TreeEnsemble:
     """Return LightGBM's model, as `Booster.model_to_string()` or a model file has it, as a scorer of raw scores.
 
     The scores are those of `Booster.predict(X, raw_score=True)` for 32-bit features, except that a random forest
-    gives the mean over its trees, not the sum. Models with several classes, categorical splits or linear trees are
-    refused.
+    gives the mean over its trees, not the sum. Models with several classes or linear trees are refused.
     """
     with reading("LightGBM"):
         header, blocks = _sections(text)
         _require_one_score(header)
-        trees = [_tree(block) for block in blocks]
+        trees = with_intervals(_tree(block) for block in blocks)
         _require_all_trees(header, len(trees))
         n_features = int(_value(header, "max_feature_idx")) + 1
         scale = 1.0 / max(1, len(trees)) if "average_output" in header else 1.0
@@ -94,16 +99,18 @@ def _value(section: Mapping[str, str], key: str) -> int:
     return int(found[0])
 
 
-def _tree(block: Mapping[str, str]) -> ForeignTree:
+def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
+    """Return a tree, and the splits that send several intervals left."""
     if block.get("is_linear", "0") != "0":
         raise InputError("it has linear trees.")
     n_leaves = _value(block, "num_leaves")
     if n_leaves == 1:
-        return ForeignTree.leaf(_single(numbers("leaf_value", member("leaf_value", block).split())))
+        return ForeignTree.leaf(_single(numbers("leaf_value", member("leaf_value", block).split()))), {}
     tree, decision = _as_written(block), integers("decision_type", member("decision_type", block).split())
     if len(tree.leaf_value) != n_leaves or len(decision) != n_leaves - 1:
         raise InputError(f"a tree of {n_leaves} leaves has {len(tree.leaf_value)} leaf values.")
-    return _decided(tree, decision)
+    decided, zeros_apart = _decided(tree, decision)
+    return decided, zeros_apart | _sets(block, tree.threshold, decision & CATEGORICAL > 0)
 
 
 def _single(values: NDArray[np.float64]) -> float:
@@ -130,14 +137,50 @@ def _as_written(block: Mapping[str, str]) -> ForeignTree:
     )
 
 
-def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> ForeignTree:
-    """Return the tree with the sides that zeros and missing values take."""
-    if (decision & CATEGORICAL).any():
-        raise InputError("it has categorical splits, which are sets of categories and no thresholds.")
-    missing_type = decision >> MISSING_SHIFT
+def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> tuple[ForeignTree, dict[int, Intervals]]:
+    """Return the tree with the sides that zeros and missing values take, and the splits with zeros apart.
+
+    On these, low and high values may go left, and zeros between them right, with the missing values.
+    """
+    missing_type, categorical = decision >> MISSING_SHIFT, decision & CATEGORICAL > 0
     if (decision < 0).any() or (missing_type >= N_MISSING_TYPES).any():
         raise InputError("decision_type holds numbers that are not known.")
     default_left = decision & DEFAULT_LEFT > 0
     zeros_left = np.where(missing_type == ZEROS_MISSING, default_left, tree.threshold >= 0.0)
-    missing_left = np.where(missing_type == NAN_MISSING, default_left, zeros_left)
-    return with_side_of_zeros(replace(tree, missing_left=missing_left.astype(np.int64)), zeros_left)
+    missing_left = np.where(missing_type == NAN_MISSING, default_left, zeros_left) & ~categorical
+    among_zeros = np.abs(tree.threshold) <= HIGHEST_ZERO
+    at_zeros = np.where(zeros_left, HIGHEST_ZERO, BELOW_ZEROS)
+    apart = ~categorical & ~among_zeros & (zeros_left != (tree.threshold >= 0.0))
+    ends = {split: sorted([BELOW_ZEROS, HIGHEST_ZERO, float(tree.threshold[split])]) for split in _places(apart)}
+    decided = replace(
+        tree, threshold=np.where(among_zeros, at_zeros, tree.threshold), missing_left=missing_left.astype(np.int64)
+    )
+    return decided, {split: Intervals(own, first_left=True) for split, own in ends.items()}
+
+
+def _places(chosen: NDArray[np.bool_]) -> list[int]:
+    places: list[int] = np.flatnonzero(chosen).tolist()
+    return places
+
+
+def _sets(
+    block: Mapping[str, str], thresholds: NDArray[np.float64], categorical: NDArray[np.bool_]
+) -> dict[int, Intervals]:
+    """Return the categories that go left; the threshold of a categorical split is the number of its bit set."""
+    if not categorical.any():
+        return {}
+    starts = integers("cat_boundaries", member("cat_boundaries", block).split())
+    words = integers("cat_threshold", member("cat_threshold", block).split(), highest=2**BITS - 1)
+    fitting = len(starts) == _value(block, "num_cat") + 1 and (np.diff(starts) >= 0).all()
+    if not fitting or starts[0] < 0 or starts[-1] != len(words) or (words < 0).any():
+        raise InputError("cat_boundaries and cat_threshold do not form num_cat sets of categories.")
+    found = {}
+    for split in _places(categorical):
+        number = int(thresholds[split]) if abs(thresholds[split]) < len(starts) else -1
+        if number != thresholds[split] or not 0 <= number < len(starts) - 1:
+            raise InputError(
+                f"a categorical split has the threshold {thresholds[split]:g}, which is no set of its tree."
+            )
+        bits = (words[starts[number] : starts[number + 1], np.newaxis] >> np.arange(BITS)) & 1
+        found[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
+    return found

@@ -70,13 +70,13 @@ def list_in(value: Mapping[str, Any], name: str) -> list[Any]:
     return checked_list(name, member(name, value))
 
 
-def integers(name: str, values: list[Any]) -> NDArray[np.int64]:
+def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> NDArray[np.int64]:
     """Return 32-bit integers, as texts or JSON numbers."""
     try:
         numbers = np.array([_integer(one) for one in values], dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be integers.") from None
-    if (np.abs(numbers) > HIGHEST_INTEGER).any():
+    if (np.abs(numbers) > highest).any():
         raise InputError(f"{name} holds integers beyond 32 bits.")
     return numbers
 
@@ -95,10 +95,17 @@ def numbers(name: str, values: list[Any]) -> NDArray[np.float64]:
 def _integer(value: Any) -> int:
     if not isinstance(value, str | int):  # a bool is an int: XGBoost writes false or 0
         raise TypeError
-    return int(value)
+    return int(_plain(value))
 
 
 def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError
-    return float(value)
+    return float(_plain(value))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that is not a text in which only Python sees a number, such as 1_000."""
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        raise ValueError
+    return value

@@ -14,10 +14,13 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.interop.export.rules import Below
     from rankwright.models.linear import LinearScorer
 
 SOLR_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
+HIGHEST_POWER = 126  # of 2, by which a feature is multiplied: its inverse is a normal 32-bit float
 MAX_DEPTH = 200  # of nested JSON, which the engines read by recursion
 Node = dict[str, Any]
 
@@ -51,14 +54,16 @@ def elasticsearch_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
 def solr_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: str, *, with_missing: bool) -> str:
     """Return the body of `PUT .../schema/model-store`; `with_missing` needs Solr 9.2."""
     used = model.used_features.tolist()
+    features: list[Node] = [{"name": names[one]} for one in used]
     params: dict[str, Any]
     if isinstance(model, TreeEnsemble):
         kind = "MultipleAdditiveTreesModel"
         params = {"isNullSameAsZero": "false"} if with_missing else {}
-        params["trees"] = _solr_trees(model, names, with_missing=with_missing)
+        thresholds, powers = _solr_thresholds(model)
+        params["trees"] = _solr_trees(model, names, thresholds, with_missing=with_missing)
+        features = [one | _multiplied(powers[column]) for one, column in zip(features, used, strict=True)]
     else:
         kind, params = "LinearModel", {"weights": {names[one]: model.weights[one].item() for one in used}}
-    features = [{"name": names[one]} for one in used]
     whole = {"class": f"org.apache.solr.ltr.model.{kind}", "name": name, "features": features, "params": params}
     return json.dumps(whole, indent=1, allow_nan=False)
 
@@ -142,9 +147,9 @@ def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], number: int, place:
     }
 
 
-def _solr_trees(trees: TreeEnsemble, names: Sequence[str], *, with_missing: bool) -> list[Node]:
-    thresholds = before_slack(trees.threshold)
-
+def _solr_trees(
+    trees: TreeEnsemble, names: Sequence[str], thresholds: NDArray[np.float32], *, with_missing: bool
+) -> list[Node]:
     def split(at: int, _number: int, _depth: int, left: Node, right: Node) -> Node:
         side = {"missing": "left" if trees.missing_left[at] else "right"} if with_missing else {}
         feature = {"feature": names[trees.feature[at]], "threshold": repr(float(thresholds[at]))}
@@ -154,16 +159,45 @@ def _solr_trees(trees: TreeEnsemble, names: Sequence[str], *, with_missing: bool
     return [{"weight": "1", "root": root} for root in roots]
 
 
-def before_slack(thresholds: Any) -> Any:
-    """Return the numbers that become the thresholds when Solr adds its slack in 32 bits."""
-    found = thresholds - SOLR_SLACK
-    for towards in (np.float32(np.inf), np.float32(-np.inf)):
-        beside = np.nextafter(thresholds - SOLR_SLACK, towards)
-        found = np.where(beside + SOLR_SLACK == thresholds, beside, found)
-    wrong = found + SOLR_SLACK != thresholds
-    if wrong.any():
-        raise InputError(
-            f"Solr adds 1e-6 to every threshold, and no number becomes {float(thresholds[wrong.argmax()])!r} by "
-            f"that ({int(wrong.sum()):,} thresholds); scale features of such small values before training."
-        )
-    return found.astype(np.float32)
+def _solr_thresholds(trees: TreeEnsemble) -> tuple[NDArray[np.float32], dict[int, int]]:
+    """Return the thresholds to write, and the power of 2 by which each feature is multiplied."""
+    thresholds, powers = trees.threshold.copy(), {}
+    for feature in trees.used_features.tolist():
+        own = trees.feature == feature
+        thresholds[own], powers[feature] = before_slack(trees.threshold[own])
+    return thresholds, powers
+
+
+def _multiplied(power: int) -> Node:
+    """Return the normaliser that multiplies a feature by a power of 2, which is exact."""
+    limits = {"min": "0.0", "max": repr(2.0**-power)}
+    return {"norm": {"class": "org.apache.solr.ltr.norm.MinMaxNormalizer", "params": limits}} if power else {}
+
+
+def before_slack(thresholds: NDArray[np.float32]) -> tuple[NDArray[np.float32], int]:
+    """Return the numbers that become the thresholds when Solr adds its slack in 32 bits, and a power of 2.
+
+    Near 0 there may be none. Then the thresholds are multiplied by the lowest power of 2 with which there are
+    some; a value that becomes infinite by that was beyond all of them.
+    """
+    for power in range(HIGHEST_POWER + 1):
+        with np.errstate(over="ignore"):
+            wanted = np.ldexp(thresholds, power)
+        found = _before_slack(wanted)
+        if np.isfinite(wanted).all() and (found + SOLR_SLACK == wanted).all():
+            return found, power
+    wrong = thresholds[_before_slack(thresholds) + SOLR_SLACK != thresholds]
+    raise InputError(
+        f"Solr adds 1e-6 to every threshold, and no number becomes {float(wrong[0])!r} by that; the feature has "
+        f"thresholds up to {float(np.abs(thresholds).max())!r}, so it cannot be multiplied."
+    )
+
+
+def _before_slack(thresholds: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the numbers that become the thresholds by Solr's slack, as far as there are any."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = thresholds - SOLR_SLACK
+        for towards in (np.float32(np.inf), np.float32(-np.inf)):
+            beside = np.nextafter(thresholds - SOLR_SLACK, towards)
+            found = np.where(beside + SOLR_SLACK == thresholds, beside, found)
+        return found.astype(np.float32)

@@ -156,7 +156,7 @@ def _rule(target: Target, name: str, version: str | None) -> Missing:
 def _parsed(version: str) -> Version:
     found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
     if found is None:
-        raise InputError(f"version must be numbers such as 3.8, not {shown(version)}.")
+        raise InputError(f"version must be numbers with dots between them, such as 3.8, not {shown(version)}.")
     return int(found[1]), int(found[2])
 
 

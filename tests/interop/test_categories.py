@@ -1,0 +1,148 @@
+"""Categorical splits of LightGBM and XGBoost, which are sets, as thresholds: the library's own scores."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankwright as rw
+from interop import test_lightgbm, test_xgboost
+from interop.foreign import N_FEATURES, small_trees
+from properties import examples
+from rankwright.errors import InputError
+from rankwright.interop import scorer_from_lightgbm, scorer_from_xgboost
+from rankwright.interop.interval_splits import MOST_SPLITS
+
+CARDINALITIES = (3, 12, 60)
+ODD = (
+    np.nan,
+    -0.0,
+    -1e-45,
+    -0.5,
+    -0.99999994,
+    -1.0,
+    -1.5,
+    -7.0,
+    0.5,
+    0.99999994,
+    2.5,
+    31.5,
+    2.0**24,
+    2.0**31,
+    3e38,
+)
+SETS = st.lists(st.integers(0, 70), min_size=1, max_size=12, unique=True)
+
+
+def rows_of(seed, n=1000, highest=75):
+    """Return codes of known and unknown categories, negative and fractional numbers, and missing values."""
+    random = np.random.default_rng(seed)
+    X = random.integers(0, highest, (n, N_FEATURES)).astype(np.float32)
+    odd = random.random(X.shape) < 0.3
+    X[odd] = random.choice(np.array(ODD, dtype=np.float32), odd.sum())
+    return X
+
+
+def judged(missing):
+    """Return three columns of categories and one of numbers, and labels that depend on all of them."""
+    random = np.random.default_rng(3)
+    X = np.column_stack([random.integers(0, n, 1500) for n in CARDINALITIES] + [random.normal(size=1500)])
+    effects = [random.normal(size=n)[X[:, place].astype(int)] for place, n in enumerate(CARDINALITIES)]
+    y = np.sum(effects, axis=0) + X[:, -1]
+    X[random.random(X.shape) < missing] = np.nan
+    return X.astype(np.float32), y
+
+
+def with_odd_values(X):
+    """Return the documents, and these with unknown, negative and fractional categories among them."""
+    odd = rows_of(1, len(X))
+    return np.concatenate([X, np.column_stack([odd, X[:, -1]])])
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("settings", [{}, {"max_cat_to_onehot": 100}, {"zero_as_missing": True}], ids=str)
+def test_a_model_of_lightgbm_gives_the_same_scores(settings, missing):
+    lightgbm = pytest.importorskip("lightgbm")
+    X, y = judged(missing)
+    options = {"verbosity": -1, "num_threads": 1, "num_leaves": 8, "min_data_per_group": 5, "cat_smooth": 1.0}
+    data = lightgbm.Dataset(X, y, categorical_feature=[0, 1, 2])
+    model = lightgbm.train({**options, **settings}, data, 20)
+    scorer, rows = scorer_from_lightgbm(model.model_to_string()), with_odd_values(X)
+    np.testing.assert_array_equal(scorer.predict(rows), model.predict(rows, raw_score=True, num_threads=1))
+    np.testing.assert_allclose(scorer.importances(), model.feature_importance("gain"), rtol=1e-4)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+@pytest.mark.parametrize("max_cat_to_onehot", [1, 100])
+def test_a_model_of_xgboost_gives_the_same_scores(max_cat_to_onehot, missing):
+    xgboost = pytest.importorskip("xgboost")
+    X, y = judged(missing)
+    options = {"nthread": 1, "max_depth": 3, "tree_method": "hist", "max_cat_to_onehot": max_cat_to_onehot}
+    types = ["c", "c", "c", "q"]
+    data = xgboost.DMatrix(X, y, feature_types=types, enable_categorical=True, nthread=1)
+    model = xgboost.train(options, data, 20)
+    scorer, rows = scorer_from_xgboost(bytes(model.save_raw("ubj"))), with_odd_values(X)
+    matrix = xgboost.DMatrix(rows, feature_types=types, enable_categorical=True, nthread=1)
+    margins = model.predict(matrix, output_margin=True)
+    np.testing.assert_allclose(scorer.predict(rows), margins, rtol=1e-6, atol=1e-5)
+
+
+@given(small_trees(), st.lists(SETS | st.none(), min_size=5, max_size=5), st.integers(0, 3))
+@examples(100)
+def test_every_set_decides_as_in_lightgbm(tree, sets, seed):
+    lightgbm = pytest.importorskip("lightgbm")
+    features, thresholds, left, right = tree
+    own = sets[: len(features)]
+    words = [_words(one) for one in own if one is not None]
+    numbers = iter(range(len(words)))
+    marks = [next(numbers) if one is not None else at for one, at in zip(own, thresholds, strict=True)]
+    decisions = [(one is not None) + (0, 2, 8, 10)[seed] for one in own]
+    text = test_lightgbm.text_of((features, marks, left, right, decisions, words))
+    rows = rows_of(seed)
+    expected = lightgbm.Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
+    np.testing.assert_array_equal(scorer_from_lightgbm(text).predict(rows), expected)
+
+
+def _words(categories):
+    words = [0] * (max(categories) // 32 + 1)
+    for one in categories:
+        words[one // 32] |= 1 << one % 32
+    return words
+
+
+@given(
+    small_trees(),
+    st.lists(SETS | st.none(), min_size=5, max_size=5),
+    st.lists(st.integers(0, 1), min_size=5, max_size=5),
+    st.integers(0, 3),
+)
+@examples(100)
+def test_every_set_decides_as_in_xgboost(tree, sets, sides, seed):
+    features, thresholds, left, right = tree
+    own = {split: one for split, one in enumerate(sets[: len(features)]) if one is not None}
+    with np.errstate(over="ignore"):
+        thresholds = np.clip(np.float32(thresholds), -3e38, 3e38).tolist()
+    model = test_xgboost.model_of((features, thresholds, left, right, sides[: len(features)], own))
+    rows = rows_of(seed)
+    found = scorer_from_xgboost(json.dumps(model)).predict(rows)
+    np.testing.assert_allclose(found, test_xgboost.margins(model, rows), rtol=1e-6, atol=1e-5)
+
+
+def test_sets_are_saved_cut_and_exported_as_thresholds(tmp_path):
+    tree = ([0, 0], [0, 1], [1, -1], [-3, -2], [1, 1], [[0b1010], [0b0010]])
+    scorer = scorer_from_lightgbm(test_lightgbm.text_of(tree, tree))
+    rows = rows_of(0, highest=5)
+    rw.save(scorer, tmp_path / "model.rw")
+    assert rw.load(tmp_path / "model.rw").predict(rows).tobytes() == scorer.predict(rows).tobytes()
+    assert scorer.first(1).n_rounds == 1
+    rw.export(scorer, tmp_path / "model.txt", format="lightgbm")
+    assert rw.load(tmp_path / "model.txt").predict(rows).tobytes() == scorer.predict(rows).tobytes()
+
+
+def test_sets_that_multiply_are_refused():
+    n, many = 4, [[0x55555555] * 4]
+    chain = (list(range(n)), [0] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [1] * n, many)
+    with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
+        scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
