@@ -14,7 +14,7 @@ JUDGED = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4)
 SIMPLE = {"portfolio": "ranksvm,adarank", "n_jobs": 1}
 
 
-@pytest.mark.parametrize("other", [{"portfolio": "ranksvm"}, {"companions": ["lightgbm"]}])
+@pytest.mark.parametrize("other", [{"portfolio": "ranksvm"}, {"companions": ["lightgbm"]}, {"models": ["m.rw"]}])
 def test_an_interpretable_model_comes_from_its_own_portfolio(other):
     sentence = f"interpretable=True has a portfolio of its own, of simple models: give no {next(iter(other))}."
     with pytest.raises(InputError, match=sentence):

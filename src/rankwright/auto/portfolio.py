@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.auto.entries import Entry
@@ -19,11 +20,14 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
+from rankwright.rankers.ready_model import ReadyModel
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
 
     from rankwright.auto.plan import Plan
+    from rankwright.data import Documents
     from rankwright.rankers.ranker import Ranker
 
 COLUMNS = ("zscore", "rank")
@@ -68,6 +72,16 @@ def companion_entries(names: Sequence[str]) -> list[Entry]:
     for one in rankers:
         one.package()
     return [Entry(one.library, one, 2.0) for one in rankers]
+
+
+def model_entries(paths: Sequence[str | os.PathLike[str]], data: Documents) -> list[Entry]:
+    """Return the entries of model files, which must be models of these data's features."""
+    models = [ReadyModel.of_file(path) for path in paths]
+    for one in models:
+        one.scorer_for(data)
+    names = [Path(path).name for path in paths]
+    unique = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
+    return [Entry(name, one, 0.01) for name, one in zip(unique, models, strict=True)]
 
 
 def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:

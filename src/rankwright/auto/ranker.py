@@ -14,7 +14,7 @@ from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
-from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, named, portfolio_for
+from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, model_entries, named, portfolio_for
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
@@ -82,6 +82,12 @@ class AutoRanker(RandomParameters, Ranker):
     companions: Sequence[str] = parameter(
         ListOf(OneOf(("lightgbm", "xgboost", "catboost")), distinct=True),
         "Other libraries whose rankers join the portfolio; they must be installed.",
+        default=(),
+    )
+    models: Sequence[str | os.PathLike[str]] = parameter(
+        ListOf(PathText(), distinct=True),
+        "Model files, of rankwright or of another tool, that join the portfolio as they are. They must not have "
+        "learned from these queries, all of which judge them.",
         default=(),
     )
     portfolio: Spelled[Sequence[Ranker] | None, Sequence[Ranker | str | Mapping[str, Any]] | str | None] = (
@@ -173,9 +179,12 @@ class AutoRanker(RandomParameters, Ranker):
         return kept.scorer(), judging.history
 
     def _check_together(self) -> None:
-        if self.interpretable and (len(self.companions) or self.portfolio is not None):
-            other = "companions" if self.portfolio is None else "portfolio"
-            raise InputError(f"interpretable=True has a portfolio of its own, of simple models: give no {other}.")
+        others = {"portfolio": self.portfolio, "companions": self.companions, "models": self.models}
+        given = [name for name, one in others.items() if one is not None and len(one)]
+        if self.interpretable and given:
+            raise InputError(
+                f"interpretable=True has a portfolio of its own, of simple models: give no {given[0]}."
+            )
         if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
@@ -190,7 +199,8 @@ class AutoRanker(RandomParameters, Ranker):
             own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
         else:
             own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
-        return [one.optimising(self.metric) for one in (*own, *companion_entries(self.companions))]
+        added = (*companion_entries(self.companions), *model_entries(self.models, plan.whole.data))
+        return [one.optimising(self.metric) for one in (*own, *added)]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)

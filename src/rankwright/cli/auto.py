@@ -85,6 +85,15 @@ CompanionsOption = Annotated[
         autocompletion=complete_companions,
     ),
 ]
+ModelsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--models",
+        metavar="FILES",
+        help="Model files, separated by commas, that join as they are: of rankwright, LightGBM, XGBoost, CatBoost "
+        "or RankLib. They must not have learned from these queries.",
+    ),
+]
 PortfolioOption = Annotated[
     str | None,
     typer.Option(
@@ -119,6 +128,7 @@ def auto(
     metric: MetricOption = "ndcg@10",
     interpretable: InterpretableFlag = False,
     companions: CompanionsOption = None,
+    models: ModelsOption = None,
     portfolio: PortfolioOption = None,
     report: ReportOption = None,
     work: WorkOption = None,
@@ -140,7 +150,8 @@ def auto(
     checked_output(model, inputs=files_of(data))
     check_report(report, inputs=files_of(data), model=model)
     with _option_names():
-        texts = {"time_limit": time, "max_microseconds": max_us, "companions": companions, "portfolio": portfolio}
+        texts = {"time_limit": time, "max_microseconds": max_us}
+        texts |= {"companions": companions, "models": models, "portfolio": portfolio}
         asked: dict[str, Any] = {"metric": rw.metrics.parse(metric), "interpretable": interpretable, "work": work}
         ranker = rw.AutoRanker(**asked, **_parsed(texts), random_state=random_state, n_jobs=jobs)
         ranker.check_parameters()

@@ -1,0 +1,56 @@
+"""A finished model as a ranker, so that it can be judged and mixed like those that are trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from rankwright.data.files import open_bytes
+from rankwright.errors import InputError
+from rankwright.interop.loading import load
+from rankwright.rankers.checks import Integer, PathText
+from rankwright.rankers.parameters import parameter
+from rankwright.rankers.ranker import Ranker
+from rankwright.training import History
+
+if TYPE_CHECKING:
+    import os
+
+    from rankwright.data import Documents
+    from rankwright.models import Scorer
+    from rankwright.training import FitTask
+
+
+class ReadyModel(Ranker):
+    """A model file, of rankwright or of another tool: whatever it is fitted on, it stays as it is.
+
+    No public name: AutoRanker takes the files.
+    """
+
+    path: str | os.PathLike[str] = parameter(PathText(), "The model file.", default="model.rw")
+    checksum: int = parameter(Integer(0), "CRC-32 of the file: another content is another model.", default=0)
+
+    @classmethod
+    def of_file(cls, path: str | os.PathLike[str]) -> ReadyModel:
+        """Return the model of a file as it is now."""
+        with open_bytes(Path(path)) as file:
+            return cls(path=path, checksum=crc32(file.read()))
+
+    def scorer_for(self, data: Documents) -> Scorer:
+        """Return the scorer; refuse a model of other features than those of the data."""
+        scorer = load(self.path, n_features=data.n_features)
+        if scorer.needs_init_score:
+            raise InputError(
+                f"{self.path} holds a residual model, which needs init_score; add it to its first model."
+            )
+        both_named = scorer.feature_names is not None and data.feature_names is not None
+        if both_named and (scorer.feature_names, scorer.categories) != (data.feature_names, data.categories):
+            raise InputError(
+                f"The features of {self.path} are not those of the data: they must have the same names, "
+                "categories and order."
+            )
+        return scorer
+
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        return self.scorer_for(task.train.data), History((), 0, reason="the model was ready")
