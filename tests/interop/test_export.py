@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -114,6 +115,16 @@ ROW_CODE = "double score(const float *x) { return model_score(x); }"
 QUERY_CODE = """
 void score(const float *x, float *work, double *scores, int n) { model_score_query(x, n, work, scores); }
 int work(int n) { return (int)model_WORK(n); }
+"""
+MIXTURE_CODE = """
+#include <stdlib.h>
+void score(const float *x, double *scores, int n) {
+  float *work = malloc(model_WORK(n) * sizeof(float));
+  double *terms = malloc(model_TERMS(n) * sizeof(double));
+  model_score_query(x, n, GIVEN terms, scores);
+  free(work);
+  free(terms);
+}
 """
 
 
@@ -235,6 +246,77 @@ def test_c_computes_columns_within_the_query(model, rows):
         library.score(*(one.ctypes.data_as(ctypes.c_void_p) for one in (rows, work, scores)), len(rows))
     expected = model.predict(rows, qid=np.zeros(len(rows)))
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
+
+
+def network_of(rng, n_inputs, hidden):
+    """Return a network with random weights."""
+    widths = [n_inputs, *hidden, 1]
+    n_parameters = sum((inputs + 1) * units for inputs, units in pairwise(widths))
+    return NetworkScorer(widths, rng.normal(size=n_parameters), rng.normal(size=n_inputs))
+
+
+def mixture(seed, kinds, depth):
+    """Return a mixture as AutoRanker makes them: standardised trees, weights and networks, some of columns."""
+    rng = np.random.default_rng(seed)
+    width = N_FEATURES * (1 + len(kinds))
+    trees = reference.random_ensemble(rng, [4, 7], np.array([0.0, 0.5, 1.0], np.float32), n_features=width)
+    parts = [trees, LinearScorer(rng.normal(size=width), rng.normal(size=width), 0.25)]
+    parts += [network_of(rng, width, hidden) for hidden in ((3,), (4, 2))]
+    members = [StandardisedScorer(parts[0]), StandardisedScorer(parts[2]), *parts[1:]]
+    inner = Combination(tuple(members), rng.random(len(members)) + 0.1)
+    for _ in range(depth):
+        inner = Combination((StandardisedScorer(inner), parts[1]), [0.5, 2.0])
+    return QueryFeatureScorer(inner, kinds) if kinds else inner
+
+
+MIXTURES = st.builds(
+    mixture,
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([(), (QueryFeature.ZSCORE,), (QueryFeature.RANK, QueryFeature.ZSCORE)]),
+    st.integers(0, 2),
+)
+
+
+@given(MIXTURES, QUERIES)
+@examples(60)
+def test_onnx_runtime_computes_mixtures(model, rows):
+    expected = model.predict(rows, qid=np.zeros(len(rows)))
+    np.testing.assert_allclose(onnx_scores(model, rows), expected, rtol=1e-5, atol=1e-5)
+
+
+@needs_gcc
+@given(MIXTURES, QUERIES)
+@examples(15)
+def test_c_computes_mixtures(model, rows):
+    code = MIXTURE_CODE.replace("GIVEN", "work," if isinstance(model, QueryFeatureScorer) else "")
+    with TemporaryDirectory() as folder:
+        library = built(written(model, format="c"), code, folder)
+        scores = np.empty(len(rows))
+        library.score(*(one.ctypes.data_as(ctypes.c_void_p) for one in (rows, scores)), len(rows))
+    expected = model.predict(rows, qid=np.zeros(len(rows)))
+    np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_network_is_exported_as_it_is(tmp_path):
+    rows = odd_query(np.random.default_rng(1), 20, 0.3)
+    model = network_of(np.random.default_rng(2), N_FEATURES, (5, 3))
+    np.testing.assert_allclose(onnx_scores(model, rows), model.predict(rows), rtol=1e-12)
+    if shutil.which("gcc") is not None:
+        score = compiled(written(model, format="c"), tmp_path)
+        np.testing.assert_allclose([score(row) for row in rows], model.predict(rows), rtol=1e-12)
+
+
+def test_what_auto_ranker_learned_is_exported():
+    X, y, sizes = judged(missing=0.1)
+    data = rw.RankingData(X, y, np.repeat(np.arange(len(sizes)), sizes))
+    trees = rw.MART(rounds=20, query_features=["zscore", "rank"])
+    ranker = rw.AutoRanker(portfolio=[trees, rw.RankSVM(), rw.RankNet(hidden=(4,))], n_jobs=1).fit(data)
+    for number in range(5):
+        rows = data.X[data.qid == number]
+        expected = ranker.predict(rows, qid=number)
+        found = onnx_scores(ranker, rows)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        np.testing.assert_array_equal(np.argsort(-found, kind="stable"), np.argsort(-expected, kind="stable"))
 
 
 def test_the_onnx_file_is_valid():
@@ -386,7 +468,13 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
         (LinearScorer([1.0], [2.0]), {"format": "solr"}, "1 of the model's 1 features replace it by another"),
         (LinearScorer([1.0], [2.0]), {"format": "solr", "missing": False}, None),
         (Combination((STUMP, LINEAR), [1.0, 1.0]), {"format": "solr"}, "adds trees and weighted features"),
-        (StandardisedScorer(STUMP), {"format": "c"}, "The model standardises scores within the query"),
+        (StandardisedScorer(STUMP), {"format": "c"}, None),
+        (
+            StandardisedScorer(STUMP),
+            {"format": "solr"},
+            "standardises scores within the query, which Solr does not: export it to onnx or c",
+        ),
+        (StandardisedScorer(STUMP), {"format": "c", "non_negative": True}, "Only scores of trees have a lowest"),
         (QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False), {"format": "c"}, None),
         (
             QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False),
@@ -394,7 +482,12 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
             "computed within the query, which Solr does not compute: export it to onnx or c",
         ),
         (NESTED, {"format": "onnx"}, "columns within the query from such columns"),
-        (NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)), {"format": "c"}, "kind 'network' cannot be exported"),
+        (NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)), {"format": "c"}, None),
+        (
+            NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)),
+            {"format": "vespa"},
+            "a network with hidden layers, which Vespa does not hold: use onnx or c",
+        ),
         (STUMP, {"format": "vespa", "feature_names": ["a b", "c", "d"]}, "'a b' is no rank feature of Vespa"),
         (STUMP, {"format": "vespa", "feature_names": ["attribute(a)", "bm25(b)", "fieldMatch(c).x"]}, None),
         (STUMP, {"format": "c", "name": "a-b"}, "'a-b' is no name of a C function"),

@@ -14,6 +14,8 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, frozen_numbers, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data.groups import QueryGroups
@@ -64,11 +66,28 @@ class NetworkScorer(Scorer):
             n_threads=n_threads,
         )
 
+    @classmethod
+    def of_layers(
+        cls, layers: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], missing: NDArray[np.float64]
+    ) -> Self:
+        """Return the network of these layers, each with its weights and biases."""
+        widths = np.array([len(layers[0][0]), *(len(biases) for _, biases in layers)])
+        return cls(widths, np.concatenate([part.ravel() for layer in layers for part in layer]), missing)
+
+    @property
+    def layers(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """The weights, one row per input and one column per unit, and the biases of each layer."""
+        found, start = [], 0
+        for n_inputs, n_units in pairwise(self.widths.tolist()):
+            middle, end = start + n_inputs * n_units, start + (n_inputs + 1) * n_units
+            found.append((self.parameters[start:middle].reshape(n_inputs, n_units), self.parameters[middle:end]))
+            start = end
+        return found
+
     @property
     def used_features(self) -> NDArray[np.int64]:
         """The features that have a weight other than zero."""
-        first = self.parameters[: self.widths[0] * self.widths[1]].reshape(self.widths[:2])
-        return np.flatnonzero(first.any(axis=1))
+        return np.flatnonzero(self.layers[0][0].any(axis=1))
 
     def state(self) -> State:
         """Return widths, parameters and missing values."""

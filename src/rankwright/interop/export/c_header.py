@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankwright.interop.export.flat import Flat
+    from rankwright.models.network import NetworkScorer
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 VALUES_PER_LINE = 12
@@ -45,6 +46,65 @@ LINEAR = """\
 """
 
 
+NETWORK = """\
+static inline double NAME_score(const float *features) {
+  double inputs[NAME_WIDEST], units[NAME_WIDEST];
+  const double *parameter = NAME_parameters;
+  int layer, place, unit;
+  for (layer = 0; layer < NAME_N_LAYERS; ++layer) {
+    const int n_inputs = NAME_widths[layer], n_units = NAME_widths[layer + 1];
+    for (unit = 0; unit < n_units; ++unit) units[unit] = parameter[n_inputs * n_units + unit];
+    for (place = 0; place < n_inputs; ++place) {
+      const double number = layer > 0 ? inputs[place] : features[place];
+      const double value = number == number ? number : NAME_missing[place];
+      for (unit = 0; unit < n_units; ++unit) units[unit] += value * *parameter++;
+    }
+    parameter += n_units;
+    for (unit = 0; unit < n_units; ++unit)
+      inputs[unit] = layer + 1 < NAME_N_LAYERS ? tanh(units[unit]) : units[unit];
+  }
+  return inputs[0];
+}
+"""
+STANDARDISE = """\
+/* Replaces scores by their distance from their mean in standard deviations; by 0 if all are equal. */
+static inline void MODEL_standardise(double *scores, int n) {
+  double low = INFINITY, high = -INFINITY, range, sum = 0.0, squares = 0.0, mean, deviation;
+  int place;
+  for (place = 0; place < n; ++place) {
+    low = fmin(low, scores[place]);
+    high = fmax(high, scores[place]);
+  }
+  range = high > low ? high - low : 1.0;
+  for (place = 0; place < n; ++place) sum += scores[place] = (scores[place] - low) / range;
+  mean = sum / n;
+  for (place = 0; place < n; ++place) squares += (scores[place] - mean) * (scores[place] - mean);
+  deviation = sqrt(squares / n);
+  if (!(deviation > 0.0)) deviation = 1.0;
+  for (place = 0; place < n; ++place) scores[place] = (scores[place] - mean) / deviation;
+}
+
+"""
+SCORES = """\
+static inline void NAME_scores(const float *columns, int n_documents, double *terms, double *scores) {
+  int document;
+  (void)terms; /* not every model uses it */
+  for (document = 0; document < n_documents; ++document)
+    scores[document] = NAME_score_columns(columns + (size_t)document * MODEL_N_COLUMNS);
+TERMS}
+
+"""
+TERM = """\
+  TERM_scores(columns, n_documents, terms + n_documents, terms);
+  MODEL_standardise(terms, n_documents);
+  for (document = 0; document < n_documents; ++document) scores[document] += WEIGHT * terms[document];
+"""
+QUERY = """\
+/* Scores one query. terms has room for MODEL_TERMS(n_documents) doubles. */
+static inline void MODEL_score_query(const float *features, int n_documents, double *terms, double *scores) {
+  MODEL_scores(features, n_documents, terms, scores);
+}
+"""
 COLUMNS = """\
 /* Sorts in ascending order. */
 static inline void NAME_sort(float *values, int n) {
@@ -99,8 +159,9 @@ static inline float NAME_rank(float value, const float *known, int n) {
   return n > 1 ? (float)((lower + highest) / 2.0 / (n - 1)) : 0.5f;
 }
 
-/* Scores one query. work has room for NAME_WORK(n_documents) floats. */
-static inline void NAME_score_query(const float *features, int n_documents, float *work, double *scores) {
+/* Scores one query. work has room for NAME_WORK(n_documents) floatsTERMS_ROOM. */
+static inline void NAME_score_query(const float *features, int n_documents, float *work,TERMS_PARAMETER
+                                    double *scores) {
   float *const columns = work, *const known = work + (size_t)n_documents * NAME_N_COLUMNS;
   int feature, document;
   for (feature = 0; feature < NAME_N_FEATURES; ++feature) {
@@ -121,8 +182,7 @@ static inline void NAME_score_query(const float *features, int n_documents, floa
       column[0] = value;
 KINDS    }
   }
-  for (document = 0; document < n_documents; ++document)
-    scores[document] = NAME_score_columns(columns + (size_t)document * NAME_N_COLUMNS);
+  NAME_scores(columns, n_documents, TERMS_GIVEN, scores);
 }
 """
 
@@ -138,11 +198,26 @@ VALUES = {
 def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     """Return a header that defines `double NAME_score(const float *features)`; NaN is a missing value.
 
-    For a model with columns computed within the query it defines `void NAME_score_query(const float *features, int
-    n_documents, float *work, double *scores)` instead.
+    For a model that compares the documents of a query it defines `void NAME_score_query(const float *features, int
+    n_documents, float *work, double *terms, double *scores)` instead; without `work` if no columns are computed
+    within the query, and without `terms` if no scores are standardised within it.
     """
     if IDENTIFIER.fullmatch(name) is None:
         raise InputError(f"{name[:60]!r} is no name of a C function; give name letters, digits and underscores.")
+    listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
+    functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
+    usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
+    headers = HEADERS if flat.needs_query or flat.networks else ""
+    text = (
+        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n{listed} */\n"
+        f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
+        f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\n#endif\n"
+    )
+    return text.replace("NAME_", f"{name}_").replace("MODEL_", f"{name}_")
+
+
+def _of_documents(flat: Flat, called: str) -> str:
+    """Return the function that scores the columns of one document by trees and weights."""
     tables, body = [], ""
     if flat.trees is not None:
         tables += [_tables_of_trees(flat.trees)]
@@ -150,30 +225,55 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     if flat.linear is not None:
         tables += [_tables_of_weights(flat.linear)]
         body += LINEAR
-    listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
-    called, whole = ("score_columns", _within_query(flat)) if flat.kinds else ("score", "")
-    usage = "score_query takes a query's documents, each of" if flat.kinds else "score takes"
-    text = (
-        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n{listed} */\n"
-        f"#ifndef NAME_H\n#define NAME_H\n\n{HEADERS if flat.kinds else ''}#include <stdint.h>\n\n"
-        f"#define NAME_N_FEATURES {flat.n_features}\n{''.join(tables)}\n"
-        f"static inline double NAME_{called}(const float *features) {{\n  double score = 0.0;\n"
-        f"{body}  return score;\n}}\n{whole}\n#endif\n"
+    for number, network in enumerate(flat.networks):
+        tables += [_network(network).replace("NAME_", f"NAME_network{number}_")]
+        body += f"  score += NAME_network{number}_score(features);\n"
+    unused = "" if body else "  (void)features;\n"
+    return (
+        f"{''.join(tables)}\nstatic inline double NAME_{called}(const float *features) {{\n"
+        f"  double score = 0.0;\n{unused}{body}  return score;\n}}\n\n"
     )
-    return text.replace("NAME_", f"{name}_")
 
 
-def _within_query(flat: Flat) -> str:
-    """Return the functions that compute the columns of a query and score them."""
+def _of_queries(flat: Flat) -> str:
+    """Return the functions that score a query: the columns within it, if there are any, and all terms."""
+    sizes = (
+        f"#define NAME_N_COLUMNS {flat.n_columns}\n"
+        "#define NAME_WORK(n_documents) ((size_t)(n_documents) * (NAME_N_COLUMNS + 1))\n"
+        f"#define NAME_TERMS(n_documents) ((size_t)(n_documents) * {_depth(flat)})\n\n"
+    )
+    functions = sizes + (STANDARDISE if flat.standardised else "") + _sum_of_terms(flat)
+    if not flat.kinds:
+        return functions + QUERY
     made = [
         f"      column[{1 + number} * NAME_N_FEATURES] = {VALUES[kind]};\n"
         for number, kind in enumerate(flat.kinds)
     ]
-    sizes = (
-        f"\n#define NAME_N_COLUMNS {flat.n_columns}\n"
-        "#define NAME_WORK(n_documents) ((size_t)(n_documents) * (NAME_N_COLUMNS + 1))\n\n"
+    terms = (", terms for NAME_TERMS(n_documents) doubles", " double *terms,", "terms")
+    words = zip(
+        ("TERMS_ROOM", "TERMS_PARAMETER", "TERMS_GIVEN"),
+        terms if flat.standardised else ("", "", "0"),
+        strict=True,
     )
-    return sizes + COLUMNS.replace("KINDS", "".join(made))
+    columns = COLUMNS.replace("KINDS", "".join(made))
+    for word, text in words:
+        columns = columns.replace(word, text)
+    return functions + columns
+
+
+def _sum_of_terms(flat: Flat) -> str:
+    """Return the function that scores the columns of all documents of a query, after those of its terms."""
+    terms = ""
+    calls = ""
+    for number, (inner, weight) in enumerate(flat.standardised):
+        terms += _sum_of_terms(inner).replace("NAME_", f"NAME_{number}_")
+        calls += TERM.replace("TERM_", f"NAME_{number}_").replace("WEIGHT", weight.hex())
+    return terms + _of_documents(flat, "score_columns") + SCORES.replace("TERMS", calls)
+
+
+def _depth(flat: Flat) -> int:
+    """Return how many terms are inside one another."""
+    return max((1 + _depth(one.inner) for one in flat.standardised), default=0)
 
 
 def _comment(text: str) -> str:
@@ -205,6 +305,17 @@ def _tables_of_weights(linear: Any) -> str:
             _table("double", "missing", (one.hex() for one in linear.missing[used].tolist())),
         ]
     )
+
+
+def _network(network: NetworkScorer) -> str:
+    hidden = network.widths[1:-1].tolist()
+    sizes = f"#define NAME_N_LAYERS {len(hidden) + 1}\n#define NAME_WIDEST {max([1, *hidden])}\n"
+    tables = [
+        _table("int32_t", "widths", map(str, network.widths.tolist())),
+        _table("double", "parameters", (one.hex() for one in network.parameters.tolist())),
+        _table("double", "missing", (one.hex() for one in network.missing.tolist())),
+    ]
+    return sizes + "".join(tables) + NETWORK
 
 
 def _table(kind: str, name: str, values: Iterable[str]) -> str:

@@ -87,7 +87,8 @@ def export(
     Parameters
     ----------
     model
-        A scorer or a fitted ranker: trees, weights of features, or sums of them.
+        A scorer or a fitted ranker: trees, weights of features, or sums of them; for `onnx` and `c` also networks
+        and mixtures such as AutoRanker's.
     path
         The file to write, completely or not at all.
     format
@@ -137,7 +138,7 @@ def _names(scorer: Scorer, given: Sequence[str] | None) -> tuple[tuple[str, ...]
 
 
 def _raised(flat: Flat) -> tuple[Flat, float]:
-    if flat.trees is None or flat.linear is not None:
+    if flat.trees is None or flat.linear is not None or flat.networks or flat.standardised:
         raise InputError(
             "Only scores of trees have a lowest value; weighted features can make any negative score."
         )
@@ -192,7 +193,7 @@ def _remarks(scorer: Scorer, target: Target, request: Request, added: float) -> 
         )
     if added:
         remarks.append(f"Scores are higher by {added!r}, so that none is negative.")
-    if request.flat.kinds:
+    if request.flat.needs_query:
         remarks.append("The model compares the documents of a query: give it one whole query per call.")
     linear = request.flat.linear
     if linear is not None and linear.intercept and target.title in (ES.title, OPENSEARCH.title, SOLR.title):

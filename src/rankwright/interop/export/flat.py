@@ -1,9 +1,9 @@
-"""Scorers as what other tools can hold: one ensemble of trees, or weights of features."""
+"""Scorers as what other tools can hold: sums of trees, weighted features, networks, and mixtures of such sums."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from rankwright.interop.foreign_trees import ensemble
 from rankwright.models.combination import Combination
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.trees import TreeEnsemble
@@ -25,19 +26,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """The sum of an ensemble of trees and of a linear scorer, each of which may be None.
+    """The sum of an ensemble of trees, a linear scorer, networks, and scores standardised within the query.
 
-    Both score columns: the features and, for each of `kinds`, one column per feature computed within the query.
+    Trees and linear scorer may be None. All parts score columns: the features and, for each of `kinds`, one column
+    per feature computed within the query.
     """
 
     trees: TreeEnsemble | None
     linear: LinearScorer | None
     kinds: tuple[QueryFeature, ...] = ()
+    networks: tuple[NetworkScorer, ...] = ()
+    standardised: tuple[Standardised, ...] = ()
 
     @property
     def n_columns(self) -> int:
         """Number of columns that are scored."""
-        return next(one.n_features for one in (self.trees, self.linear) if one is not None)
+        own = [one.n_features for one in (self.trees, self.linear, *self.networks) if one is not None]
+        return own[0] if own else self.standardised[0].inner.n_columns
+
+    @property
+    def needs_query(self) -> bool:
+        """Whether a score depends on the other documents of the query."""
+        return bool(self.kinds or self.standardised)
 
     @property
     def n_features(self) -> int:
@@ -60,10 +70,21 @@ class Flat:
         return self.trees
 
 
+class Standardised(NamedTuple):
+    """A term of a mixture: scores minus their mean in the query, divided by their deviation in it, x `weight`."""
+
+    inner: Flat
+    weight: float
+
+
+Summand: TypeAlias = TreeEnsemble | LinearScorer | NetworkScorer
+Part: TypeAlias = Summand | Standardised
+
+
 def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -> Flat:
     """Return a scorer as one sum: all trees in one ensemble, all weighted features in one linear scorer.
 
-    Columns computed within the query are refused unless the target computes them (`within_query`).
+    What is computed within the query, and networks, are refused unless the target computes them (`within_query`).
     """
     kinds = tuple(sorted(_kinds(scorer), key=list(QueryFeature).index))
     if kinds and not within_query:
@@ -71,13 +92,28 @@ def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -
             f"The model uses columns computed within the query, which {target} does not compute: export it to "
             "onnx or c, which take one query per call, train without query_features, or rank with rankwright."
         )
-    parts = _parts(scorer, 1.0, _Columns(scorer.n_features, kinds))
+    flat = _joined(_parts(scorer, 1.0, _Columns(scorer.n_features, kinds)), kinds)
+    if flat.standardised and not within_query:
+        raise InputError(
+            f"The model standardises scores within the query, which {target} does not: export it to onnx or c, "
+            "which take one query per call, or export the models that it mixes."
+        )
+    if flat.networks and not within_query:
+        raise InputError(
+            f"The model is a network with hidden layers, which {target} does not hold: use onnx or c."
+        )
+    return flat
+
+
+def _joined(parts: list[Part], kinds: tuple[QueryFeature, ...]) -> Flat:
     forests = [one for one in parts if isinstance(one, TreeEnsemble)]
     linear = [one for one in parts if isinstance(one, LinearScorer)]
     trees = TreeEnsemble.concatenate(forests) if forests else None
     if trees is not None and not trees.n_trees:
         trees = ensemble([], trees.n_features)  # a single leaf of 0: no format has a model without trees
-    return Flat(trees, _sum(linear) if linear else None, kinds)
+    networks = tuple(one for one in parts if isinstance(one, NetworkScorer))
+    standardised = tuple(one for one in parts if isinstance(one, Standardised))
+    return Flat(trees, _sum(linear) if linear else None, kinds, networks, standardised)
 
 
 def _kinds(scorer: Scorer) -> set[QueryFeature]:
@@ -87,6 +123,8 @@ def _kinds(scorer: Scorer) -> set[QueryFeature]:
             if _kinds(scorer.inner):
                 raise InputError("The model computes columns within the query from such columns; train it anew.")
             return set(scorer.columns)
+        case StandardisedScorer():
+            return _kinds(scorer.inner)
         case Combination():
             return {kind for member in scorer.members for kind in _kinds(member)}
     return set()
@@ -111,29 +149,38 @@ class _Columns:
         features = np.arange(self.n_features, dtype=np.int32)
         return np.concatenate([block * self.n_features + features for block in self.blocks])
 
-    def of_all(self, part: TreeEnsemble | LinearScorer) -> TreeEnsemble | LinearScorer:
+    def of_all(self, part: Summand) -> Summand:
         """Return a part that takes all columns instead of its own."""
         if not self.kinds:
             return part
         n_columns = self.n_features * (1 + len(self.kinds))
         if isinstance(part, TreeEnsemble):
             return replace(part, feature=self.place[part.feature], n_features=n_columns)
-        weights, missing = np.zeros(n_columns), np.zeros(n_columns)
-        weights[self.place], missing[self.place] = part.weights, part.missing
-        return LinearScorer(weights, missing, part.intercept)
+        missing = np.zeros(n_columns)
+        missing[self.place] = part.missing
+        if isinstance(part, NetworkScorer):
+            (weights, biases), *rest = part.layers
+            first = np.zeros((n_columns, len(biases)))
+            first[self.place] = weights
+            return NetworkScorer.of_layers([(first, biases), *rest], missing)
+        spread = np.zeros(n_columns)
+        spread[self.place] = part.weights
+        return LinearScorer(spread, missing, part.intercept)
 
 
-def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[TreeEnsemble | LinearScorer]:
+def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[Part]:
     match scorer:
         case Combination():
             members = zip(scorer.members, scorer.weights, strict=True)
             return [part for member, own in members for part in _parts(member, weight * float(own), columns)]
         case QueryFeatureScorer():
             return _parts(scorer.inner, weight, columns.within(scorer))
+        case StandardisedScorer():
+            return [Standardised(_centred(_joined(_parts(scorer.inner, 1.0, columns), columns.kinds)), weight)]
     return [columns.of_all(_part(scorer, weight))]
 
 
-def _part(scorer: Scorer, weight: float) -> TreeEnsemble | LinearScorer:
+def _part(scorer: Scorer, weight: float) -> Summand:
     match scorer:
         case TreeEnsemble():
             return scorer.bare() if weight == 1.0 else scorer.bare().scaled(weight)
@@ -143,15 +190,23 @@ def _part(scorer: Scorer, weight: float) -> TreeEnsemble | LinearScorer:
             weights, missing = np.zeros(scorer.n_features), np.zeros(scorer.n_features)
             weights[scorer.feature], missing[scorer.feature] = weight * scorer.direction, scorer.missing
             return LinearScorer(weights, missing)
-    raise InputError(_refusal(scorer))
-
-
-def _refusal(scorer: Scorer) -> str:
-    if isinstance(scorer, StandardisedScorer):
-        return "The model standardises scores within the query; export the models that it mixes instead."
-    return (
-        f"A scorer of kind {scorer.kind!r} cannot be exported: only trees and weighted features, and their sums."
+        case NetworkScorer():
+            *hidden, (last, bias) = scorer.layers
+            return NetworkScorer.of_layers([*hidden, (weight * last, weight * bias)], scorer.missing)
+    raise InputError(
+        f"A scorer of kind {scorer.kind!r} cannot be exported: only trees, weighted features, networks, and sums "
+        "and mixtures of them."
     )
+
+
+def _centred(flat: Flat) -> Flat:
+    """Return scores that differ by a constant, so that a target that sums in 32 bits keeps their differences."""
+    if flat.trees is None:
+        return flat
+    trees, ends = flat.trees, (flat.trees.splits[1:] + np.arange(1, flat.trees.n_trees + 1)).astype(np.int64)
+    sizes = np.diff(ends, prepend=0)
+    means = np.add.reduceat(trees.leaf_value, ends - sizes) / sizes
+    return replace(flat, trees=replace(trees, leaf_value=trees.leaf_value - np.repeat(means, sizes)))
 
 
 def _sum(parts: list[LinearScorer]) -> LinearScorer:

@@ -1,12 +1,12 @@
 """A model as an ONNX file: one input of 32-bit features (NaN is missing), one output of 64-bit scores.
 
 Trees are a `TreeEnsembleRegressor` of ai.onnx.ml 3, which sums in 32 bits. Weighted features are a matrix product
-in 64 bits, after missing values are replaced. Columns computed within the query make the rows one query.
+in 64 bits, after missing values are replaced. What is computed within the query makes the rows one query.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from rankwright.interop.export.onnx_nodes import (
     tensor,
     whole_number,
 )
-from rankwright.interop.export.onnx_query import COLUMNS, INPUT, within_query
+from rankwright.interop.export.onnx_query import COLUMNS, INPUT, constants_of, standardised, within_query
 from rankwright.interop.export.protobuf import floats, integer, integers, nested
 from rankwright.interop.export.rules import require_float32
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from rankwright.interop.export.flat import Flat
     from rankwright.models.linear import LinearScorer
+    from rankwright.models.network import NetworkScorer
     from rankwright.models.trees import TreeEnsemble
 
 IR_VERSION, OPSET, ML_OPSET = 7, 13, 3
@@ -40,19 +41,50 @@ OUTPUT = "score"
 
 def onnx_model(flat: Flat) -> bytes:
     """Return the bytes of an ONNX file with the input `features` and the output `score`."""
-    nodes, constants = within_query(flat.kinds) if flat.kinds else ([], [])
-    columns = COLUMNS if flat.kinds else INPUT
+    scores = _scores(flat, COLUMNS if flat.kinds else INPUT, OUTPUT)
+    nodes = [*within_query(flat.kinds), *scores.nodes]
+    constants = [*constants_of(flat.kinds, standardised=bool(flat.standardised)), *scores.constants]
+    return _model(nodes, constants, flat.n_features)
+
+
+class _Nodes(NamedTuple):
+    """A part of a graph."""
+
+    nodes: list[bytes]
+    constants: list[bytes]
+
+
+def _scores(flat: Flat, columns: str, output: str) -> _Nodes:
+    """Return what computes `output`, the sum of all parts of a model; the names of its own values begin so."""
+    nodes: list[bytes] = []
+    constants: list[bytes] = []
     parts: list[str] = []
     if flat.trees is not None:
-        nodes += [_ensemble(require_float32(flat.trees, "ONNX"), columns), cast("tree_sum", "of_trees")]
-        parts.append("of_trees")
+        of_trees = f"{output}_of_trees"
+        nodes += [_ensemble(require_float32(flat.trees, "ONNX"), columns, f"{output}_tree_sum")]
+        nodes += [cast(f"{output}_tree_sum", of_trees)]
+        parts.append(of_trees)
     if flat.linear is not None:
-        nodes += _products(columns)
-        constants += _weights(flat.linear)
-        parts.append("of_weights")
-    last = ("Add", parts) if len(parts) > 1 else ("Identity", parts)
-    nodes.append(node(*last, [OUTPUT]))
-    return _model(nodes, constants, flat.n_features)
+        nodes += _products(columns, output)
+        constants += _weights(flat.linear, output)
+        parts.append(f"{output}_of_weights")
+    for number, network in enumerate(flat.networks):
+        own = _layers(network, columns, f"{output}_network{number}")
+        nodes += own.nodes
+        constants += own.constants
+        parts.append(f"{output}_network{number}")
+    for number, (inner, weight) in enumerate(flat.standardised):
+        term = f"{output}_{number}"
+        own = _scores(inner, columns, term)
+        nodes += [
+            *own.nodes,
+            *standardised(term),
+            node("Mul", [f"{term}_standardised", f"{term}_weight"], [f"{term}_part"]),
+        ]
+        constants += [*own.constants, tensor(f"{term}_weight", np.array(weight))]
+        parts.append(f"{term}_part")
+    nodes.append(node("Sum", parts, [output]))
+    return _Nodes(nodes, constants)
 
 
 def _model(nodes: list[bytes], constants: list[bytes], n_features: int) -> bytes:
@@ -77,26 +109,45 @@ def _whole(name: str, values: NDArray[Any]) -> bytes:
     return attribute(name, AS_INTEGERS, integers(8, values.tolist()))
 
 
-def _products(columns: str) -> list[bytes]:
+def _filled(columns: str, own: str) -> list[bytes]:
+    """Return the nodes that make `OWN_filled`: the columns with missing values replaced."""
     return [
-        cast(columns, "numbers"),
-        node("IsNaN", ["numbers"], ["is_missing"]),
-        node("Where", ["is_missing", "missing", "numbers"], ["filled"]),
-        node("MatMul", ["filled", "weights"], ["weighted"]),
-        node("Add", ["weighted", "intercept"], ["of_weights"]),
+        cast(columns, f"{own}_numbers"),
+        node("IsNaN", [f"{own}_numbers"], [f"{own}_is_missing"]),
+        node("Where", [f"{own}_is_missing", f"{own}_missing", f"{own}_numbers"], [f"{own}_filled"]),
     ]
 
 
-def _weights(linear: LinearScorer) -> list[bytes]:
+def _layers(network: NetworkScorer, columns: str, output: str) -> _Nodes:
+    nodes, constants = _filled(columns, output), [tensor(f"{output}_missing", network.missing[None, :])]
+    values = f"{output}_filled"
+    for number, (weights, biases) in enumerate(network.layers):
+        own, is_last = f"{output}_layer{number}", number == len(network.layers) - 1
+        constants += [tensor(f"{own}_weights", weights), tensor(f"{own}_biases", biases[None, :])]
+        nodes.append(node("MatMul", [values, f"{own}_weights"], [f"{own}_weighted"]))
+        nodes.append(node("Add", [f"{own}_weighted", f"{own}_biases"], [output if is_last else own]))
+        nodes += [] if is_last else [node("Tanh", [own], [values := f"{own}_tanh"])]
+    return _Nodes(nodes, constants)
+
+
+def _products(columns: str, own: str) -> list[bytes]:
+    return [
+        *_filled(columns, own),
+        node("MatMul", [f"{own}_filled", f"{own}_weights"], [f"{own}_weighted"]),
+        node("Add", [f"{own}_weighted", f"{own}_intercept"], [f"{own}_of_weights"]),
+    ]
+
+
+def _weights(linear: LinearScorer, own: str) -> list[bytes]:
     used = linear.weights != 0.0
     return [
-        tensor("missing", np.where(used, linear.missing, 0.0)[None, :]),
-        tensor("weights", linear.weights[:, None]),
-        tensor("intercept", np.array([[linear.intercept]])),
+        tensor(f"{own}_missing", np.where(used, linear.missing, 0.0)[None, :]),
+        tensor(f"{own}_weights", linear.weights[:, None]),
+        tensor(f"{own}_intercept", np.array([[linear.intercept]])),
     ]
 
 
-def _ensemble(trees: TreeEnsemble, columns: str) -> bytes:
+def _ensemble(trees: TreeEnsemble, columns: str, output: str) -> bytes:
     """Return the node of the trees: of each tree first its splits, then its leaves."""
     sizes = np.diff(trees.splits)
     tree = np.repeat(np.arange(trees.n_trees), 2 * sizes + 1)
@@ -129,4 +180,4 @@ def _ensemble(trees: TreeEnsemble, columns: str) -> bytes:
         attribute("post_transform", AS_STRING, nested(4, "NONE")),
         attribute("aggregate_function", AS_STRING, nested(4, "SUM")),
     ]
-    return node("TreeEnsembleRegressor", [columns], ["tree_sum"], *attributes, domain="ai.onnx.ml")
+    return node("TreeEnsembleRegressor", [columns], [output], *attributes, domain="ai.onnx.ml")

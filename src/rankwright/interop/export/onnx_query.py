@@ -1,4 +1,4 @@
-"""Columns computed within the query as nodes of an ONNX graph; all rows of a call are one query.
+"""Columns and scores computed within the query as nodes of an ONNX graph; all rows of a call are one query.
 
 The formulas are those of `native/include/rankwright/query_features.hpp`. Sums are running sums of sorted values,
 as in our core, so that the columns are equal to ours. Ranks compare every pair of documents.
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 INPUT, COLUMNS = "features", "columns"
 
 
-def within_query(kinds: Sequence[QueryFeature]) -> tuple[list[bytes], list[bytes]]:
-    """Return nodes that make `columns`: the features and, for each kind, one column per feature; and constants."""
+def within_query(kinds: Sequence[QueryFeature]) -> list[bytes]:
+    """Return nodes that make `columns`: the features and, for each kind, one column per feature."""
+    if not kinds:
+        return []
     nodes = [
         cast(INPUT, "wide"),
         node("IsNaN", ["wide"], ["missing_value"]),
@@ -35,13 +37,16 @@ def within_query(kinds: Sequence[QueryFeature]) -> tuple[list[bytes], list[bytes
         nodes.append(cast(f"wide_{kind.value}", kind.value, FLOAT))
     names = [INPUT, *(kind.value for kind in kinds)]
     nodes.append(node("Concat", names, [COLUMNS], whole_number("axis", 1)))
-    return nodes, _constants()
+    return nodes
 
 
-def _constants() -> list[bytes]:
+def constants_of(kinds: Sequence[QueryFeature], *, standardised: bool) -> list[bytes]:
+    """Return the constants of these kinds of columns, and of scores that are standardised."""
+    used = {name for kind in kinds for name in ("one", "first_axis", *CONSTANTS[kind])}
+    used |= {"zero", "one"} if standardised else set()
     numbers = {"zero": 0.0, "one": 1.0, "two": 2.0, "highest": np.inf, "lowest": -np.inf}
     whole = {"axis": 0, "first_axis": [0], "second_axis": [1], "last": [-1]}
-    return [tensor(name, np.array(value)) for name, value in (numbers | whole).items()]
+    return [tensor(name, np.array(value)) for name, value in (numbers | whole).items() if name in used]
 
 
 def _zscore() -> list[bytes]:
@@ -78,6 +83,30 @@ def _or_one(divisor: str) -> list[bytes]:
     return [
         node("Greater", [divisor, "zero"], [f"{divisor}_is_positive"]),
         node("Where", [f"{divisor}_is_positive", divisor, "one"], [f"{divisor}_or_one"]),
+    ]
+
+
+def standardised(scores: str) -> list[bytes]:
+    """Return nodes that make `SCORES_standardised`: z-scores of scores that are first scaled to [0, 1]."""
+    low, high, span, scaled, mean, distance, square, variance, deviation = (
+        f"{scores}_{one}"
+        for one in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
+    )
+    along = attribute("axes", AS_INTEGERS, integers(8, [0]))
+    return [
+        node("ReduceMin", [scores], [low], along),
+        node("ReduceMax", [scores], [high], along),
+        node("Sub", [high, low], [span]),
+        *_or_one(span),
+        node("Sub", [scores, low], [f"{scores}_above_low"]),
+        node("Div", [f"{scores}_above_low", f"{span}_or_one"], [scaled]),
+        node("ReduceMean", [scaled], [mean], along),
+        node("Sub", [scaled, mean], [distance]),
+        node("Mul", [distance, distance], [square]),
+        node("ReduceMean", [square], [variance], along),
+        node("Sqrt", [variance], [deviation]),
+        *_or_one(deviation),
+        node("Div", [distance, f"{deviation}_or_one"], [f"{scores}_standardised"]),
     ]
 
 
@@ -123,4 +152,9 @@ def _rank() -> list[bytes]:
     ]
 
 
+CONSTANTS = {
+    QueryFeature.ZSCORE: ("zero", "highest", "axis", "last"),
+    QueryFeature.RANK: ("two", "second_axis"),
+    QueryFeature.MINMAX: ("zero", "highest", "lowest"),
+}
 MAKERS = {QueryFeature.ZSCORE: _zscore, QueryFeature.RANK: _rank, QueryFeature.MINMAX: _minmax}
