@@ -24,7 +24,10 @@ from rankwright.data.query_features import QueryFeature
 from rankwright.interop.export.engines import before_slack
 from rankwright.interop.foreign_trees import ForeignTree, ensemble
 from rankwright.models import (
+    ClassLink,
+    ClassTrees,
     Combination,
+    ExpectedRelevance,
     FeatureScorer,
     LinearScorer,
     NetworkScorer,
@@ -255,6 +258,13 @@ def network_of(rng, n_inputs, hidden):
     return NetworkScorer(widths, rng.normal(size=n_parameters), rng.normal(size=n_inputs))
 
 
+def expected_of(rng, trees, link):
+    """Return an expected relevance over three levels with random scores of classes."""
+    levels = np.array([0.0, 1.0, 3.0])
+    values = rng.normal(size=(len(trees.leaf_value), link.n_classes(len(levels))))
+    return ExpectedRelevance(ClassTrees(trees, values, values.shape[1]), levels, link)
+
+
 def mixture(seed, kinds, depth):
     """Return a mixture as AutoRanker makes them: standardised trees, weights and networks, some of columns."""
     rng = np.random.default_rng(seed)
@@ -263,6 +273,8 @@ def mixture(seed, kinds, depth):
     parts = [trees, LinearScorer(rng.normal(size=width), rng.normal(size=width), 0.25)]
     parts += [network_of(rng, width, hidden) for hidden in ((3,), (4, 2))]
     members = [StandardisedScorer(parts[0]), StandardisedScorer(parts[2]), *parts[1:]]
+    members += [expected_of(rng, trees, link) for link in ClassLink]
+    members += [StandardisedScorer(members[-1])]
     inner = Combination(tuple(members), rng.random(len(members)) + 0.1)
     for _ in range(depth):
         inner = Combination((StandardisedScorer(inner), parts[1]), [0.5, 2.0])
@@ -297,10 +309,14 @@ def test_c_computes_mixtures(model, rows):
     np.testing.assert_allclose(scores, expected, rtol=1e-9, atol=1e-9)
 
 
-def test_a_network_is_exported_as_it_is(tmp_path):
-    rows = odd_query(np.random.default_rng(1), 20, 0.3)
-    model = network_of(np.random.default_rng(2), N_FEATURES, (5, 3))
-    np.testing.assert_allclose(onnx_scores(model, rows), model.predict(rows), rtol=1e-12)
+@pytest.mark.parametrize("kind", ["network", *ClassLink])
+def test_networks_and_classes_are_exported(kind, tmp_path):
+    rng = np.random.default_rng(2)
+    rows = odd_query(rng, 20, 0.3)
+    model = network_of(rng, N_FEATURES, (5, 3)) if kind == "network" else expected_of(rng, STUMP, kind)
+    np.testing.assert_allclose(
+        onnx_scores(model, rows), model.predict(rows), rtol=1e-12 if kind == "network" else 1e-6
+    )
     if shutil.which("gcc") is not None:
         score = compiled(written(model, format="c"), tmp_path)
         np.testing.assert_allclose([score(row) for row in rows], model.predict(rows), rtol=1e-12)
@@ -309,8 +325,8 @@ def test_a_network_is_exported_as_it_is(tmp_path):
 def test_what_auto_ranker_learned_is_exported():
     X, y, sizes = judged(missing=0.1)
     data = rw.RankingData(X, y, np.repeat(np.arange(len(sizes)), sizes))
-    trees = rw.MART(rounds=20, query_features=["zscore", "rank"])
-    ranker = rw.AutoRanker(portfolio=[trees, rw.RankSVM(), rw.RankNet(hidden=(4,))], n_jobs=1).fit(data)
+    trees = [one(rounds=20, query_features=["zscore", "rank"]) for one in (rw.MART, rw.McRank)]
+    ranker = rw.AutoRanker(portfolio=[*trees, rw.RankSVM(), rw.RankNet(hidden=(4,))], n_jobs=1).fit(data)
     for number in range(5):
         rows = data.X[data.qid == number]
         expected = ranker.predict(rows, qid=number)
@@ -486,7 +502,7 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
         (
             NetworkScorer([2, 1, 1], np.zeros(5), np.zeros(2)),
             {"format": "vespa"},
-            "a network with hidden layers, which Vespa does not hold: use onnx or c",
+            "a network with hidden layers, which Vespa does not hold: export it to onnx or c",
         ),
         (STUMP, {"format": "vespa", "feature_names": ["a b", "c", "d"]}, "'a b' is no rank feature of Vespa"),
         (STUMP, {"format": "vespa", "feature_names": ["attribute(a)", "bm25(b)", "fieldMatch(c).x"]}, None),

@@ -41,7 +41,7 @@ def as_ensembles(binned, tree, votes):
 
 def scored(binned, tree, votes, X):
     one = as_ensembles(binned, tree, votes)
-    return np.stack([own.predict(X) for own in one._by_class], axis=1)
+    return np.stack([own.predict(X) for own in one.by_class], axis=1)
 
 
 @examples(200)

@@ -37,7 +37,7 @@ def documents(n=50):
 
 def test_a_calibrated_score_is_what_the_calibration_makes_of_the_classes_scores():
     trees = class_trees()
-    by_class = np.stack([one.predict(documents()) for one in trees._by_class], axis=1)
+    by_class = np.stack([one.predict(documents()) for one in trees.by_class], axis=1)
     for one in calibrations().members:
         found = Calibrated(trees, one).predict(documents())
         assert found.tolist() == one._score(by_class, None, 1).tolist()

@@ -108,17 +108,17 @@ class ClassTrees:
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return the scores, one row per class and one column per document."""
-        return np.stack([one.predict(data, n_jobs=n_jobs) for one in self._by_class])
+        return np.stack([one.predict(data, n_jobs=n_jobs) for one in self.by_class])
 
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
-        return np.stack([one._score(X, groups, n_threads) for one in self._by_class])
+        return np.stack([one._score(X, groups, n_threads) for one in self.by_class])
 
     def _contributions(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
         """Return the contributions to the score of each class: classes x documents x (features and base score)."""
-        return np.stack([one._contributions(X, groups, n_threads) for one in self._by_class])
+        return np.stack([one._contributions(X, groups, n_threads) for one in self.by_class])
 
     @cached_property
-    def _by_class(self) -> tuple[TreeEnsemble, ...]:
+    def by_class(self) -> tuple[TreeEnsemble, ...]:
         """The trees of each class with their leaf values; built on first use, never saved."""
         if self.trees_per_round == 1:
             return tuple(replace(self.trees, leaf_value=column) for column in self.values.T)
@@ -126,7 +126,7 @@ class ClassTrees:
         return tuple(whole.take(range(k, self.trees.n_trees, self.n_classes)) for k in range(self.n_classes))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_by_class"}
+        return {name: value for name, value in self.__dict__.items() if name != "by_class"}
 
 
 class ClassLink(Enum):
@@ -152,15 +152,18 @@ class ClassLink(Enum):
         logistic: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
         return logistic
 
+    def steps(self, levels: Doubles) -> tuple[float, Doubles]:
+        """Return the expected level without any probability, and what each probability adds to it."""
+        if self is ClassLink.MULTICLASS:
+            return 0.0, levels
+        return float(levels[0]), np.diff(levels)
+
     def relevance(self, scores: Doubles, levels: Doubles) -> Doubles:
         """Return the expected level of every document.
 
         Summed class by class: in a matrix product a sum may depend on the documents beside it.
         """
-        if self is ClassLink.MULTICLASS:
-            start, steps = 0.0, levels
-        else:
-            start, steps = float(levels[0]), np.diff(levels)
+        start, steps = self.steps(levels)
         expected = np.full(scores.shape[1], start)
         for step, probability in zip(steps, self.probabilities(scores), strict=True):
             expected += step * probability

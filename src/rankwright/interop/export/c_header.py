@@ -11,7 +11,7 @@ from rankwright.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankwright.interop.export.flat import Flat
+    from rankwright.interop.export.flat import Expected, Flat
     from rankwright.models.network import NetworkScorer
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -65,6 +65,30 @@ static inline double NAME_score(const float *features) {
   }
   return inputs[0];
 }
+"""
+EXPECTED = """\
+static inline double NAME_score(const float *features) {
+  const double scores[] = {SCORES};
+  double expected = START;
+  int place;
+LINK  return expected;
+}
+"""
+SOFTMAX = """\
+  double highest = scores[0], sum = 0.0, weighted = 0.0;
+  for (place = 1; place < N_CLASSES; ++place) highest = fmax(highest, scores[place]);
+  for (place = 0; place < N_CLASSES; ++place) {
+    const double raised = exp(scores[place] - highest);
+    sum += raised;
+    weighted += NAME_steps[place] * raised;
+  }
+  expected += weighted / sum;
+"""
+LOGISTIC = """\
+  for (place = 0; place < N_CLASSES; ++place) {
+    const double falling = exp(-fabs(scores[place])); /* cannot overflow */
+    expected += NAME_steps[place] * (scores[place] < 0.0 ? falling : 1.0) / (1.0 + falling);
+  }
 """
 STANDARDISE = """\
 /* Replaces scores by their distance from their mean in standard deviations; by 0 if all are equal. */
@@ -207,7 +231,7 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
-    headers = HEADERS if flat.needs_query or flat.networks else ""
+    headers = HEADERS if flat.needs_query or flat.networks or flat.expected else ""
     text = (
         f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n{listed} */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
@@ -228,6 +252,9 @@ def _of_documents(flat: Flat, called: str) -> str:
     for number, network in enumerate(flat.networks):
         tables += [_network(network).replace("NAME_", f"NAME_network{number}_")]
         body += f"  score += NAME_network{number}_score(features);\n"
+    for number, expected in enumerate(flat.expected):
+        tables += [_relevance(expected).replace("NAME_", f"NAME_expected{number}_")]
+        body += f"  score += NAME_expected{number}_score(features);\n"
     unused = "" if body else "  (void)features;\n"
     return (
         f"{''.join(tables)}\nstatic inline double NAME_{called}(const float *features) {{\n"
@@ -305,6 +332,16 @@ def _tables_of_weights(linear: Any) -> str:
             _table("double", "missing", (one.hex() for one in linear.missing[used].tolist())),
         ]
     )
+
+
+def _relevance(expected: Expected) -> str:
+    functions, calls = "", []
+    for number, one in enumerate(expected.classes):
+        functions += _of_documents(one, "score").replace("NAME_", f"NAME_{number}_")
+        calls.append(f"NAME_{number}_score(features)")
+    steps = _table("double", "steps", (one.hex() for one in expected.steps.tolist()))
+    whole = EXPECTED.replace("LINK", SOFTMAX if expected.softmax else LOGISTIC).replace("SCORES", ", ".join(calls))
+    return functions + steps + whole.replace("START", expected.start.hex()).replace("N_CLASSES", str(len(calls)))
 
 
 def _network(network: NetworkScorer) -> str:

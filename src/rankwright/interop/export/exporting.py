@@ -87,8 +87,8 @@ def export(
     Parameters
     ----------
     model
-        A scorer or a fitted ranker: trees, weights of features, or sums of them; for `onnx` and `c` also networks
-        and mixtures such as AutoRanker's.
+        A scorer or a fitted ranker: trees, weights of features, or sums of them; for `onnx` and `c` also
+        networks, expected relevance over classes (McRank), and mixtures such as AutoRanker's.
     path
         The file to write, completely or not at all.
     format
@@ -138,7 +138,8 @@ def _names(scorer: Scorer, given: Sequence[str] | None) -> tuple[tuple[str, ...]
 
 
 def _raised(flat: Flat) -> tuple[Flat, float]:
-    if flat.trees is None or flat.linear is not None or flat.networks or flat.standardised:
+    others = (flat.linear is not None, flat.networks, flat.expected, flat.standardised)
+    if flat.trees is None or any(others):
         raise InputError(
             "Only scores of trees have a lowest value; weighted features can make any negative score."
         )

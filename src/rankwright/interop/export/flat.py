@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.data.query_features import QueryFeature
 from rankwright.errors import InputError
 from rankwright.interop.foreign_trees import ensemble
+from rankwright.models.class_trees import ClassLink, ExpectedRelevance
 from rankwright.models.combination import Combination
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Flat:
-    """The sum of an ensemble of trees, a linear scorer, networks, and scores standardised within the query.
+    """The sum of an ensemble of trees, a linear scorer, networks, expected relevance, and standardised scores.
 
     Trees and linear scorer may be None. All parts score columns: the features and, for each of `kinds`, one column
     per feature computed within the query.
@@ -36,13 +37,15 @@ class Flat:
     linear: LinearScorer | None
     kinds: tuple[QueryFeature, ...] = ()
     networks: tuple[NetworkScorer, ...] = ()
+    expected: tuple[Expected, ...] = ()
     standardised: tuple[Standardised, ...] = ()
 
     @property
     def n_columns(self) -> int:
         """Number of columns that are scored."""
         own = [one.n_features for one in (self.trees, self.linear, *self.networks) if one is not None]
-        return own[0] if own else self.standardised[0].inner.n_columns
+        inner = [*(one.classes[0] for one in self.expected), *(one.inner for one in self.standardised)]
+        return own[0] if own else inner[0].n_columns
 
     @property
     def needs_query(self) -> bool:
@@ -70,6 +73,18 @@ class Flat:
         return self.trees
 
 
+class Expected(NamedTuple):
+    """The expected relevance by scores of classes: `start` + the sum of `steps` x the probabilities of classes.
+
+    Probabilities are the softmax of the scores, or else the logistic function of each.
+    """
+
+    classes: tuple[Flat, ...]
+    start: float
+    steps: NDArray[np.float64]
+    softmax: bool
+
+
 class Standardised(NamedTuple):
     """A term of a mixture: scores minus their mean in the query, divided by their deviation in it, x `weight`."""
 
@@ -78,7 +93,7 @@ class Standardised(NamedTuple):
 
 
 Summand: TypeAlias = TreeEnsemble | LinearScorer | NetworkScorer
-Part: TypeAlias = Summand | Standardised
+Part: TypeAlias = Summand | Expected | Standardised
 
 
 def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -> Flat:
@@ -98,10 +113,9 @@ def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -
             f"The model standardises scores within the query, which {target} does not: export it to onnx or c, "
             "which take one query per call, or export the models that it mixes."
         )
-    if flat.networks and not within_query:
-        raise InputError(
-            f"The model is a network with hidden layers, which {target} does not hold: use onnx or c."
-        )
+    if not within_query and (flat.networks or flat.expected):
+        kind = "a network with hidden layers" if flat.networks else "an expected relevance over classes"
+        raise InputError(f"The model is {kind}, which {target} does not hold: export it to onnx or c.")
     return flat
 
 
@@ -112,8 +126,9 @@ def _joined(parts: list[Part], kinds: tuple[QueryFeature, ...]) -> Flat:
     if trees is not None and not trees.n_trees:
         trees = ensemble([], trees.n_features)  # a single leaf of 0: no format has a model without trees
     networks = tuple(one for one in parts if isinstance(one, NetworkScorer))
+    expected = tuple(one for one in parts if isinstance(one, Expected))
     standardised = tuple(one for one in parts if isinstance(one, Standardised))
-    return Flat(trees, _sum(linear) if linear else None, kinds, networks, standardised)
+    return Flat(trees, _sum(linear) if linear else None, kinds, networks, expected, standardised)
 
 
 def _kinds(scorer: Scorer) -> set[QueryFeature]:
@@ -177,7 +192,15 @@ def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[Part]:
             return _parts(scorer.inner, weight, columns.within(scorer))
         case StandardisedScorer():
             return [Standardised(_centred(_joined(_parts(scorer.inner, 1.0, columns), columns.kinds)), weight)]
+        case ExpectedRelevance():
+            return [_expected(scorer, weight, columns)]
     return [columns.of_all(_part(scorer, weight))]
+
+
+def _expected(scorer: ExpectedRelevance, weight: float, columns: _Columns) -> Expected:
+    classes = tuple(_joined([columns.of_all(one)], columns.kinds) for one in scorer.classes.by_class)
+    start, steps = scorer.link.steps(scorer.levels)
+    return Expected(classes, weight * start, weight * steps, scorer.link is ClassLink.MULTICLASS)
 
 
 def _part(scorer: Scorer, weight: float) -> Summand:
@@ -194,8 +217,8 @@ def _part(scorer: Scorer, weight: float) -> Summand:
             *hidden, (last, bias) = scorer.layers
             return NetworkScorer.of_layers([*hidden, (weight * last, weight * bias)], scorer.missing)
     raise InputError(
-        f"A scorer of kind {scorer.kind!r} cannot be exported: only trees, weighted features, networks, and sums "
-        "and mixtures of them."
+        f"A scorer of kind {scorer.kind!r} cannot be exported: only trees, weighted features, networks, expected "
+        "relevance over classes, and sums and mixtures of them."
     )
 
 

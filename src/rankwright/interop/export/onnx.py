@@ -30,7 +30,7 @@ from rankwright.interop.export.rules import require_float32
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.interop.export.flat import Flat
+    from rankwright.interop.export.flat import Expected, Flat
     from rankwright.models.linear import LinearScorer
     from rankwright.models.network import NetworkScorer
     from rankwright.models.trees import TreeEnsemble
@@ -73,6 +73,11 @@ def _scores(flat: Flat, columns: str, output: str) -> _Nodes:
         nodes += own.nodes
         constants += own.constants
         parts.append(f"{output}_network{number}")
+    for number, expected in enumerate(flat.expected):
+        own = _relevance(expected, columns, f"{output}_expected{number}")
+        nodes += own.nodes
+        constants += own.constants
+        parts.append(f"{output}_expected{number}")
     for number, (inner, weight) in enumerate(flat.standardised):
         term = f"{output}_{number}"
         own = _scores(inner, columns, term)
@@ -127,6 +132,29 @@ def _layers(network: NetworkScorer, columns: str, output: str) -> _Nodes:
         nodes.append(node("MatMul", [values, f"{own}_weights"], [f"{own}_weighted"]))
         nodes.append(node("Add", [f"{own}_weighted", f"{own}_biases"], [output if is_last else own]))
         nodes += [] if is_last else [node("Tanh", [own], [values := f"{own}_tanh"])]
+    return _Nodes(nodes, constants)
+
+
+def _relevance(expected: Expected, columns: str, output: str) -> _Nodes:
+    names = [f"{output}_class{number}" for number in range(len(expected.classes))]
+    classes = [_scores(one, columns, name) for one, name in zip(expected.classes, names, strict=True)]
+    along = whole_number("axis", 1)
+    scores, probabilities, weighted = (f"{output}_{one}" for one in ("scores", "probabilities", "weighted"))
+    link = (
+        ("Softmax", [scores], [probabilities], along)
+        if expected.softmax
+        else ("Sigmoid", [scores], [probabilities])
+    )
+    nodes = [
+        *(one for part in classes for one in part.nodes),
+        node("Concat", names, [scores], along),
+        node(*link),
+        node("MatMul", [probabilities, f"{output}_steps"], [weighted]),
+        node("Add", [weighted, f"{output}_start"], [output]),
+    ]
+    constants = [one for part in classes for one in part.constants]
+    constants += [tensor(f"{output}_steps", expected.steps[:, None])]
+    constants += [tensor(f"{output}_start", np.array([[expected.start]]))]
     return _Nodes(nodes, constants)
 
 
