@@ -28,6 +28,8 @@ from rankwright.interop.export.protobuf import floats, integer, integers, nested
 from rankwright.interop.export.rules import require_float32
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from rankwright.interop.export.flat import Expected, Flat
@@ -55,41 +57,33 @@ class _Nodes(NamedTuple):
 
 
 def _scores(flat: Flat, columns: str, output: str) -> _Nodes:
-    """Return what computes `output`, the sum of all parts of a model; the names of its own values begin so."""
-    nodes: list[bytes] = []
-    constants: list[bytes] = []
-    parts: list[str] = []
+    """Return what computes `output`, the sum of all terms of a model; the names of its own values begin so."""
+    terms = dict(_terms(flat, columns, output))
+    nodes = [one for term in terms.values() for one in term.nodes]
+    constants = [one for term in terms.values() for one in term.constants]
+    return _Nodes([*nodes, node("Sum", list(terms), [output])], constants)
+
+
+def _terms(flat: Flat, columns: str, output: str) -> Iterator[tuple[str, _Nodes]]:
+    """Yield what computes each term, by the name of its result."""
     if flat.trees is not None:
-        of_trees = f"{output}_of_trees"
-        nodes += [_ensemble(require_float32(flat.trees, "ONNX"), columns, f"{output}_tree_sum")]
-        nodes += [cast(f"{output}_tree_sum", of_trees)]
-        parts.append(of_trees)
+        trees, summed = require_float32(flat.trees, "ONNX"), f"{output}_tree_sum"
+        name = f"{output}_of_trees"
+        yield name, _Nodes([_ensemble(trees, columns, summed), cast(summed, name)], [])
     if flat.linear is not None:
-        nodes += _products(columns, output)
-        constants += _weights(flat.linear, output)
-        parts.append(f"{output}_of_weights")
+        yield f"{output}_of_weights", _Nodes(_products(columns, output), _weights(flat.linear, output))
     for number, network in enumerate(flat.networks):
-        own = _layers(network, columns, f"{output}_network{number}")
-        nodes += own.nodes
-        constants += own.constants
-        parts.append(f"{output}_network{number}")
+        name = f"{output}_network{number}"
+        yield name, _layers(network, columns, name)
     for number, expected in enumerate(flat.expected):
-        own = _relevance(expected, columns, f"{output}_expected{number}")
-        nodes += own.nodes
-        constants += own.constants
-        parts.append(f"{output}_expected{number}")
+        name = f"{output}_expected{number}"
+        yield name, _relevance(expected, columns, name)
     for number, (inner, weight) in enumerate(flat.standardised):
-        term = f"{output}_{number}"
-        own = _scores(inner, columns, term)
-        nodes += [
-            *own.nodes,
-            *standardised(term),
-            node("Mul", [f"{term}_standardised", f"{term}_weight"], [f"{term}_part"]),
-        ]
-        constants += [*own.constants, tensor(f"{term}_weight", np.array(weight))]
-        parts.append(f"{term}_part")
-    nodes.append(node("Sum", parts, [output]))
-    return _Nodes(nodes, constants)
+        scores = f"{output}_{number}"
+        (nodes, constants), name = _scores(inner, columns, scores), f"{scores}_term"
+        times = node("Mul", [f"{scores}_standardised", f"{scores}_weight"], [name])
+        constant = tensor(f"{scores}_weight", np.array(weight))
+        yield name, _Nodes([*nodes, *standardised(scores), times], [*constants, constant])
 
 
 def _model(nodes: list[bytes], constants: list[bytes], n_features: int) -> bytes:
