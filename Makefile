@@ -25,7 +25,7 @@ test: $(VENV)/.dev $(VENV)/.built
 quick: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
 
-# What takes half a minute or more each: the papers' quick versions.
+# What would make the ordinary run too long: the papers' quick versions, simulations, runs that are killed.
 long: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m long tests
 

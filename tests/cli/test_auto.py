@@ -366,7 +366,7 @@ def test_a_second_ctrl_c_writes_nothing(fold, tmp_path):
     assert not (tmp_path / "m.rw").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_run_that_was_killed_goes_on_where_it_was(run, fold, tmp_path):
     work, portfolio = tmp_path / "work", '["adarank", {"ranker": "lambdamart", "rounds": 300}, "ranksvm"]'
     words = ("auto", "--data", fold / "train.txt", "--portfolio", portfolio, "--jobs", 1, "--model")

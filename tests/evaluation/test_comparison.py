@@ -166,6 +166,7 @@ def test_queries_without_a_value_are_left_out_and_said():
     assert "1 query without a value of ndcg@10 left out." in str(found)
 
 
+@pytest.mark.long
 def test_detectable_differences_hold_after_the_correction():
     """Ten systems, of which one is ahead by what the queries can show: found 80 times in 100 or more."""
     random = np.random.default_rng(1)

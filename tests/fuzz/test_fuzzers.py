@@ -10,8 +10,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.mark.parametrize("name", campaign.FUZZERS)
 def test_a_few_cases_find_nothing_and_many_get_past_the_checks(name):
-    result = campaign.campaign(name, seed=1, seconds=600, cases=200)
-    assert (result.cases, result.findings) == (200, [])
+    result = campaign.campaign(name, seed=1, seconds=600, cases=100)
+    assert (result.cases, result.findings) == (100, [])
     assert 0.1 < result.accepted < 0.9
 
 

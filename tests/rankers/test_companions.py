@@ -134,7 +134,7 @@ def test_a_converted_model_that_disagrees_is_refused(of_lightgbm, monkeypatch):
 
 
 @needs_shared_data
-@pytest.mark.parametrize("collection", ["OHSUMED", "MQ2008"])
+@pytest.mark.parametrize("collection", ["OHSUMED", pytest.param("MQ2008", marks=pytest.mark.long)])
 def test_real_documents_are_scored_as_in_the_library(companion, collection):
     train, _, test = rw.read_fold(SHARED / "letor" / collection / "Fold1")
     prepared = TrainingSet(train)

@@ -135,6 +135,7 @@ class TestExtrapolation:
         [lambda n: 0.8 - 0.6 * n**-0.5, lambda n: 0.5 + 0.05 * np.log(n), lambda n: 0.7 + 0.0 * n],
         ids=["power", "log", "flat"],
     )
+    @pytest.mark.long
     def test_intervals_cover_what_twice_the_queries_give(self, curve):
         hits = np.zeros(2)
         for seed in range(40):
