@@ -23,7 +23,7 @@ def auto(*models, **options):
 
 def test_a_model_joins_as_it_is(old):
     ranker = auto(old).fit(JUDGED)
-    member = next(one for one in ranker.standings_ if one.name == "old.rw")
+    member = next(one for one in ranker.standings_ if one.name == "model old.rw")
     assert member.weight > 0.5  # it has learned from five times as many queries
     model = rw.load(old)
     assert member.value == pytest.approx(rw.metrics.parse("ndcg@10")(JUDGED.y, model.predict(JUDGED), JUDGED.qid))
@@ -36,7 +36,7 @@ def test_a_model_of_another_tool(tmp_path):
     booster = lightgbm.train({"num_leaves": 7, "min_data_in_leaf": 5, "verbose": -1}, data, 20)
     booster.save_model(tmp_path / "lightgbm.txt")
     ranker = auto(tmp_path / "lightgbm.txt").fit(JUDGED)
-    assert {one.name for one in ranker.standings_} == {"RankSVM", "lightgbm.txt"}
+    assert {one.name for one in ranker.standings_} == {"RankSVM", "model lightgbm.txt"}
     saved = rw.load(_saved(ranker, tmp_path / "mixture.rw"))
     np.testing.assert_array_equal(saved.predict(NEW), ranker.predict(NEW))
 
@@ -49,7 +49,11 @@ def _saved(ranker, path):
 def test_models_of_one_name_in_two_folders(old, tmp_path):
     (tmp_path / "other").mkdir()
     again = _saved(rw.MART(rounds=10).fit(OLD), tmp_path / "other" / "old.rw")
-    assert {one.name for one in auto(old, again).fit(JUDGED).standings_} == {"RankSVM", str(old), str(again)}
+    assert {one.name for one in auto(old, again).fit(JUDGED).standings_} == {
+        "RankSVM",
+        f"model {old}",
+        f"model {again}",
+    }
 
 
 def test_another_file_of_the_same_name_is_another_model(old, tmp_path):
@@ -58,11 +62,31 @@ def test_another_file_of_the_same_name_is_another_model(old, tmp_path):
     _saved(rw.AdaRank().fit(OLD), old)
     second = auto(old, work=work).fit(JUDGED)
     assert first.model_.state() != second.model_.state()
-    assert len(list(work.glob("old-rw-*"))) == 2
+    assert len(list(work.glob("model-old-rw-*"))) == 2
     assert len(list(work.glob("ranksvm-*"))) == 1
 
 
+def test_a_time_limit_does_not_pass_over_what_is_ready(old):
+    slow = rw.LambdaMART(rounds=100_000)
+    with pytest.warns(UserWarning, match="LambdaMART is passed over"):
+        ranker = auto(old, portfolio=[slow], time_limit=1.0).fit(JUDGED)
+    assert [one.name for one in ranker.standings_] == ["model old.rw"]
+
+
+def test_models_of_other_names_and_data_without(old, tmp_path):
+    names = rw.RankingData(OLD.X, OLD.y, OLD.qid, feature_names=[*"abcdef"])
+    other = rw.RankingData(OLD.X, OLD.y, OLD.qid, feature_names=[*"uvwxyz"])
+    files = [_saved(rw.MART(rounds=3).fit(one), tmp_path / f"{n}.rw") for n, one in enumerate((names, other))]
+    ranker = auto(*files).fit(JUDGED)
+    assert ranker.model_.feature_names is None
+    assert ranker.model_.about["parameters"]["models"] == str(tuple(map(str, files)))
+
+
 def test_what_is_refused(old, tmp_path):
+    with pytest.raises(rw.InputError, match=r"A model file is given twice\."):
+        auto(old, old.parent / "." / "old.rw").fit(JUDGED)
+    with pytest.raises(rw.InputError, match=r"A model file is given twice\."):
+        auto(str(old), old).fit(JUDGED)
     with pytest.raises(rw.InputError, match=r"There is no file .*missing.rw"):
         auto(tmp_path / "missing.rw").fit(JUDGED)
     with pytest.raises(rw.InputError, match=r"old.rw says that the data have 6 features, not 4\."):

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -322,6 +323,37 @@ def test_networks_and_classes_are_exported(kind, tmp_path):
         np.testing.assert_allclose([score(row) for row in rows], model.predict(rows), rtol=1e-12)
 
 
+@given(MIXTURES, st.integers(2, 70), st.integers(0, 2**32 - 1))
+@examples(60)
+def test_equal_documents_are_equal_in_onnx_runtime(model, n, seed):
+    """It computes tanh, softmax and logistic functions of equal numbers with other last bits."""
+    rows = np.repeat(odd_query(np.random.default_rng(seed), 1, 0.3), n, axis=0)
+    expected = model.predict(rows, qid=np.zeros(n))
+    np.testing.assert_allclose(onnx_scores(model, rows), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_scores_that_are_equal_stay_equal(tmp_path):
+    """Trees of whole numbers sum to equal scores by different leaves."""
+    rng = np.random.default_rng(3)
+    trees = reference.random_ensemble(rng, [4, 7, 5], np.array([0.0, 0.5, 1.0], np.float32), n_features=N_FEATURES)
+    whole = replace(trees, leaf_value=rng.integers(0, 3, len(trees.leaf_value)).astype(float))
+    model = Combination((StandardisedScorer(whole), StandardisedScorer(whole)), [1.0, 0.5])
+    for _ in range(30):
+        rows = odd_query(rng, 5, 0.1)
+        found, expected = onnx_scores(model, rows), model.predict(rows, qid=np.zeros(5))
+        np.testing.assert_array_equal(np.argsort(-found, kind="stable"), np.argsort(-expected, kind="stable"))
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ["MY_MODEL", "MODEL_2", "NAME_x"])
+def test_any_name_of_a_c_function(name, tmp_path):
+    model = mixture(1, (QueryFeature.RANK,), 1).described(feature_names=["NAME_a", "MODEL_b", "FEATURES"])
+    text = written(model, format="c", name=name)
+    assert f" {name}_score_query(" in text
+    assert all(one in text for one in ("0 NAME_a", "1 MODEL_b", "2 FEATURES"))
+    built(text, "int nothing(void) { return 0; }", tmp_path)
+
+
 def test_what_auto_ranker_learned_is_exported():
     X, y, sizes = judged(missing=0.1)
     data = rw.RankingData(X, y, np.repeat(np.arange(len(sizes)), sizes))
@@ -480,7 +512,7 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
         (STUMP, {"format": "lightgbm", "version": "4.0"}, "version matters for opensearch-ltr and solr"),
         (STUMP, {"format": "pmml"}, "format must be one of lightgbm, xgboost, ranklib"),
         (LINEAR, {"format": "lightgbm"}, "The model has weights of features, and LightGBM holds only trees"),
-        (LINEAR, {"format": "solr", "non_negative": True}, "Only scores of trees have a lowest value"),
+        (LINEAR, {"format": "solr", "non_negative": True}, "Only scores of trees alone can be made non-negative"),
         (LinearScorer([1.0], [2.0]), {"format": "solr"}, "1 of the model's 1 features replace it by another"),
         (LinearScorer([1.0], [2.0]), {"format": "solr", "missing": False}, None),
         (Combination((STUMP, LINEAR), [1.0, 1.0]), {"format": "solr"}, "adds trees and weighted features"),
@@ -490,7 +522,7 @@ NESTED = QueryFeatureScorer(QueryFeatureScorer(STUMP, RANKS, raw=False), RANKS, 
             {"format": "solr"},
             "standardises scores within the query, which Solr does not: export it to onnx or c",
         ),
-        (StandardisedScorer(STUMP), {"format": "c", "non_negative": True}, "Only scores of trees have a lowest"),
+        (StandardisedScorer(STUMP), {"format": "c", "non_negative": True}, "Only scores of trees alone can"),
         (QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False), {"format": "c"}, None),
         (
             QueryFeatureScorer(STUMP, (QueryFeature.RANK,), raw=False),

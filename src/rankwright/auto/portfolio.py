@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.auto.entries import Entry
+from rankwright.errors import InputError
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.companions import COMPANIONS
 from rankwright.rankers.lambdamart import LambdaMART
@@ -74,14 +75,25 @@ def companion_entries(names: Sequence[str]) -> list[Entry]:
     return [Entry(one.library, one, 2.0) for one in rankers]
 
 
+def require_different(paths: Sequence[str | os.PathLike[str]]) -> None:
+    """Refuse model files that are not there, and a file that is given twice."""
+    for path in paths:
+        if not Path(path).exists():
+            raise InputError(f"There is no file {path}.")
+    if len({Path(path).resolve() for path in paths}) < len(paths):
+        raise InputError("A model file is given twice.")
+
+
 def model_entries(paths: Sequence[str | os.PathLike[str]], data: Documents) -> list[Entry]:
-    """Return the entries of model files, which must be models of these data's features."""
+    """Return the entries of model files, named by them, which must be models of these data's features."""
     models = [ReadyModel.of_file(path) for path in paths]
     for one in models:
         one.scorer_for(data)
-    names = [Path(path).name for path in paths]
-    unique = [name if names.count(name) == 1 else str(path) for name, path in zip(names, paths, strict=True)]
-    return [Entry(name, one, 0.01) for name, one in zip(unique, models, strict=True)]
+    names = Counter(Path(path).name for path in paths)
+    return [
+        Entry(f"model {path.name if names[path.name] == 1 else path}", one, cost=0.0)
+        for path, one in zip(map(Path, paths), models, strict=True)
+    ]
 
 
 def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:

@@ -14,7 +14,14 @@ from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.judging import Judging
 from rankwright.auto.plan import Plan
-from rankwright.auto.portfolio import INTERPRETABLE, companion_entries, model_entries, named, portfolio_for
+from rankwright.auto.portfolio import (
+    INTERPRETABLE,
+    companion_entries,
+    model_entries,
+    named,
+    portfolio_for,
+    require_different,
+)
 from rankwright.auto.run import Run
 from rankwright.auto.work import Work
 from rankwright.data.splitting import concat
@@ -85,7 +92,7 @@ class AutoRanker(RandomParameters, Ranker):
         default=(),
     )
     models: Sequence[str | os.PathLike[str]] = parameter(
-        ListOf(PathText(), distinct=True),
+        ListOf(PathText()),
         "Model files, of rankwright or of another tool, that join the portfolio as they are. They must not have "
         "learned from these queries, all of which judge them.",
         default=(),
@@ -188,6 +195,7 @@ class AutoRanker(RandomParameters, Ranker):
         if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
+        require_different(self.models)
 
     @property
     def _weigh(self) -> Weigh:
@@ -199,8 +207,8 @@ class AutoRanker(RandomParameters, Ranker):
             own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
         else:
             own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
-        added = (*companion_entries(self.companions), *model_entries(self.models, plan.whole.data))
-        return [one.optimising(self.metric) for one in (*own, *added)]
+        ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
+        return [one.optimising(self.metric) for one in (*ready, *own, *companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
         prices = Prices.on(plan.whole.data)
@@ -223,6 +231,7 @@ class AutoRanker(RandomParameters, Ranker):
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
         about["parameters"] = {name: one for name, one in about["parameters"].items() if name != "work"}
+        about["parameters"]["models"] = str(tuple(map(str, self.models)))
         # Without times: the same data and seed give the same file.
         members = [
             {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}

@@ -147,14 +147,15 @@ def auto(
 
         rankwright auto --data judged.txt --model model.rw --time 10m
     """
-    checked_output(model, inputs=files_of(data))
-    check_report(report, inputs=files_of(data), model=model)
     with _option_names():
         texts = {"time_limit": time, "max_microseconds": max_us}
         texts |= {"companions": companions, "models": models, "portfolio": portfolio}
         asked: dict[str, Any] = {"metric": rw.metrics.parse(metric), "interpretable": interpretable, "work": work}
         ranker = rw.AutoRanker(**asked, **_parsed(texts), random_state=random_state, n_jobs=jobs)
         ranker.check_parameters()
+        inputs = [*files_of(data), *map(Path, ranker.models)]
+        checked_output(model, inputs=inputs)
+        check_report(report, inputs=inputs, model=model)
         judged = read_all_queries(data, reading, jobs)
         started = clock.perf_counter()
         _fit_and_save(ranker, judged, model)

@@ -57,8 +57,9 @@ class TimeLimit:
     def note(self, candidate: Candidate[Any], seconds: float) -> None:
         """Record the seconds of one of a candidate's fits."""
         with self._lock:
-            self._spent += seconds
-            self._cost += candidate.cost / len(candidate.fits)
+            if candidate.cost:  # one without cost does not tell how long others take
+                self._spent += seconds
+                self._cost += candidate.cost / len(candidate.fits)
             self._seconds_of.setdefault(candidate.name, []).append(seconds)
 
     def ending(self, on_round: OnRound) -> OnRound:

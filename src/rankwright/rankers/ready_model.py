@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from rankwright.training import FitTask
 
 
+@lru_cache(maxsize=16)
+def _loaded(path: str, _checksum: int, n_features: int) -> Scorer:
+    """Return the scorer in a file, which is read once for all fits."""
+    return load(path, n_features=n_features)
+
+
 class ReadyModel(Ranker):
     """A model file, of rankwright or of another tool: whatever it is fitted on, it stays as it is.
 
@@ -39,7 +46,7 @@ class ReadyModel(Ranker):
 
     def scorer_for(self, data: Documents) -> Scorer:
         """Return the scorer; refuse a model of other features than those of the data."""
-        scorer = load(self.path, n_features=data.n_features)
+        scorer = _loaded(str(self.path), self.checksum, data.n_features)
         if scorer.needs_init_score:
             raise InputError(
                 f"{self.path} holds a residual model, which needs init_score; add it to its first model."
@@ -50,7 +57,7 @@ class ReadyModel(Ranker):
                 f"The features of {self.path} are not those of the data: they must have the same names, "
                 "categories and order."
             )
-        return scorer
+        return scorer.bare()  # the mixture has the names of the data
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         return self.scorer_for(task.train.data), History((), 0, reason="the model was ready")

@@ -43,8 +43,8 @@ static inline double NAME_score(const float *features) {
     const int n_inputs = NAME_widths[layer], n_units = NAME_widths[layer + 1];
     for (unit = 0; unit < n_units; ++unit) units[unit] = parameter[n_inputs * n_units + unit];
     for (place = 0; place < n_inputs; ++place) {
-      const double number = layer > 0 ? inputs[place] : features[place];
-      const double value = number == number ? number : NAME_missing[place];
+      const double known = layer > 0 ? inputs[place] : features[place];
+      const double value = layer > 0 || known == known ? known : NAME_missing[place];
       for (unit = 0; unit < n_units; ++unit) units[unit] += value * *parameter++;
     }
     parameter += n_units;

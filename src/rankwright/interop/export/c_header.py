@@ -40,17 +40,20 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     within the query, and without `terms` if no scores are standardised within it.
     """
     if IDENTIFIER.fullmatch(name) is None:
-        raise InputError(f"{name[:60]!r} is no name of a C function; give name letters, digits and underscores.")
+        raise InputError(
+            f"{name[:60]!r} is no name of a C function: give a name that begins with a letter and "
+            "has letters, digits and underscores only."
+        )
     listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
     headers = HEADERS if flat.needs_query or flat.networks or flat.expected else ""
     text = (
-        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n{listed} */\n"
+        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\nFEATURES */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
         f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\n#endif\n"
     )
-    return text.replace("NAME_", f"{name}_").replace("MODEL_", f"{name}_")
+    return re.sub("NAME_|MODEL_", f"{name}_", text).replace("FEATURES", listed, 1)
 
 
 def _of_documents(flat: Flat, called: str) -> str:
@@ -106,8 +109,8 @@ def _sum_of_terms(flat: Flat) -> str:
     terms = ""
     calls = ""
     for number, (inner, weight) in enumerate(flat.standardised):
-        terms += _sum_of_terms(inner).replace("NAME_", f"NAME_{number}_")
-        calls += TERM.replace("TERM_", f"NAME_{number}_").replace("WEIGHT", weight.hex())
+        terms += _sum_of_terms(inner).replace("NAME_", f"NAME_term{number}_")
+        calls += TERM.replace("TERM_", f"NAME_term{number}_").replace("WEIGHT", weight.hex())
     return terms + _of_documents(flat, "score_columns") + SCORES.replace("TERMS", calls)
 
 
@@ -150,8 +153,8 @@ def _tables_of_weights(linear: Any) -> str:
 def _relevance(expected: Expected) -> str:
     functions, calls = "", []
     for number, one in enumerate(expected.classes):
-        functions += _of_documents(one, "score").replace("NAME_", f"NAME_{number}_")
-        calls.append(f"NAME_{number}_score(features)")
+        functions += _of_documents(one, "score").replace("NAME_", f"NAME_class{number}_")
+        calls.append(f"NAME_class{number}_score(features)")
     steps = _table("double", "steps", (one.hex() for one in expected.steps.tolist()))
     whole = EXPECTED.replace("LINK", SOFTMAX if expected.softmax else LOGISTIC).replace("SCORES", ", ".join(calls))
     return functions + steps + whole.replace("START", expected.start.hex()).replace("N_CLASSES", str(len(calls)))

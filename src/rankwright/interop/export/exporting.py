@@ -141,7 +141,7 @@ def _raised(flat: Flat) -> tuple[Flat, float]:
     others = (flat.linear is not None, flat.networks, flat.expected, flat.standardised)
     if flat.trees is None or any(others):
         raise InputError(
-            "Only scores of trees have a lowest value; weighted features can make any negative score."
+            "Only scores of trees alone can be made non-negative; weighted features and networks have no lowest."
         )
     trees, added = never_negative(flat.trees)
     return replace(flat, trees=trees), added

@@ -86,7 +86,7 @@ class Expected(NamedTuple):
 
 
 class Standardised(NamedTuple):
-    """A term of a mixture: scores minus their mean in the query, divided by their deviation in it, x `weight`."""
+    """A term of a mixture: `weight` x the z-score, within the query, of scores that are first scaled to [0, 1]."""
 
     inner: Flat
     weight: float
@@ -191,7 +191,7 @@ def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[Part]:
         case QueryFeatureScorer():
             return _parts(scorer.inner, weight, columns.within(scorer))
         case StandardisedScorer():
-            return [Standardised(_centred(_joined(_parts(scorer.inner, 1.0, columns), columns.kinds)), weight)]
+            return [Standardised(_joined(_parts(scorer.inner, 1.0, columns), columns.kinds), weight)]
         case ExpectedRelevance():
             return [_expected(scorer, weight, columns)]
     return [columns.of_all(_part(scorer, weight))]
@@ -216,20 +216,12 @@ def _part(scorer: Scorer, weight: float) -> Summand:
         case NetworkScorer():
             *hidden, (last, bias) = scorer.layers
             return NetworkScorer.of_layers([*hidden, (weight * last, weight * bias)], scorer.missing)
+    if scorer.needs_init_score:
+        raise InputError("A residual model, which needs init_score, cannot be exported.")
     raise InputError(
         f"A scorer of kind {scorer.kind!r} cannot be exported: only trees, weighted features, networks, expected "
         "relevance over classes, and sums and mixtures of them."
     )
-
-
-def _centred(flat: Flat) -> Flat:
-    """Return scores that differ by a constant, so that a target that sums in 32 bits keeps their differences."""
-    if flat.trees is None:
-        return flat
-    trees, ends = flat.trees, (flat.trees.splits[1:] + np.arange(1, flat.trees.n_trees + 1)).astype(np.int64)
-    sizes = np.diff(ends, prepend=0)
-    means = np.add.reduceat(trees.leaf_value, ends - sizes) / sizes
-    return replace(flat, trees=replace(trees, leaf_value=trees.leaf_value - np.repeat(means, sizes)))
 
 
 def _sum(parts: list[LinearScorer]) -> LinearScorer:

@@ -6,6 +6,7 @@ in 64 bits, after missing values are replaced. What is computed within the query
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -80,10 +81,22 @@ def _terms(flat: Flat, columns: str, output: str) -> Iterator[tuple[str, _Nodes]
         yield name, _relevance(expected, columns, name)
     for number, (inner, weight) in enumerate(flat.standardised):
         scores = f"{output}_{number}"
-        (nodes, constants), name = _scores(inner, columns, scores), f"{scores}_term"
+        (nodes, constants), name = _scores(_lowered(inner), columns, scores), f"{scores}_term"
         times = node("Mul", [f"{scores}_standardised", f"{scores}_weight"], [name])
         constant = tensor(f"{scores}_weight", np.array(weight))
         yield name, _Nodes([*nodes, *standardised(scores), times], [*constants, constant])
+
+
+def _lowered(flat: Flat) -> Flat:
+    """Return scores that differ by a constant, so that a sum in 32 bits keeps the differences between documents.
+
+    Of each tree one of its own leaves is subtracted, the one nearest to their mean.
+    """
+    if flat.trees is None:
+        return flat
+    trees, ends = flat.trees, flat.trees.splits[1:].astype(np.int64) + np.arange(1, flat.trees.n_trees + 1)
+    leaves = [own - own[np.abs(own - own.mean()).argmin()] for own in np.split(trees.leaf_value, ends[:-1])]
+    return replace(flat, trees=replace(trees, leaf_value=np.concatenate(leaves)))
 
 
 def _model(nodes: list[bytes], constants: list[bytes], n_features: int) -> bytes:

@@ -43,8 +43,8 @@ def within_query(kinds: Sequence[QueryFeature]) -> list[bytes]:
 def constants_of(kinds: Sequence[QueryFeature], *, standardised: bool) -> list[bytes]:
     """Return the constants of these kinds of columns, and of scores that are standardised."""
     used = {name for kind in kinds for name in ("one", "first_axis", *CONSTANTS[kind])}
-    used |= {"zero", "one"} if standardised else set()
-    numbers = {"zero": 0.0, "one": 1.0, "two": 2.0, "highest": np.inf, "lowest": -np.inf}
+    used |= {"zero", "one", "last_bits"} if standardised else set()
+    numbers = {"zero": 0.0, "one": 1.0, "two": 2.0, "highest": np.inf, "lowest": -np.inf, "last_bits": 1e-12}
     whole = {"axis": 0, "first_axis": [0], "second_axis": [1], "last": [-1]}
     return [tensor(name, np.array(value)) for name, value in (numbers | whole).items() if name in used]
 
@@ -87,7 +87,11 @@ def _or_one(divisor: str) -> list[bytes]:
 
 
 def standardised(scores: str) -> list[bytes]:
-    """Return nodes that make `SCORES_standardised`: z-scores of scores that are first scaled to [0, 1]."""
+    """Return nodes that make `SCORES_standardised`: z-scores of scores that are first scaled to [0, 1].
+
+    ONNX Runtime may compute the same score of equal documents with other last bits, so that scores that differ by
+    nothing else count as equal.
+    """
     low, high, span, scaled, mean, distance, square, variance, deviation = (
         f"{scores}_{one}"
         for one in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
@@ -98,8 +102,14 @@ def standardised(scores: str) -> list[bytes]:
         node("ReduceMax", [scores], [high], along),
         node("Sub", [high, low], [span]),
         *_or_one(span),
+        node("Abs", [low], [f"{low}_size"]),
+        node("Abs", [high], [f"{high}_size"]),
+        node("Max", [f"{low}_size", f"{high}_size"], [f"{scores}_size"]),
+        node("Mul", [f"{scores}_size", "last_bits"], [f"{scores}_error"]),
+        node("Greater", [span, f"{scores}_error"], [f"{scores}_differ"]),
         node("Sub", [scores, low], [f"{scores}_above_low"]),
-        node("Div", [f"{scores}_above_low", f"{span}_or_one"], [scaled]),
+        node("Where", [f"{scores}_differ", f"{scores}_above_low", "zero"], [f"{scores}_difference"]),
+        node("Div", [f"{scores}_difference", f"{span}_or_one"], [scaled]),
         node("ReduceMean", [scaled], [mean], along),
         node("Sub", [scaled, mean], [distance]),
         node("Mul", [distance, distance], [square]),
