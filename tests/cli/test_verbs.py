@@ -39,7 +39,7 @@ def test_demo(run, tmp_path):
     assert load(tmp_path / "page.rw").about["ranker"] == "AutoRanker"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("patient")
 def test_demo_for_machines(run, tmp_path):
     found = run("demo", "--queries", 20, "--json", "--report", tmp_path / "page.html").json

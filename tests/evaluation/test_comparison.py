@@ -139,6 +139,7 @@ def test_no_difference_needs_endlessly_many_queries():
     assert set(same.p_values.values()) == {1.0}
 
 
+@pytest.mark.long
 def test_200_systems():
     random = np.random.default_rng(0)
     values = np.clip(random.normal(0.5, 0.2, 60) + random.normal(0, 0.1, (200, 60)), 0, 1)

@@ -34,6 +34,7 @@ SMALL_POOLS = {
         "terms": (2,),
         "rounds_tried": (3, 6),
         "calibrations": ("linear", "logistic"),
+        "splits": 2,
     },
 }
 # Calibrations that are searched for numerically take ten times as long; tests of reproducibility need them.

@@ -155,6 +155,7 @@ def test_features_that_say_nothing_teach_nothing():
         RankSVM().fit([[0], [1], [1], [0]], [1, 0, 1, 0], [1, 1, 2, 2])
 
 
+@pytest.mark.long
 @needs_shared_data
 def test_ohsumed_reaches_more_than_letor_published():
     folds = SHARED / "letor" / "OHSUMED"
