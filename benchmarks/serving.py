@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,9 @@ from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
 from rankwright.threads import available_threads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
+T = TypeVar("T")
 CONNECTIONS = 4
 CORES = available_threads()
 KINDS = {
@@ -207,11 +208,19 @@ def measure(server: Server, request: bytes, seconds: float, measured: Measured) 
     """Measure one server with one kind of request for a while."""
     used = server.processor()
     start = time.perf_counter()
-    rate = asyncio.run(saturate(server.port, request, seconds))
+    rate = _run(saturate(server.port, request, seconds))
     took = time.perf_counter() - start
     measured.rates.append(rate)
     measured.processor.append((server.processor() - used) / (rate * took))
-    measured.latencies += asyncio.run(pace(server.port, request, measured.rate / 2, seconds))
+    measured.latencies += _run(pace(server.port, request, measured.rate / 2, seconds))
+
+
+def _run(load: Coroutine[Any, Any, T]) -> T:
+    """Run the load in a loop that takes little time from the server."""
+    import uvloop
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(load)
 
 
 def main() -> None:
