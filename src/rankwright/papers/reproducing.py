@@ -67,11 +67,12 @@ class Reproduction:
         return [row for one in self.done for row in one.rows]
 
     def summary(self) -> str:
-        """Return how many rows were reached, in a sentence."""
+        """Return how many rows were reached, in a sentence; another one if this was the quick version."""
         found = counts(self.rows)
         total = sum(found.values())
         parts = ", ".join(f"{n} {state}" for state, n in found.items())
-        return f"{total} published numbers and claims of {self.paper.authors}: {parts}."
+        quick = " Quick version: with so few folds, queries and rounds this says little." if self.quick else ""
+        return f"{total} published numbers and claims of {self.paper.authors}: {parts}.{quick}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""
