@@ -27,7 +27,7 @@ TARGETS = {
     "opensearch-ltr": "_score of an sltr query with this model",
     "solr": "the scores of a query with rq={!ltr model=NAME reRankDocs=N}",
     "vespa": "the relevance by a rank profile with this expression",
-    "onnx": "the output score of a session whose input features has these rows",
+    "onnx": "the output score of a session whose input is the features of one query",
     "c": "NAME_score of every row, or NAME_score_query of every query",
 }
 
