@@ -45,7 +45,7 @@ async def keep_asking(port, answers, lost):
     while True:
         try:
             answers.append((await connection.ask(SCORE)).json["scores"])
-        except ConnectionRefusedError:
+        except (ConnectionRefusedError, ConnectionResetError):  # while connecting: nothing was sent
             return
         except LostError as error:
             lost.append(str(error))

@@ -51,10 +51,11 @@ def _serve(settings: Settings) -> None:
         service = Service(settings)
         host, port = listening.getsockname()[:2]
         log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
+        gc.collect()
+        gc.freeze()  # what was loaded stays: collections need not look at it, and workers share its memory
         if settings.workers == 1:
             run(service, listening)
         else:
-            gc.freeze()  # so that what was loaded stays shared memory
             Workers(settings.workers, listening, lambda: run(service, listening)).run()
 
 
