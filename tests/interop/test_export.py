@@ -345,7 +345,7 @@ def test_scores_that_are_equal_stay_equal(tmp_path):
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", ["MY_MODEL", "MODEL_2", "NAME_x"])
+@pytest.mark.parametrize("name", ["MY_MODEL", "MODEL_2", "NAME_x", "FEATURES_1"])
 def test_any_name_of_a_c_function(name, tmp_path):
     model = mixture(1, (QueryFeature.RANK,), 1).described(feature_names=["NAME_a", "MODEL_b", "FEATURES"])
     text = written(model, format="c", name=name)

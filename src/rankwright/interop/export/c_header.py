@@ -49,11 +49,11 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
     headers = HEADERS if flat.needs_query or flat.networks or flat.expected else ""
     text = (
-        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\nFEATURES */\n"
+        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n\0 */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
         f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\n#endif\n"
     )
-    return re.sub("NAME_|MODEL_", f"{name}_", text).replace("FEATURES", listed, 1)
+    return re.sub("NAME_|MODEL_", f"{name}_", text).replace("\0", listed)
 
 
 def _of_documents(flat: Flat, called: str) -> str:
