@@ -9,7 +9,6 @@ the latencies at half of that rate. The CPU time per request depends less on wha
 from __future__ import annotations
 
 import argparse
-import asyncio
 import io
 import json
 import os
@@ -20,17 +19,14 @@ import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from benchmarks.load import pace, saturate
 from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
 from rankwright.threads import available_threads
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
-
-T = TypeVar("T")
 CONNECTIONS = 4
 CORES = available_threads()
 KINDS = {
@@ -50,97 +46,18 @@ class Measured:
 
     rates: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
-    latencies: list[float] = field(default_factory=list)
+    latencies: list[list[float]] = field(default_factory=list)
+    stolen: list[float] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
         return float(np.median(self.rates))
 
     def cells(self) -> list[str]:
-        latencies = np.array(self.latencies) * 1000
-        p50, p99 = np.quantile(latencies, [0.5, 0.99])
-        return [f"{self.rate:.0f}", f"{np.median(self.processor) * 1000:.2f}", f"{p50:.1f}", f"{p99:.1f}"]
-
-
-class Client(asyncio.Protocol):
-    """A connection that sends one request after another."""
-
-    def __init__(self, request: bytes, answered: Callable[[Client], None]) -> None:
-        self._request, self._answered = request, answered
-
-    def connection_made(self, transport: Any) -> None:
-        self.transport = transport
-
-    def send(self, due: float) -> None:
-        """Send the request, which was due at this time: waiting for a free connection counts too."""
-        self.due, self._received, self._size = due, b"", None
-        self.transport.write(self._request)
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        if self._size is None:
-            end = self._received.find(b"\r\n\r\n")
-            if end < 0:
-                return
-            head = self._received[:end].lower()
-            if not head.startswith(b"http/1.1 200"):
-                raise RuntimeError(self._received[:200])
-            self._size = end + 4 + int(head.split(b"content-length: ")[1].split(b"\r")[0])
-        if len(self._received) >= self._size:
-            self._answered(self)
-
-
-async def saturate(port: int, request: bytes, seconds: float) -> float:
-    """Return requests per second of clients that each send a request as soon as the last was answered."""
-    start = time.perf_counter()
-    count = 0
-    done = asyncio.get_running_loop().create_future()
-
-    def answered(client: Client) -> None:
-        nonlocal count
-        count += 1
-        if time.perf_counter() - start < seconds:
-            client.send(0)
-        elif not done.done():
-            done.set_result(None)
-
-    clients = await _connected(port, request, answered, CONNECTIONS)
-    for client in clients:
-        client.send(0)
-    await done
-    took = time.perf_counter() - start
-    for client in clients:
-        client.transport.close()
-    return count / took
-
-
-async def pace(port: int, request: bytes, rate: float, seconds: float) -> list[float]:
-    """Return latencies of requests that come at random at a given rate, whether others were answered or not."""
-    random = np.random.default_rng(0)
-    latencies: list[float] = []
-    free: asyncio.Queue[Client] = asyncio.Queue()
-
-    def answered(client: Client) -> None:
-        latencies.append(time.perf_counter() - client.due)
-        free.put_nowait(client)
-
-    clients = await _connected(port, request, answered, 4 * CONNECTIONS)
-    for client in clients:
-        free.put_nowait(client)
-    due, end = time.perf_counter(), time.perf_counter() + seconds
-    while due < end:
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        (await free.get()).send(due)
-        due += random.exponential(1 / rate)
-    for _ in clients:
-        (await free.get()).transport.close()
-    return latencies
-
-
-async def _connected(port: int, request: bytes, answered: Any, n: int) -> list[Client]:
-    loop = asyncio.get_running_loop()
-    made = [await loop.create_connection(lambda: Client(request, answered), "127.0.0.1", port) for _ in range(n)]
-    return [client for _, client in made]
+        p50, p99 = np.quantile(np.concatenate(self.latencies), [0.5, 0.99]) * 1000
+        turn = np.median([np.quantile(turn, 0.99) for turn in self.latencies]) * 1000
+        times = (f"{time:.1f}" for time in (p50, p99, turn, np.mean(self.stolen) * 100))
+        return [f"{self.rate:.0f}", f"{np.median(self.processor) * 1000:.2f}", *times]
 
 
 class Server:
@@ -176,6 +93,11 @@ def _processor(pid: str) -> float:
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def _stolen() -> float:
+    """Return the seconds in which other virtual machines had a processor that this one wanted."""
+    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / TICKS
+
+
 def serve(model: Path, threads: str, workers: int) -> None:
     """Serve a model with rankwright, or the same server around LightGBM's predict."""
     from rankwright.serve.models import ServedModel
@@ -208,19 +130,13 @@ def measure(server: Server, request: bytes, seconds: float, measured: Measured) 
     """Measure one server with one kind of request for a while."""
     used = server.processor()
     start = time.perf_counter()
-    rate = _run(saturate(server.port, request, seconds))
+    rate = saturate(server.port, request, CONNECTIONS, seconds)
     took = time.perf_counter() - start
     measured.rates.append(rate)
     measured.processor.append((server.processor() - used) / (rate * took))
-    measured.latencies += _run(pace(server.port, request, measured.rate / 2, seconds))
-
-
-def _run(load: Coroutine[Any, Any, T]) -> T:
-    """Run the load in a loop that takes little time from the server."""
-    import uvloop
-
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(load)
+    stolen, start = _stolen(), time.perf_counter()
+    measured.latencies.append(pace(server.port, request, 4 * CONNECTIONS, seconds, measured.rate / 2))
+    measured.stolen.append((_stolen() - stolen) / (time.perf_counter() - start))
 
 
 def main() -> None:
@@ -266,10 +182,15 @@ def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
 
 def _show(results: dict[str, Measured]) -> None:
     print(f"Serving: {QUERY_SIZE} documents x 136 features, {N_TREES} trees x {N_LEAVES} leaves")
-    print(f"{'':<30}{'requests/s':>12}{'ms of CPU':>11}{'p50 ms':>9}{'p99 ms':>9}   (at half the rate)")
+    print(f"{'':<30}{'':>23}   at half the rate, ms")
+    heads = f"{'p50':>9}{'p99':>9}{'turn':>9}{'stolen %':>10}"
+    print(f"{'':<30}{'requests/s':>12}{'ms of CPU':>11}{heads}")
     for name, one in results.items():
-        rate, processor, p50, p99 = one.cells()
-        print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}")
+        rate, processor, p50, p99, turn, stolen = one.cells()
+        print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}{turn:>9}{stolen:>10}")
+    print(
+        "turn: median over the turns of their p99; stolen: by other virtual machines, while latencies were taken"
+    )
     ours, binary, peer = (
         max(
             (one for name, one in results.items() if name.startswith(who) and form in name),

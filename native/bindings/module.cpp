@@ -6,6 +6,7 @@ void bind_contributions(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
+void bind_json_matrix(nanobind::module_& m);
 void bind_lambdas(nanobind::module_& m);
 void bind_letor(nanobind::module_& m);
 void bind_margin(nanobind::module_& m);
@@ -40,6 +41,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_csv(m);
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_hashing(m);
+    rankwright::bindings::bind_json_matrix(m);
     rankwright::bindings::bind_lambdas(m);
     rankwright::bindings::bind_letor(m);
     rankwright::bindings::bind_margin(m);

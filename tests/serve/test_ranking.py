@@ -1,5 +1,7 @@
 """Rank, score and explain: answers equal the library's."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ import rankwright as rw
 from serve.asking import NAMES, NPY, X, client, matrix
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+LONG_BODY = 1 << 20  # as in serve/requests.py, which needs msgspec
 ROWS = X.astype(float).tolist()
 RECORDS = [dict(zip(NAMES, row, strict=True)) for row in ROWS]
 
@@ -27,6 +30,14 @@ def test_documents_are_ranked_best_first_with_their_ids(asked, ranker):
     assert answer == [
         {"rank": rank, "row": row, "id": ids[row], "score": scores[row]} for rank, row in enumerate(order, start=1)
     ]
+
+
+def test_a_long_request_is_read_beside_others(asked, ranker):
+    body = json.dumps({"features": ROWS * 1400}, indent=8).encode()
+    assert len(body) > LONG_BODY
+    assert asked.post("/score", body=body).json["scores"] == ranker.predict(X).tolist() * 1400
+    wrong = asked.post("/score", body=body.replace(b"[", b"[[", 1))
+    assert (wrong.status, wrong.error[:17]) == (400, "The body is not J")
 
 
 @pytest.mark.parametrize("form", ["records", "shuffled names", "more names"])

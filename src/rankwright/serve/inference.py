@@ -15,11 +15,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rankwright.errors import InputError
 from rankwright.serve import status
+from rankwright.serve.decoding import Decoder
 from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.features import in_model_order, lists_as_matrix
 from rankwright.serve.messages import Positive  # noqa: TC001  # msgspec reads annotations
 from rankwright.serve.models import order_of
-from rankwright.serve.requests import Decoder, require_type
+from rankwright.serve.requests import require_type
 from rankwright.version import __version__
 
 if TYPE_CHECKING:

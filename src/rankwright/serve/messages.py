@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 LARGEST = 3.4028234663852886e38  # of a 32-bit float
 Positive: TypeAlias = Annotated[float, Meta(ge=1, multiple_of=1)]  # an integer; to JSON 3.0 is one too
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 Documents: TypeAlias = Annotated[
-    list[list[float | None] | dict[str, float | str | None]],
+    Raw,  # see features.documents_in
     Meta(
+        extra_json_schema={"type": "array"},
         description="One list of numbers per document, in the order of the model's features or of feature_names; "
         "or one object per document with the features by name. null is a missing value.",
     ),

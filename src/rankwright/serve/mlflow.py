@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from rankwright.errors import InputError
+from rankwright.serve.decoding import Decoder
 from rankwright.serve.exchange import JSON, Response
 from rankwright.serve.features import matrix_of
-from rankwright.serve.requests import Decoder, require_type
+from rankwright.serve.requests import require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import UNSET
 
 from rankwright.serve import instruments, npy
+from rankwright.serve.decoding import Decoder
 from rankwright.serve.exchange import Response
 from rankwright.serve.features import for_other_model
 from rankwright.serve.interleaving import flip, team_draft
@@ -29,7 +30,7 @@ from rankwright.serve.messages import (
     ScoreResponse,
 )
 from rankwright.serve.models import order_of
-from rankwright.serve.requests import Asked, Decoder, read_documents, read_json
+from rankwright.serve.requests import Asked, read_documents, read_json
 from rankwright.serve.shadows import compare_with_shadow
 
 if TYPE_CHECKING:

@@ -9,19 +9,23 @@ import msgspec
 from rankwright.errors import InputError
 from rankwright.serve import npy
 from rankwright.serve.exchange import JSON
-from rankwright.serve.features import in_model_order, matrix_of
+from rankwright.serve.features import documents_in, in_model_order, matrix_of
 from rankwright.serve.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 from rankwright.serve.refusals import RefusalError
 
 if TYPE_CHECKING:
     from rankwright.arrays import Floats
+    from rankwright.serve.decoding import Decoder
     from rankwright.serve.exchange import Exchange
+    from rankwright.serve.features import Rows
     from rankwright.serve.models import ServedModel
     from rankwright.serve.service import Service
 
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
+LONG_BODY = 1 << 20  # bytes, some milliseconds: less than that is decoded before other requests go on
+NO_DOCUMENTS = msgspec.Raw(b"[]")  # in JSON: they are a matrix beside it
 OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
 
 
@@ -31,22 +35,6 @@ class Asked(NamedTuple, Generic[R]):
     request: R
     model: ServedModel
     X: Floats
-
-
-class Decoder(Generic[T]):
-    """Decodes JSON of one type; a body that is not of the type is refused."""
-
-    def __init__(self, kind: type[T]) -> None:
-        self.kind = kind
-        self._decode = msgspec.json.Decoder(kind).decode
-
-    def __call__(self, body: bytes) -> T:
-        try:
-            return self._decode(body)
-        except msgspec.ValidationError as error:
-            raise RefusalError(400, f"The body is not as it should be: {error}.") from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise RefusalError(400, f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
 
 
 async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
@@ -65,18 +53,28 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
     after = read_address(exchange, *(name for name in AFTER if name in decode.kind.__struct_fields__))
     body = await exchange.body()
     if exchange.media_type == npy.MEDIA_TYPE:
-        request = decode.kind([], **after)
+        request = decode.kind(NO_DOCUMENTS, **after)
         model = service.models.get(request.model, request.version)
         X = npy.read_matrix(body)
         service.require_few(len(X))
         return Asked(request, model, in_model_order(X, None, model))
-    service.require_few_lists(body)
-    request = _joined(decode(body), after)
+    if len(body) > LONG_BODY:
+        given, documents = await service.in_thread(_decoded, service, decode, body)
+    else:
+        given, documents = _decoded(service, decode, body)
+    request = _joined(given, after)
     model = service.models.get(request.model, request.version)
-    service.require_few(len(request.features))
-    X = matrix_of(request.features, request.feature_names, model)
+    service.require_few(len(documents))
+    X = matrix_of(documents, request.feature_names, model)
     _require_ids(request, len(X))
     return Asked(request, model, X)
+
+
+def _decoded(service: Service, decode: Decoder[R], body: bytes) -> tuple[R, Floats | Rows]:
+    """Return a request in JSON and its documents."""
+    service.require_few_lists(body)
+    request = decode(body)
+    return request, documents_in(request.features)
 
 
 def read_address(exchange: Exchange, *known: str) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from rankwright.serve.decoding import Decoder
 from rankwright.serve.exchange import Response
 from rankwright.serve.messages import Found, SearchRequest, SearchResponse
 from rankwright.serve.refusals import RefusalError
-from rankwright.serve.requests import Decoder, read_address, read_json
+from rankwright.serve.requests import read_address, read_json
 
 if TYPE_CHECKING:
     from rankwright.serve.exchange import Exchange
