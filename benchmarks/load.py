@@ -9,6 +9,7 @@ from __future__ import annotations
 import select
 import socket
 import time
+from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,13 +89,15 @@ def _at_random(end: float, rate: float) -> Iterator[float]:
 
 def _drive(port: int, request: bytes, n_connections: int, times: Iterator[float]) -> list[float]:
     """Send requests when they are due, and return how long after that each was answered."""
-    free = [Connection(port, request) for _ in range(n_connections)]
+    free = deque(
+        Connection(port, request) for _ in range(n_connections)
+    )  # in turn, so that all processes are asked
     busy: set[Connection] = set()
     latencies: list[float] = []
     due = next(times, None)
     while busy or due is not None:
         while free and due is not None and due <= time.perf_counter():
-            connection = free.pop()
+            connection = free.popleft()
             connection.start(due)
             busy.add(connection)
             due = next(times, None)

@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,11 @@ from benchmarks.load import pace, saturate
 from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
 from rankwright.threads import available_threads
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 CONNECTIONS = 4
+QUIET = 0.005  # of the time
 CORES = available_threads()
 KINDS = {
     "rankwright, 1 process": ("ours", 1),
@@ -40,24 +44,35 @@ NPY = "application/x-npy"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+class Turn(NamedTuple):
+    """Latencies of some seconds, and the fraction of that time that other virtual machines took from this one."""
+
+    latencies: list[float]
+    stolen: float
+
+
 @dataclass
 class Measured:
     """The answers of one server to one kind of request."""
 
     rates: list[float] = field(default_factory=list)
     processor: list[float] = field(default_factory=list)
-    latencies: list[list[float]] = field(default_factory=list)
-    stolen: list[float] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
 
     @property
     def rate(self) -> float:
         return float(np.median(self.rates))
 
     def cells(self) -> list[str]:
-        p50, p99 = np.quantile(np.concatenate(self.latencies), [0.5, 0.99]) * 1000
-        turn = np.median([np.quantile(turn, 0.99) for turn in self.latencies]) * 1000
-        times = (f"{time:.1f}" for time in (p50, p99, turn, np.mean(self.stolen) * 100))
-        return [f"{self.rate:.0f}", f"{np.median(self.processor) * 1000:.2f}", *times]
+        quiet = [turn for turn in self.turns if turn.stolen < QUIET]
+        p50, p99 = (f"{_quantile(self.turns, part):.1f}" for part in (0.5, 0.99))
+        of_quiet = f"{_quantile(quiet, 0.99):.1f} ({len(quiet)})" if quiet else "(0)"
+        return [f"{self.rate:.0f}", f"{np.median(self.processor) * 1000:.2f}", p50, p99, of_quiet]
+
+
+def _quantile(turns: Sequence[Turn], part: float) -> float:
+    """Return a quantile of latencies in milliseconds."""
+    return float(np.quantile(np.concatenate([turn.latencies for turn in turns]), part)) * 1000
 
 
 class Server:
@@ -135,8 +150,8 @@ def measure(server: Server, request: bytes, seconds: float, measured: Measured) 
     measured.rates.append(rate)
     measured.processor.append((server.processor() - used) / (rate * took))
     stolen, start = _stolen(), time.perf_counter()
-    measured.latencies.append(pace(server.port, request, 4 * CONNECTIONS, seconds, measured.rate / 2))
-    measured.stolen.append((_stolen() - stolen) / (time.perf_counter() - start))
+    latencies = pace(server.port, request, 4 * CONNECTIONS, seconds, measured.rate / 2)
+    measured.turns.append(Turn(latencies, (_stolen() - stolen) / (time.perf_counter() - start)))
 
 
 def main() -> None:
@@ -182,15 +197,12 @@ def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
 
 def _show(results: dict[str, Measured]) -> None:
     print(f"Serving: {QUERY_SIZE} documents x 136 features, {N_TREES} trees x {N_LEAVES} leaves")
-    print(f"{'':<30}{'':>23}   at half the rate, ms")
-    heads = f"{'p50':>9}{'p99':>9}{'turn':>9}{'stolen %':>10}"
-    print(f"{'':<30}{'requests/s':>12}{'ms of CPU':>11}{heads}")
+    print(f"{'':<53}   latency at half the rate, ms")
+    print(f"{'':<30}{'requests/s':>12}{'ms of CPU':>11}{'p50':>9}{'p99':>9}{'quiet p99':>13}")
     for name, one in results.items():
-        rate, processor, p50, p99, turn, stolen = one.cells()
-        print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}{turn:>9}{stolen:>10}")
-    print(
-        "turn: median over the turns of their p99; stolen: by other virtual machines, while latencies were taken"
-    )
+        rate, processor, p50, p99, quiet = one.cells()
+        print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}{quiet:>13}")
+    print(f"quiet: turns (their number) in which other machines took less than {QUIET:.1%} of the processor")
     ours, binary, peer = (
         max(
             (one for name, one in results.items() if name.startswith(who) and form in name),

@@ -73,7 +73,7 @@ class ResidualModel(WrappingScorer):
         if init_score is None:
             self._refuse()
         start = frozen_numbers("init_score", init_score, (len(groups.rows),))
-        with np.errstate(over="ignore"):  # refused as not finite
+        with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
             return require_finite_scores(start + self.inner._finite_scores(X, groups, n_threads))
 
     def _refuse(self) -> NoReturn:

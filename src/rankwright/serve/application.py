@@ -100,8 +100,8 @@ class Application:
         await send({"type": "http.response.body", "body": response.body})
 
     def _record(self, exchange: Exchange, route: str, status: int, seconds: float) -> None:
-        instruments.requests.labels(route, str(status)).inc()
-        instruments.seconds.labels(route).observe(seconds)
+        instruments.requests_by(route, str(status)).inc()
+        instruments.seconds_by(route).observe(seconds)
         if not self._settings.log_requests and status < 400:
             return
         log(

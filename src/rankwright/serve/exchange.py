@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import secrets
 from dataclasses import dataclass
 from functools import cached_property
+from random import getrandbits
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
@@ -58,7 +58,7 @@ class Exchange:
 
     def _request_id(self) -> str:
         given = self.headers.get(b"x-request-id", b"")
-        return given.decode() if REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        return given.decode() if REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
     def query(self, *known: str) -> dict[str, str]:
         """Return the parameters after `?`, each at most once and only those that are known."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest, multiprocess
 
@@ -32,6 +33,11 @@ reports = Counter(
     ["first", "second", "winner"],
 )
 clicks = Counter("rankwright_interleaved_clicks", "Clicks on documents of a model", ["first", "second", "model"])
+
+# By their labels, which take some time to look up for every request.
+requests_by = cache(requests.labels)
+seconds_by = cache(seconds.labels)
+documents_by = cache(documents.labels)
 
 
 def exposition() -> bytes:

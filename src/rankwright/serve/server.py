@@ -88,7 +88,7 @@ class Connection(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
-        instruments.requests.labels(UNKNOWN, str(status.value)).inc()
+        instruments.requests_by(UNKNOWN, str(status.value)).inc()
         log("request", request=name, route=UNKNOWN, status=status.value)
 
     def on_message_begin(self) -> None:

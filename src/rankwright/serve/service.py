@@ -82,7 +82,7 @@ class Service:
             scores = await self.in_thread(model.scores, X)
         else:
             scores = model.scores(X)
-        instruments.documents.labels(model.source.name, model.source.version).inc(len(X))
+        instruments.documents_by(model.source.name, model.source.version).inc(len(X))
         return scores
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
