@@ -277,7 +277,7 @@ def scorer_class(kind: Any) -> type[Scorer]:
 
 def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the scores, or refuse them if one is infinite or NaN; for callers that ignore numpy's warnings."""
-    # The sum is found faster, and is finite only if all scores are; it may overflow where none of them is infinite.
+    # The sum is faster, and finite only if all scores are; it may overflow where none of them is infinite.
     if not isfinite(np.add.reduce(scores)) and not np.isfinite(scores).all():
         row = int((~np.isfinite(scores)).argmax())
         raise InputError(f"The score of row {row} is not finite: the model's numbers are too large.")
