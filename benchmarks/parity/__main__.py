@@ -23,6 +23,13 @@ from rankwright.interop.export.flat import flattened
 from rankwright.interop.export.rules import never_negative
 
 
+class Read(NamedTuple):
+    """A tool that makes models, and whether it takes infinite values."""
+
+    models: object
+    infinite: bool = False
+
+
 class Written(NamedTuple):
     """A target of export: its scores of all models at once, and what it cannot see or hold."""
 
@@ -31,6 +38,7 @@ class Written(NamedTuple):
     zeros: bool = False  # a missing value is 0
     linear: bool = True  # weights of features can be held
     lifted: bool = False  # a constant is added, so that no score is negative
+    infinite: bool = False  # takes infinite values, which we take for trees
 
 
 def one_by_one(scores_of):
@@ -51,19 +59,19 @@ def package(name):
 
 
 READ = {
-    "LightGBM": (lambda: package("lightgbm"), models.lightgbm_models),
-    "XGBoost": (lambda: package("xgboost"), models.xgboost_models),
-    "CatBoost": (lambda: package("catboost"), models.catboost_models),
-    "RankLib (RankyMcRankFace)": (lambda: version_of("ranklib"), ranklib.ranklib_models),
+    "LightGBM": (lambda: package("lightgbm"), Read(models.lightgbm_models, infinite=True)),
+    "XGBoost": (lambda: package("xgboost"), Read(models.xgboost_models)),
+    "CatBoost": (lambda: package("catboost"), Read(models.catboost_models, infinite=True)),
+    "RankLib (RankyMcRankFace)": (lambda: version_of("ranklib"), Read(ranklib.ranklib_models)),
 }
 WRITTEN = {
     "LightGBM": (
         lambda: package("lightgbm"),
-        Written(one_by_one(libraries.by_lightgbm), tiny=1.1e-35, linear=False),
+        Written(one_by_one(libraries.by_lightgbm), tiny=1.1e-35, linear=False, infinite=True),
     ),
     "XGBoost": (lambda: package("xgboost"), Written(one_by_one(libraries.by_xgboost), linear=False)),
-    "ONNX Runtime": (lambda: package("onnxruntime"), Written(one_by_one(libraries.by_onnx))),
-    "C, compiled by gcc": (libraries.gcc_version, Written(one_by_one(libraries.by_gcc))),
+    "ONNX Runtime": (lambda: package("onnxruntime"), Written(one_by_one(libraries.by_onnx), infinite=True)),
+    "C, compiled by gcc": (libraries.gcc_version, Written(one_by_one(libraries.by_gcc), infinite=True)),
     "RankLib (RankyMcRankFace)": (lambda: version_of("ranklib"), Written(ranklib.by_ranklib, zeros=True)),
     "Solr, embedded": (lambda: version_of("solr"), Written(engines.by_solr, zeros=True)),
     "Elasticsearch, its inference": (
@@ -74,28 +82,33 @@ WRITTEN = {
 }
 
 
-def compare_read(row, several, folder):
+def compare_read(row, tool, folder):
     """Compare the tool's models with what we read."""
-    for seed, predict in several(folder):
-        scorer = rw.load(folder / "model", **({"n_features": 6} if several is ranklib.ranklib_models else {}))
-        X = models.rows_for(scorer, seed)
-        row.add(scorer.predict(X), predict(X))
+    for seed, predict in tool.models(folder):
+        scorer = rw.load(folder / "model", **({"n_features": 6} if tool.models is ranklib.ranklib_models else {}))
+        X = models.rows_for(scorer, seed, infinite=tool.infinite)
+        row.add(X, scorer.predict(X), predict(X))
 
 
 def compare_written(row, target, folder):
     """Compare our models with what the target makes of the exported files."""
     several = list(chain(models.ours(), models.linear() if target.linear else ()))
-    rows = [models.rows_for(models.with_thresholds(one), seed, target.tiny) for seed, one in several]
+    rows = [
+        models.rows_for(
+            models.with_thresholds(one), seed, target.tiny, infinite=target.infinite and one.allows_infinite
+        )
+        for seed, one in several
+    ]
     scores = target.scores([one for _, one in several], rows, folder)
     for (_, model), X, theirs in zip(several, rows, scores, strict=True):
         ours = model.predict(np.where(np.isnan(X), np.float32(0.0), X) if target.zeros else X)
-        row.add(ours + never_negative(flattened(model).trees)[1] if target.lifted else ours, theirs)
+        row.add(X, ours + never_negative(flattened(model).trees)[1] if target.lifted else ours, theirs)
 
 
 def tries():
     """Yield each comparison: the tool, its version when asked, the direction, and how to compare."""
-    for tool, (version, several) in READ.items():
-        yield tool, version, "read", lambda row, folder, several=several: compare_read(row, several, folder)
+    for tool, (version, made) in READ.items():
+        yield tool, version, "read", lambda row, folder, made=made: compare_read(row, made, folder)
     for tool, (version, target) in WRITTEN.items():
         yield tool, version, "written", lambda row, folder, target=target: compare_written(row, target, folder)
 

@@ -27,8 +27,8 @@ def judged(seed, missing, categories=False):
     return rw.RankingData(X, y, np.repeat(np.arange(30), 20))
 
 
-def rows_for(scorer, seed, tiny=0.0):
-    """Return the documents to compare; values nearer to 0 than `tiny` are made 0."""
+def rows_for(scorer, seed, tiny=0.0, *, infinite=False):
+    """Return the documents to compare; values nearer to 0 than `tiny` are made 0, and some are made infinite."""
     random = np.random.default_rng(seed)
     X = random.normal(size=(RANDOM_ROWS, scorer.n_features)).astype(np.float32)
     if isinstance(scorer, TreeEnsemble):
@@ -46,6 +46,8 @@ def rows_for(scorer, seed, tiny=0.0):
     X[~np.isfinite(X) | (np.abs(X) < tiny)] = np.where(
         np.isnan(X[~np.isfinite(X) | (np.abs(X) < tiny)]), np.nan, 0.0
     )
+    if infinite:
+        X[odd > 0.99], X[(odd > 0.98) & (odd < 0.99)] = np.inf, -np.inf
     return X
 
 

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-HEAD = ("tool", "direction", "models", "rows", "bit for bit", "largest difference", "in another order")
+HEAD = (
+    "tool",
+    "direction",
+    "models",
+    "rows",
+    "infinite values",
+    "bit for bit",
+    "largest difference",
+    "in another order",
+)
 PAGE = Path(__file__).parents[2] / "docs" / "interop.md"
 PLACE = re.compile(r"(<!-- measured: parity -->\n).*?(<!-- end -->)", re.DOTALL)
 NEAR = 1e-6  # of the largest score: what targets that sum in 32 bits may differ by
@@ -18,16 +27,17 @@ class Row:
 
     def __init__(self, tool, direction):
         self.tool, self.direction = tool, direction
-        self.models = self.rows = self.exact = self.moved = 0
+        self.models = self.rows = self.infinite = self.exact = self.moved = 0
         self.largest = 0.0
 
-    def add(self, ours, theirs):
-        """Compare the scores of one model; differences count relative to the largest score."""
+    def add(self, X, ours, theirs):
+        """Compare the scores of one model for the rows X; differences count relative to the largest score."""
         if len(ours) != len(theirs) or not np.isfinite(theirs).all():
             raise RuntimeError(f"{self.tool} gives {len(theirs)} scores for {len(ours)} rows, or some not finite.")
         scale = max(1e-300, np.abs(ours).max())
         self.models += 1
         self.rows += len(ours)
+        self.infinite += int(np.isinf(X).sum())
         self.exact += bool((ours == theirs).all())
         self.largest = max(self.largest, float(np.abs(ours - theirs).max() / scale))
         order = np.argsort(ours, kind="stable")
@@ -40,8 +50,8 @@ class Row:
         return self.largest <= NEAR and not self.moved
 
     def __str__(self):
-        numbers = f"{self.models}", f"{self.rows:,}", f"{self.exact}", f"{self.largest:.1e}", f"{self.moved}"
-        return line((self.tool, self.direction, *numbers))
+        counts = f"{self.models}", f"{self.rows:,}", f"{self.infinite:,}", f"{self.exact}"
+        return line((self.tool, self.direction, *counts, f"{self.largest:.1e}", f"{self.moved}"))
 
 
 def line(cells):

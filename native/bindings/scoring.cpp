@@ -14,18 +14,18 @@ struct BoundScorer : TreeScorer {
     const std::size_t n_features;
 };
 
-// The scores, or None if a value is infinite.
+// The scores, or None if a finite value is too large for 32 bits.
 template <class Matrix>
 nb::object run(const BoundScorer& scorer, const Matrix& matrix, std::size_t n_rows, int n_threads,
                std::optional<int> path) {
     const VectorPath checked = checked_path(path);
     Output<double> scores(n_rows);
-    bool finite;
+    bool fits;
     {
         nb::gil_scoped_release release;
-        finite = scorer.score(matrix, n_threads, checked, scores.span());
+        fits = scorer.score(matrix, n_threads, checked, scores.span());
     }
-    return finite ? nb::cast(scores.numpy()) : nb::none();
+    return fits ? nb::cast(scores.numpy()) : nb::none();
 }
 
 template <class T>

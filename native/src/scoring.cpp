@@ -39,14 +39,6 @@ std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
 }
 
 template <class T>
-InfiniteKernel<T> infinite_kernel(const TreeKernels& kernels) {
-    if constexpr (std::is_same_v<T, float>)
-        return kernels.infinite_floats;
-    else
-        return kernels.infinite_doubles;
-}
-
-template <class T>
 EncodeKernel<T> encode_kernel(const TreeKernels& kernels) {
     if constexpr (std::is_same_v<T, float>)
         return kernels.encode_floats;
@@ -54,20 +46,30 @@ EncodeKernel<T> encode_kernel(const TreeKernels& kernels) {
         return kernels.encode_doubles;
 }
 
-template <class T>
-bool any_infinite(const DenseRows<T>& matrix, const T* block, std::size_t n, const TreeKernels& kernels) {
-    const InfiniteKernel<T> infinite = infinite_kernel<T>(kernels);
+// A float is never too large.
+bool any_too_large(const DenseRows<float>&, const float*, std::size_t, const TreeKernels&) { return false; }
+
+bool any_too_large(const DenseRows<double>& matrix, const double* block, std::size_t n,
+                   const TreeKernels& kernels) {
+    const TooLargeKernel too_large = kernels.too_large;
     const auto width = static_cast<std::ptrdiff_t>(matrix.n_features);
-    if (matrix.feature_stride == 1 && matrix.row_stride == width) return infinite(block, 1, n * matrix.n_features);
+    if (matrix.feature_stride == 1 && matrix.row_stride == width)
+        return too_large(block, 1, n * matrix.n_features);
     const bool by_row = matrix.feature_stride == 1;
     const std::size_t n_runs = by_row ? n : matrix.n_features;
     bool found = false;
     for (std::size_t run = 0; run < n_runs; ++run) {
-        const T* values =
+        const double* values =
             block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        found |= by_row ? infinite(values, 1, matrix.n_features) : infinite(values, matrix.row_stride, n);
+        found |= by_row ? too_large(values, 1, matrix.n_features) : too_large(values, matrix.row_stride, n);
     }
     return found;
+}
+
+bool any_too_large(std::span<const float>, const TreeKernels&) { return false; }
+
+bool any_too_large(std::span<const double> values, const TreeKernels& kernels) {
+    return kernels.too_large(values.data(), 1, values.size());
 }
 
 std::size_t n_places(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
@@ -232,11 +234,11 @@ std::size_t TreeScorer::rows_per_chunk() const {
 template <class Matrix>
 bool TreeScorer::score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const {
     const TreeKernels& kernels = tree_kernels(path);
-    std::atomic<bool> finite{true};
+    std::atomic<bool> fits{true};
     parallel_ranges(row_count(matrix), rows_per_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
-        if (!score_chunk(matrix, first, kernels, scores.subspan(first, last - first))) finite = false;
+        if (!score_chunk(matrix, first, kernels, scores.subspan(first, last - first))) fits = false;
     });
-    return finite;
+    return fits;
 }
 
 template <class Matrix>
@@ -270,7 +272,7 @@ template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
                               const TreeKernels& kernels, BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
-    if (any_infinite(matrix, block, n, kernels)) return false;
+    if (any_too_large(matrix, block, n, kernels)) return false;
     for (std::size_t number = 0; number < columns_.size(); ++number)
         encode_kernel<T>(kernels)(columns_[number], block + features_[number] * matrix.feature_stride,
                                   matrix.row_stride, n, codes[number]);
@@ -284,7 +286,7 @@ bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t fi
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
     const auto begin = static_cast<std::size_t>(matrix.offsets[first]);
     const auto end = static_cast<std::size_t>(matrix.offsets[first + n]);
-    if (infinite_kernel<T>(kernels)(matrix.values.data() + begin, 1, end - begin)) return false;
+    if (any_too_large(matrix.values.subspan(begin, end - begin), kernels)) return false;
     for (std::size_t row = 0, entry = begin; row < n; ++row) {
         for (; entry < static_cast<std::size_t>(matrix.offsets[first + row + 1]); ++entry) {
             const auto columns = std::equal_range(features_.begin(), features_.end(), matrix.features[entry]);

@@ -158,18 +158,18 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
 }
 #endif
 
-inline std::uint32_t is_infinite(float x) {
-    return (__builtin_bit_cast(std::uint32_t, x) & 0x7fffffffu) == 0x7f800000u;
+// The difference of an infinite number and itself is NaN, that of any other number 0.
+inline bool is_too_large(double x) {
+    return static_cast<double>(__builtin_fabsf(static_cast<float>(x))) == kInfinity && x - x == 0.0;
 }
 
 // The loop has no early exit, so that it vectorises.
-template <class T>
-bool any_infinite(const T* values, std::ptrdiff_t stride, std::size_t n) {
-    std::uint32_t found = 0;
+bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
+    bool found = false;
     if (stride == 1)
-        for (std::size_t i = 0; i < n; ++i) found |= is_infinite(static_cast<float>(values[i]));
+        for (std::size_t i = 0; i < n; ++i) found |= is_too_large(values[i]);
     else
-        for (std::size_t i = 0; i < n; ++i, values += stride) found |= is_infinite(static_cast<float>(*values));
+        for (std::size_t i = 0; i < n; ++i, values += stride) found |= is_too_large(*values);
     return found;
 }
 
@@ -365,7 +365,6 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
 
 }  // namespace
 
-const TreeKernels tree_kernels = {any_infinite<float>, any_infinite<double>, encode<float>, encode<double>,
-                                  add_trees};
+const TreeKernels tree_kernels = {any_too_large, encode<float>, encode<double>, add_trees};
 
 }  // namespace rankwright::RANKWRIGHT_VECTOR_PATH

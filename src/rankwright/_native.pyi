@@ -538,7 +538,8 @@ class TreeScorer:
         leaf_value: NDArray[np.float64],
         n_features: int,
     ) -> None: ...
-    # Scores by the path asked for, or the widest; None if a value is infinite. X may have any strides.
+    # Scores by the path asked for, or the widest; None if a finite value is too large for 32 bits. X may have any
+    # strides.
     def score(
         self, X: NDArray[np.float32] | NDArray[np.float64], n_threads: int, path: int | None = None
     ) -> NDArray[np.float64] | None: ...

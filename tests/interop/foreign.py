@@ -39,8 +39,11 @@ JUNK = (None, True, 0, 1, -1, 5, 2**31, 10**400, 0.5, 1e300, float("nan"), float
 JUNK += ([], [1], [[1]], {}, {"a": 1}, [None], ["x"], [{}])
 
 
-def rows_around(scorer, n=500, seed=0, X=None):
-    """Return documents on, just below and just above the thresholds, with zeros, extremes and missing values."""
+def rows_around(scorer, n=500, seed=0, X=None, *, infinite=False):
+    """Return documents on, just below and just above the thresholds, with zeros, extremes and missing values.
+
+    Infinite values are among them only if a tool takes them.
+    """
     random, rows = np.random.default_rng(seed), np.empty((n, scorer.n_features), dtype=np.float32)
     for feature in range(scorer.n_features):
         at = scorer.threshold[scorer.feature == feature]
@@ -48,7 +51,8 @@ def rows_around(scorer, n=500, seed=0, X=None):
             beside = [np.nextafter(at, np.float32(side)) for side in (-np.inf, np.inf)]
         seen = [] if X is None else [X[:, feature]]
         pool = np.concatenate([at, *beside, EDGES, *seen])
-        rows[:, feature] = random.choice(pool[~np.isinf(pool)], n)
+        ends = [-np.inf, np.inf] if infinite else []
+        rows[:, feature] = random.choice(np.concatenate([pool[~np.isinf(pool)], ends]), n)
     return rows
 
 

@@ -87,7 +87,7 @@ MODEL = model_of([(0, 0.5)], [(0, 0.5), (1, -0.5)], scale=2.0, bias=0.5)
 def test_every_split_decides_as_catboost(trees, treatments, has_nans, scale, bias):
     model = model_of(*trees, treatments=treatments, has_nans=has_nans, scale=scale, bias=bias)
     scorer = scorer_from_catboost(json.dumps(model))
-    rows = rows_around(scorer)
+    rows = rows_around(scorer, infinite=True)
     np.testing.assert_allclose(scorer.predict(rows), library_scores(model, rows), rtol=1e-12)
 
 
@@ -112,7 +112,7 @@ def test_a_trained_model_gives_the_same_scores(settings, missing, tmp_path):
     model.fit(catboost.Pool(X, y, group_id=np.repeat(np.arange(len(sizes)), sizes)))
     model.save_model(str(tmp_path / "model.json"), format="json")
     scorer = scorer_from_catboost((tmp_path / "model.json").read_bytes())
-    rows = np.concatenate([X, rows_around(scorer, X=X)])
+    rows = np.concatenate([X, rows_around(scorer, X=X, infinite=True)])
     expected = model.predict(rows)
     np.testing.assert_allclose(scorer.predict(rows), expected, rtol=1e-12, atol=1e-14)
     if "boost_from_average" in settings or "loss_function" not in settings:  # no bias, which is added elsewhere

@@ -88,7 +88,7 @@ def loaded(model, **options):
 @examples(150)
 def test_lightgbm_scores_as_we_do(forest):
     lightgbm = pytest.importorskip("lightgbm")
-    rows = rows_around(forest)
+    rows = rows_around(forest, infinite=True)
     rows[np.abs(rows) < TINY] = 0.0
     booster = lightgbm.Booster(model_str=written(forest, format="lightgbm"))
     np.testing.assert_array_equal(booster.predict(rows, raw_score=True, num_threads=1), forest.predict(rows))
@@ -153,7 +153,7 @@ def compiled(text, folder):
 @given(FORESTS)
 @examples(15)
 def test_the_c_header_scores_as_we_do(forest):
-    rows = rows_around(forest, n=100)
+    rows = rows_around(forest, n=100, infinite=True)
     with TemporaryDirectory() as folder:
         score = compiled(written(forest, format="c"), folder)
         np.testing.assert_array_equal([score(row) for row in rows], forest.predict(rows))
@@ -183,7 +183,7 @@ def onnx_scores(model, rows):
 @given(FORESTS)
 @examples(100)
 def test_onnx_runtime_scores_as_we_do(forest):
-    rows = rows_around(forest)
+    rows = rows_around(forest, infinite=True)
     np.testing.assert_allclose(onnx_scores(forest, rows), forest.predict(rows), rtol=1e-6)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from interop.foreign import N_FEATURES, judged, rows_around, small_trees, used_or_refused
+from interop.foreign import HIGHEST, N_FEATURES, judged, rows_around, small_trees, used_or_refused
 from properties import examples
 from rankwright.errors import InputError
 from rankwright.interop import scorer_from_lightgbm
@@ -71,7 +71,9 @@ def test_every_split_decides_as_lightgbm(trees, decisions):
     lightgbm = pytest.importorskip("lightgbm")
     text = text_of(*((*tree, decisions[: len(tree[0])]) for tree in trees))
     scorer = scorer_from_lightgbm(text)
-    rows = rows_around(scorer)
+    # A split below all numbers tells only missing values apart here, and -infinity too in LightGBM.
+    lowest = min((threshold for tree in trees for threshold in tree[1]), default=0.0)
+    rows = rows_around(scorer, infinite=lowest >= -float(HIGHEST))
     expected = lightgbm.Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
     np.testing.assert_array_equal(scorer.predict(rows), expected)
 
@@ -95,7 +97,7 @@ def test_a_trained_model_gives_the_same_scores(settings, missing):
     options = {"objective": "lambdarank", "verbosity": -1, "min_data_in_leaf": 3, "num_threads": 1, **settings}
     model = lightgbm.train(options, lightgbm.Dataset(X, y, group=sizes), 20)
     scorer = scorer_from_lightgbm(model.model_to_string())
-    rows = np.concatenate([X, rows_around(scorer, X=X)])
+    rows = np.concatenate([X, rows_around(scorer, X=X, infinite=True)])
     np.testing.assert_array_equal(scorer.predict(rows), model.predict(rows, raw_score=True, num_threads=1))
     assert scorer.n_rounds == model.num_trees()
     np.testing.assert_array_equal(
@@ -109,7 +111,7 @@ def test_a_random_forest_is_a_mean():
     forest = {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1, "objective": "regression"}
     model = lightgbm.train({**forest, "verbosity": -1, "num_threads": 1}, lightgbm.Dataset(X, y), 20)
     scorer = scorer_from_lightgbm(model.model_to_string())
-    rows = rows_around(scorer, X=X)
+    rows = rows_around(scorer, X=X, infinite=True)
     np.testing.assert_allclose(scorer.predict(rows), model.predict(rows), rtol=1e-12)
 
 
@@ -237,7 +239,7 @@ def test_a_stored_ranker_scores_as_in_lightgbm(name):
     lightgbm = pytest.importorskip("lightgbm")
     path = SHARED / "models" / name
     scorer = scorer_from_lightgbm(path.read_text())
-    rows = rows_around(scorer, n=2000)
+    rows = rows_around(scorer, n=2000, infinite=True)
     expected = lightgbm.Booster(model_file=path).predict(rows, raw_score=True, num_threads=1)
     np.testing.assert_array_equal(scorer.predict(rows), expected)
 

@@ -2,8 +2,10 @@ import copy
 import pickle
 import warnings
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +14,7 @@ from scipy import sparse
 from properties import examples
 from rankwright import _native
 from rankwright.errors import InputError
-from rankwright.models import Combination, TreeEnsemble
+from rankwright.models import Combination, LinearScorer, TreeEnsemble
 from rankwright.models.format import decode, encode
 from reference import trees as reference
 
@@ -28,11 +30,13 @@ def native(ensemble):
 
 
 def random_rows(rng, n_rows, n_features, values, missing):
-    """Rows of values that are often equal to a threshold; the last feature is constant."""
+    """Rows of values that are often equal to a threshold, and sometimes infinite; the last is almost constant."""
     X = rng.choice(values, (n_rows, n_features))
     X += rng.choice(np.array([0, 0, 1e-3, -1e-3], dtype=np.float32), X.shape)
     X[:, -1] = values[0]
     X[rng.random(X.shape) < missing] = np.nan
+    odd = rng.random(X.shape)
+    X[odd < 0.02], X[odd > 0.98] = -np.inf, np.inf
     return X
 
 
@@ -205,14 +209,37 @@ def test_a_feature_stored_twice_is_summed():
     assert small().predict(twice).tolist() == small().predict([[0, 0.75, 0]]).tolist()
 
 
-def test_infinities_are_refused_wherever_they_are():
-    for dtype, value in ((np.float32, np.inf), (np.float64, -np.inf), (np.float64, 1e39)):
-        for order in "CF":
-            X = np.zeros((300, 3), dtype=dtype, order=order)
-            X[130, 2] = value  # a feature that no split uses
-            for layout in (X, X[::-1][::-1], sparse.csr_array(X), np.repeat(X, 2, axis=1)[:, ::2]):
-                with pytest.raises(InputError, match="Feature 2 of row 130 is infinite"):
-                    small().predict(layout)
+def test_numbers_too_large_for_32_bits_are_refused_wherever_they_are():
+    for order, value in product("CF", (1e39, -1e39, 3.5e38, 1e308)):
+        X = np.zeros((300, 3), order=order)
+        X[130, 2] = value  # a feature that no split uses
+        for layout in (X, X[::-1][::-1], sparse.csr_array(X), np.repeat(X, 2, axis=1)[:, ::2], X.tolist()):
+            with pytest.raises(InputError, match="Feature 2 of row 130 is too large"):
+                small().predict(layout)
+        frame = pd.DataFrame(X, columns=["a", "b", "c"])
+        with pytest.raises(InputError, match="Column 'c' of row 130 is too large"):
+            small().predict(frame)
+        with pytest.raises(InputError, match="Column 'c' of row 0 is too large"):
+            small().described(feature_names=["c", "a", "b"]).predict(frame[130:131])
+
+
+def test_an_infinite_value_is_beyond_all_thresholds():
+    rng = np.random.default_rng(1)
+    ensemble = reference.random_ensemble(rng, [31] * 10, FEW_VALUES)
+    finite = random_rows(rng, 300, 3, np.float32([0.25, 3.0]), 0.1)
+    low, high = finite == np.float32(0.25), finite == np.float32(3.0)
+    finite[low], finite[high] = -np.finfo(np.float32).max, np.finfo(np.float32).max
+    infinite = np.where(low, -np.inf, np.where(high, np.inf, finite)).astype(np.float32)
+    assert ensemble.predict(infinite).tobytes() == ensemble.predict(finite).tobytes()
+    assert ensemble.contributions(infinite).tobytes() == ensemble.contributions(finite).tobytes()
+    together = Combination((ensemble, ensemble.first(3)), [1.0, 0.5])
+    assert together.predict(infinite).tobytes() == together.predict(finite).tobytes()
+
+
+def test_what_computes_with_values_refuses_infinite_ones():
+    mixed = Combination((small(), LinearScorer(np.ones(3), np.zeros(3))), [1.0, 1.0])
+    with pytest.raises(InputError, match="Feature 1 of row 0 is infinite or too large"):
+        mixed.predict([[0, np.inf, 0]])
 
 
 def test_a_score_beyond_all_numbers_is_told():

@@ -34,8 +34,9 @@ class TreeScorer {
     explicit TreeScorer(const FlatTrees& trees);
     TreeScorer(const TreeScorer&) = delete;
 
-    // Values are rounded to 32 bits; leaf values are added in the order of the trees. Returns false, and no
-    // scores, if a value is infinite. The scores depend neither on n_threads nor on the vector path.
+    // Values are rounded to 32 bits; infinite ones are above or below all thresholds. Leaf values are added in the
+    // order of the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores
+    // depend neither on n_threads nor on the vector path.
     template <class Matrix>
     bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;
 

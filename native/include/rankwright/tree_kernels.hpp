@@ -85,9 +85,8 @@ struct CodedTree {
     bool oblivious;
 };
 
-// Whether any of n values is infinite after rounding to 32 bits.
-template <class T>
-using InfiniteKernel = bool (*)(const T* values, std::ptrdiff_t stride, std::size_t n);
+// Whether any of n values is too large for 32 bits: finite, but infinite after rounding.
+using TooLargeKernel = bool (*)(const double* values, std::ptrdiff_t stride, std::size_t n);
 
 // The codes of the first n values of a block; the other codes are undefined.
 template <class T>
@@ -100,8 +99,7 @@ using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, con
                                 std::size_t n, BlockScores& scores);
 
 struct TreeKernels {
-    InfiniteKernel<float> infinite_floats;
-    InfiniteKernel<double> infinite_doubles;
+    TooLargeKernel too_large;
     EncodeKernel<float> encode_floats;
     EncodeKernel<double> encode_doubles;
     AddTreesKernel add_trees;

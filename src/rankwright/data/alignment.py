@@ -12,6 +12,7 @@ from rankwright.arrays import sealed
 from rankwright.data.categories import source_columns
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, listed
 from rankwright.data.dataset import Documents
+from rankwright.data.features import checked_features
 from rankwright.data.frames import columns_of
 from rankwright.errors import InputError
 
@@ -135,8 +136,10 @@ def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) ->
     for category in model.categories:
         made |= dict(zip(category.columns, category.encoded(table.codes(category)).T, strict=True))
     columns = [made[name] if name in made else table.numbers(name) for name in names]
-    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, which is refused later
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
         X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
+    for place in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():
+        checked_features(columns[place][:, np.newaxis], [names[place]], allow_infinite=True)  # not infinite before
     return np.ascontiguousarray(X)
 
 

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def checked_features(X: Any, names: Sequence[str] | None = None) -> NDArray[np.float32]:
-    """Return features as a float32 matrix, one row per document; NaN is missing, infinities are refused.
+def checked_features(
+    X: Any, names: Sequence[str] | None = None, *, allow_infinite: bool = False
+) -> NDArray[np.float32]:
+    """Return features as a float32 matrix, one row per document; NaN is missing.
 
     Masked values of a numpy masked array are missing. A float32 array in C order, aligned as the kernels need it,
-    is passed on as it is, not copied. `names` are used in messages.
+    is passed on as it is, not copied. `names` are used in messages. Infinite values are refused unless they are
+    allowed, finite ones that are too large for 32 bits always.
     """
     try:
         with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite and is refused below
@@ -28,7 +31,7 @@ def checked_features(X: Any, names: Sequence[str] | None = None) -> NDArray[np.f
     except InputError:
         raise
     except OverflowError:
-        raise InputError(_too_large(*_overflowing(X))) from None
+        raise InputError(_too_large(*_overflowing(X), allow_infinite=allow_infinite)) from None
     except (TypeError, ValueError):
         raise InputError(_not_numbers(X)) from None
     if features.ndim != 2:
@@ -36,24 +39,32 @@ def checked_features(X: Any, names: Sequence[str] | None = None) -> NDArray[np.f
     if not features.flags.aligned:  # as in a buffer cut at any byte; native code may not read that
         features = features.copy()
     if np.isinf(features).any():
-        row, feature = np.argwhere(np.isinf(features))[0]
-        raise InputError(_too_large(row, feature, names or feature_names_of(X) or ()))
+        _refuse_infinite(features, X, names or feature_names_of(X) or (), allow_infinite=allow_infinite)
     return features
 
 
-def _dense(X: Any) -> Any:
+def _refuse_infinite(features: NDArray[np.float32], X: Any, names: Sequence[str], *, allow_infinite: bool) -> None:
+    wrong = np.isinf(features)
+    if allow_infinite:
+        wrong &= np.isfinite(np.asarray(_dense(X, np.float64), np.float64))
+    if wrong.any():
+        row, feature = np.argwhere(wrong)[0]
+        raise InputError(_too_large(row, feature, names, allow_infinite=allow_infinite))
+
+
+def _dense(X: Any, dtype: type[np.floating[Any]] = np.float32) -> Any:
     """Return an array: sparse matrices filled with zeros, masked values and pandas' NA as NaN."""
     if hasattr(X, "todense"):
         require_real([X.dtype], "Features")
-        return X.astype(np.float32).toarray()
+        return X.astype(dtype).toarray()
     if hasattr(X, "iloc"):
         require_real(X.dtypes, "Features")
-        return X.to_numpy(dtype=np.float32, na_value=np.nan)
+        return X.to_numpy(dtype=dtype, na_value=np.nan)
     if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
         X = np.ma.array(X)
     array = np.asanyarray(X)
     require_real([array.dtype], "Features")
-    return np.ma.filled(array.astype(np.float32), np.nan) if isinstance(array, np.ma.MaskedArray) else array
+    return np.ma.filled(array.astype(dtype), np.nan) if isinstance(array, np.ma.MaskedArray) else array
 
 
 def _overflowing(X: Any) -> tuple[int, int]:
@@ -78,9 +89,10 @@ def _not_numbers(X: Any) -> str:
     return "Features must be numbers."
 
 
-def _too_large(row: int, feature: int, names: Sequence[str] = ()) -> str:
+def _too_large(row: int, feature: int, names: Sequence[str] = (), *, allow_infinite: bool) -> str:
     what = f"Column {names[feature][:60]!r}" if feature < len(names) else f"Feature {feature}"
-    return f"{what} of row {row} is infinite or too large for a 32-bit float."
+    infinite = "" if allow_infinite else "infinite or "
+    return f"{what} of row {row} is {infinite}too large for a 32-bit float."
 
 
 def feature_names_of(X: Any) -> tuple[str, ...] | None:

@@ -1,7 +1,8 @@
 """Trees of other libraries as a `TreeEnsemble`, without one document changing sides.
 
-Our features are finite 32-bit floats or missing. For these, every threshold of another library, `<` or `<=`, in 32
-or 64 bits, equals "at most the highest 32-bit float that goes left".
+Our features are 32-bit floats or missing. For these, every threshold of another library, `<` or `<=`, in 32 or 64
+bits, equals "at most the highest 32-bit float that goes left". Only where that would be infinite, which no library
+writes in practice, an infinite value may go to the other side than in the library.
 """
 
 from __future__ import annotations

@@ -52,6 +52,11 @@ class Combination(Scorer):
         """Whether any member does."""
         return any(member.needs_queries for member in self.members)
 
+    @property
+    def allows_infinite(self) -> bool:
+        """Whether all members do."""
+        return all(member.allows_infinite for member in self.members)
+
     @cached_property
     def columns_per_feature(self) -> int:
         """The most of any member: members are scored one after another."""

@@ -98,6 +98,11 @@ class Scorer(ABC):
         return 1
 
     @property
+    def allows_infinite(self) -> bool:
+        """Whether features may be infinite: only if values are compared, and nothing is computed with them."""
+        return False
+
+    @property
     def depth(self) -> int:
         """Levels of nested scorers; 1 if this scorer contains no others."""
         return 1
@@ -258,7 +263,7 @@ class Scorer(ABC):
 
     def _opened(self, X: Any) -> Any:
         """Return features in a form that `_score` takes; a subclass may leave checks to `_score`."""
-        return checked_features(X)
+        return checked_features(X, allow_infinite=self.allows_infinite)
 
     def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row

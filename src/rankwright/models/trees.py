@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.features import checked_features
 from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import (
@@ -94,6 +93,11 @@ class TreeEnsemble(Scorer):
         return f"TreeEnsemble({self.n_trees:,} trees, {self.n_features} features)"
 
     @property
+    def allows_infinite(self) -> bool:
+        """True: an infinite value is above or below every threshold."""
+        return True
+
+    @property
     def n_trees(self) -> int:
         """Number of trees."""
         return len(self.splits) - 1
@@ -170,10 +174,10 @@ class TreeEnsemble(Scorer):
 
     def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         arrays = {name: getattr(self, name) for name in DTYPES if name != "gain"}
-        return _native.tree_contributions(**arrays, values=checked_features(X), n_threads=n_threads)
+        return _native.tree_contributions(**arrays, values=super()._opened(X), n_threads=n_threads)
 
     def _opened(self, X: Any) -> Any:
-        return X if _is_dense(X) or _is_sparse(X) else checked_features(X)
+        return X if _is_dense(X) or _is_sparse(X) else super()._opened(X)
 
     def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
         if isinstance(X, np.ndarray):
@@ -182,8 +186,8 @@ class TreeEnsemble(Scorer):
             stored = slice(X.nnz)  # the arrays may be longer
             scores = self._prepared.score_sparse(X.indptr, X.indices[stored], X.data[stored], n_threads)
         if scores is None:
-            checked_features(X)  # raises an error that names the place
-            raise AssertionError("the native scorer found an infinite value that checked_features did not")
+            super()._opened(X)  # raises an error that names the place
+            raise AssertionError("the native scorer found too large a value that checked_features did not")
         return scores
 
     @cached_property

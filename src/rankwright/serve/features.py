@@ -106,7 +106,7 @@ def lists_as_matrix(rows: Sequence[Any]) -> Floats:
 
 @lru_cache(maxsize=64)
 def _packer(width: int) -> Callable[..., bytes]:
-    return Struct(f"{width}f").pack
+    return Struct(f"={width}f").pack  # with =, too large a number is an error
 
 
 def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
