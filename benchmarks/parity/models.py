@@ -24,6 +24,7 @@ def judged(seed, missing, categories=False):
         X[:, 1] = random.integers(0, 9, len(X))
     y = (X[:, 0] > 0.0).astype(int) + (X[:, 2] > 1.0)
     X[random.random(X.shape) < missing] = np.nan
+    X[random.random(len(X)) < missing * y, 3] = np.nan  # so that a split may tell missing values apart
     return rw.RankingData(X, y, np.repeat(np.arange(30), 20))
 
 
@@ -72,7 +73,9 @@ def lightgbm_models(folder):
         y = data.y > 0 if one["objective"] == "binary" else data.y
         group = data.groups.sizes if one["objective"] == "lambdarank" else None
         codes = {"categorical_feature": [1] if categories else []}
-        model = lightgbm.train({**quiet, **one}, lightgbm.Dataset(data.X, y, group=group, **codes), 20)
+        X = data.X.copy()
+        X[seed % 4 :: 97, 4] = np.inf if seed % 2 else -np.inf  # LightGBM learns from infinite values too
+        model = lightgbm.train({**quiet, **one}, lightgbm.Dataset(X, y, group=group, **codes), 20)
         model.save_model(folder / "model")
         n = model.num_trees() if one["boosting"] == "rf" else 1
         yield seed, (lambda X, model=model, n=n: model.predict(X, raw_score=True) / n)

@@ -49,7 +49,7 @@ inline void require_trees(const FlatTrees& trees) {
 inline void require_splits(const FlatTrees& trees, std::int64_t n_features) {
     for (std::size_t split = 0; split < trees.feature.size(); ++split) {
         require(0 <= trees.feature[split] && trees.feature[split] < n_features, "a feature is out of range");
-        require(trees.threshold[split] - trees.threshold[split] == 0, "a threshold is not finite");
+        require(trees.threshold[split] == trees.threshold[split], "a threshold is not a number");
         require(trees.missing_left[split] <= 1, "missing_left must be 0 or 1");
     }
 }

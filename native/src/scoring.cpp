@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kHighest = std::numeric_limits<float>::max();
 
 // Number of leaves whose trees are used for several blocks of documents before the next ones are fetched: about as
 // many as fit the first-level cache.
@@ -74,9 +75,14 @@ bool any_too_large(std::span<const double> values, const TreeKernels& kernels) {
 
 std::size_t n_places(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
 
+// Whether a split sends missing values right and all others left, infinity too.
+bool tells_missing_apart(const FlatTrees& trees, std::uint32_t split) {
+    return trees.missing_left[split] == 0 && trees.threshold[split] == kInfinity;
+}
+
 // The code of one value.
 std::int8_t encode(const Column& column, float value) {
-    if (column.missing_right && value != value) value = kInfinity;
+    if (column.missing_right) value = value == value ? std::min(value, column.highest) : kInfinity;
     std::size_t place = 1;
     for (int level = 0; level < column.depth; ++level) place += place + (column.search[place] < value);
     return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
@@ -145,21 +151,28 @@ TreeScorer::TreeScorer(const FlatTrees& trees) {
 }
 
 // Fills the columns, and the column and rank of each split. A feature has one column for each side that its
-// missing values go to, and another one for every 255 thresholds more.
+// missing values go to, one if a split tells them apart, and another one for every 255 thresholds more.
 void TreeScorer::code_splits(const FlatTrees& trees) {
     splits_.resize(trees.feature.size());
     std::vector<float> thresholds;  // those of the last column
     std::uint32_t last = 0;
     for (std::uint32_t split : sorted_splits(trees)) {
         const bool same_side = !thresholds.empty() && trees.feature[split] == trees.feature[last] &&
-                               trees.missing_left[split] == trees.missing_left[last];
-        const bool known = same_side && trees.threshold[split] == thresholds.back();
+                               trees.missing_left[split] == trees.missing_left[last] &&
+                               tells_missing_apart(trees, split) == tells_missing_apart(trees, last);
+        const bool apart = tells_missing_apart(trees, split);
+        const float threshold = apart ? kHighest : trees.threshold[split];
+        const bool known = same_side && threshold == thresholds.back();
         if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
             close_column(thresholds);
             features_.push_back(trees.feature[split]);
-            columns_.emplace_back().missing_right = !trees.missing_left[split];
+            columns_.push_back({.search = nullptr,
+                                .sorted = nullptr,
+                                .depth = 0,
+                                .missing_right = trees.missing_left[split] == 0,
+                                .highest = apart ? kHighest : kInfinity});
         }
-        if (!known) thresholds.push_back(trees.threshold[split]);
+        if (!known) thresholds.push_back(threshold);
         splits_[split].codes = static_cast<std::uint32_t>((columns_.size() - 1) * sizeof(BlockBytes) / kCodesStep);
         splits_[split].rank = four_times(static_cast<std::uint32_t>(thresholds.size() - 1 - 128));
         last = split;

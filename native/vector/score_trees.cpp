@@ -58,8 +58,10 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
         const __m256 high = eight_floats(values, row, static_cast<__mmask8>(wanted >> 8));
         row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
         __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-        if (column.missing_right)
-            value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // turns NaN into infinity
+        if (column.missing_right) {
+            value = _mm512_min_ps(_mm512_set1_ps(column.highest), value);  // NaN stays
+            value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));       // NaN becomes infinity
+        }
         __m512i place = _mm512_set1_epi32(1);
         for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
         if (column.depth > 5) place = descend<32>(table + 2, value, place);
@@ -93,10 +95,12 @@ inline unsigned count_below(const float* numbers, float x) {
 constexpr int kFewLevels = 3;
 
 template <class T>
-inline __m256 eight_values(const T* values, std::ptrdiff_t stride, bool missing_right) {
+inline __m256 eight_values(const T* values, std::ptrdiff_t stride, const Column& column) {
     const auto at = [&](std::ptrdiff_t place) { return static_cast<float>(values[place * stride]); };
     const __m256 eight = _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
-    return missing_right ? _mm256_min_ps(eight, _mm256_set1_ps(kInfinity)) : eight;  // turns NaN into infinity
+    if (!column.missing_right) return eight;
+    const __m256 limited = _mm256_min_ps(_mm256_set1_ps(column.highest), eight);  // NaN stays
+    return _mm256_min_ps(limited, _mm256_set1_ps(kInfinity));                     // NaN becomes infinity
 }
 
 // Encodes as many documents as are a multiple of 32, and returns their number.
@@ -110,7 +114,7 @@ std::size_t encode_by_few(const Column& column, const T* values, std::ptrdiff_t 
         __m256 value[4];
         __m256i code[4];
         for (int part = 0; part < 4; ++part) {
-            value[part] = eight_values(values + 8 * part * stride, stride, column.missing_right);
+            value[part] = eight_values(values + 8 * part * stride, stride, column);
             code[part] = _mm256_set1_epi32(-128);
         }
         for (int rank = 0; rank < n_thresholds; ++rank) {
@@ -138,7 +142,8 @@ void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std
 #endif
     for (; document < n; ++document, values += stride) {
         const float value = static_cast<float>(*values);
-        const float x = missing_right && !(value < kInfinity) ? kInfinity : value;
+        const float limited = value < column.highest ? value : value == value ? column.highest : kInfinity;
+        const float x = missing_right ? limited : value;
         unsigned code = count_below(column.search, x);
         if (long_search) {
             code <<= column.depth - 4;
@@ -158,14 +163,15 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
 }
 #endif
 
-// The difference of an infinite number and itself is NaN, that of any other number 0.
-inline bool is_too_large(double x) {
-    return static_cast<double>(__builtin_fabsf(static_cast<float>(x))) == kInfinity && x - x == 0.0;
+// The lowest double that becomes infinite is in the middle between the highest float and 2^128.
+inline std::uint64_t is_too_large(double x) {
+    const double size = __builtin_fabs(x);
+    return (size >= 0x1.ffffffp127) & (size < __builtin_inf());
 }
 
 // The loop has no early exit, so that it vectorises.
 bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
-    bool found = false;
+    std::uint64_t found = 0;
     if (stride == 1)
         for (std::size_t i = 0; i < n; ++i) found |= is_too_large(values[i]);
     else

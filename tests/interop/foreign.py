@@ -31,7 +31,7 @@ EDGES = np.array(
 )
 THRESHOLDS = st.one_of(
     st.sampled_from([float(value) for value in EDGES[1:]]),
-    st.sampled_from([1e300, -1e300, 0.1, -0.1, 1e-36, -1e-36, 16777217.0]),
+    st.sampled_from([1e300, -1e300, np.inf, -1.7976931348623157e308, 0.1, -0.1, 1e-36, -1e-36, 16777217.0]),
     st.floats(-2.0, 2.0),
 )
 N_FEATURES = 3
@@ -82,6 +82,7 @@ def judged(seed=0, n_queries=30, size=20, missing=0.0):
     X[random.random(X.shape) < 0.2] = 0.0
     X[:, 1], X[:, 2], X[:, 5] = np.round(X[:, 1]), np.abs(X[:, 2]), 1.0
     y = (X[:, 0] > 0.0).astype(int) + (X[:, 2] > 1.0)
+    X[random.random(len(X)) < missing * y, 3] = np.nan  # so that a split may tell missing values apart
     X[random.random(X.shape) < missing] = np.nan
     return X, y, np.full(n_queries, size)
 

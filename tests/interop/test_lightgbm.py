@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from interop.foreign import HIGHEST, N_FEATURES, judged, rows_around, small_trees, used_or_refused
+from interop.foreign import N_FEATURES, judged, rows_around, small_trees, used_or_refused
 from properties import examples
 from rankwright.errors import InputError
 from rankwright.interop import scorer_from_lightgbm
@@ -71,9 +71,7 @@ def test_every_split_decides_as_lightgbm(trees, decisions):
     lightgbm = pytest.importorskip("lightgbm")
     text = text_of(*((*tree, decisions[: len(tree[0])]) for tree in trees))
     scorer = scorer_from_lightgbm(text)
-    # A split below all numbers tells only missing values apart here, and -infinity too in LightGBM.
-    lowest = min((threshold for tree in trees for threshold in tree[1]), default=0.0)
-    rows = rows_around(scorer, infinite=lowest >= -float(HIGHEST))
+    rows = rows_around(scorer, infinite=True)
     expected = lightgbm.Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
     np.testing.assert_array_equal(scorer.predict(rows), expected)
 

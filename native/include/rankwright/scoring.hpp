@@ -30,12 +30,12 @@ struct SparseRows {
 // An ensemble prepared for scoring: its thresholds as sorted columns, its splits as ranks in them.
 class TreeScorer {
   public:
-    // Requires trees as described in models/trees.py, with finite numbers.
+    // Requires trees as described in models/trees.py; thresholds may be infinite.
     explicit TreeScorer(const FlatTrees& trees);
     TreeScorer(const TreeScorer&) = delete;
 
-    // Values are rounded to 32 bits; infinite ones are above or below all thresholds. Leaf values are added in the
-    // order of the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores
+    // Values are rounded to 32 bits; infinite ones are compared like others. Leaf values are added in the order of
+    // the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores
     // depend neither on n_threads nor on the vector path.
     template <class Matrix>
     bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;

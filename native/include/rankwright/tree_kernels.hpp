@@ -37,7 +37,10 @@ struct Column {
     const float* search;
     const float* sorted;  // followed by kChunk infinities
     int depth;
-    bool missing_right;  // if true, a missing value counts as infinity, otherwise as minus infinity
+    // If true, higher values count as `highest` and a missing value as infinity; otherwise a missing value counts
+    // as minus infinity.
+    bool missing_right;
+    float highest;
 };
 
 // A split of a tree of at most kSmallTree leaves, which are numbered from left to right. `left_leaves` is the

@@ -1,8 +1,7 @@
 """Trees of other libraries as a `TreeEnsemble`, without one document changing sides.
 
 Our features are 32-bit floats or missing. For these, every threshold of another library, `<` or `<=`, in 32 or 64
-bits, equals "at most the highest 32-bit float that goes left". Only where that would be infinite, which no library
-writes in practice, an infinite value may go to the other side than in the library.
+bits, equals "at most the highest 32-bit float that goes left", which may be infinite.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-HIGHEST = float(np.finfo(np.float32).max)
-
 
 @dataclass(frozen=True, eq=False)
 class ForeignTree:
@@ -31,7 +28,7 @@ class ForeignTree:
     Parameters
     ----------
     threshold
-        The highest value that goes left: infinite if all do, or -infinity if none does.
+        The highest value that goes left.
     feature, missing_left, left, right, gain
         The other arrays with one value per split.
     leaf_value, cover
@@ -87,16 +84,4 @@ def ensemble(
         arrays["leaf_value"] = arrays["leaf_value"] * scale
         arrays["leaf_value"][: splits[1] + 1] += bias
     arrays["gain"] = np.where(np.isfinite(arrays["gain"]), arrays["gain"], 0.0)  # no part of a score
-    return TreeEnsemble(splits, **_with_finite_thresholds(arrays), n_features=n_features)
-
-
-def _with_finite_thresholds(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return the arrays with the sides of a split exchanged if no value is low enough to go left."""
-    threshold, left, right = arrays["threshold"], arrays["left"], arrays["right"]
-    never = threshold < -HIGHEST
-    return arrays | {
-        "threshold": np.where(never, HIGHEST, np.minimum(threshold, HIGHEST)),
-        "missing_left": np.where(never, 1 - arrays["missing_left"], arrays["missing_left"]),
-        "left": np.where(never, right, left),
-        "right": np.where(never, left, right),
-    }
+    return TreeEnsemble(splits, **arrays, n_features=n_features)

@@ -87,7 +87,9 @@ def checked_n_features(value: Any) -> int:
     return number
 
 
-def frozen_numbers(name: str, values: ArrayLike, shape: tuple[int, ...] | None = None) -> NDArray[np.float64]:
+def frozen_numbers(
+    name: str, values: ArrayLike, shape: tuple[int, ...] | None = None, *, allow_infinite: bool = False
+) -> NDArray[np.float64]:
     """Return a read-only float64 copy: all values finite, of the given shape or else one-dimensional."""
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -96,9 +98,10 @@ def frozen_numbers(name: str, values: ArrayLike, shape: tuple[int, ...] | None =
     if numbers.ndim != 1 if shape is None else numbers.shape != shape:
         expected = "one dimension" if shape is None else f"shape {shape}"
         raise InputError(f"{name} has shape {numbers.shape}, expected {expected}.")
-    if not np.isfinite(numbers).all():
-        place = int((~np.isfinite(numbers)).argmax())
-        raise InputError(f"{name}[{place}] is {numbers.flat[place]}; it must be finite.")
+    wrong = np.isnan(numbers) if allow_infinite else ~np.isfinite(numbers)
+    if wrong.any():
+        place, must = int(wrong.argmax()), "a number" if allow_infinite else "finite"
+        raise InputError(f"{name}[{place}] is {numbers.flat[place]}; it must be {must}.")
     numbers.flags.writeable = False
     return numbers
 

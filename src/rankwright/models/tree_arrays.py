@@ -40,9 +40,11 @@ def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str,
     _require(n_splits <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
     _require_offsets(splits, n_splits)
     sizes = dict.fromkeys(PER_SPLIT, n_splits) | dict.fromkeys(PER_LEAF, n_splits + len(splits) - 1)
-    for name in ("threshold", "leaf_value", "gain", "cover"):
+    for name in ("leaf_value", "gain", "cover"):
         arrays[name] = frozen_numbers(name, given[name], (sizes[name],))
-    arrays["threshold"] = _rounded_down(arrays["threshold"])
+    arrays["threshold"] = _rounded_down(
+        frozen_numbers("threshold", given["threshold"], (n_splits,), allow_infinite=True)
+    )
     for name in ("missing_left", "left", "right"):
         _require(len(arrays[name]) == n_splits, f"{name} must have one value per split.")
     _require_range("feature", arrays["feature"], n_features - 1)
@@ -76,7 +78,6 @@ def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
     with np.errstate(over="ignore"):
         nearest = numbers.astype(np.float32)
         down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
-    _require(np.isfinite(down).all(), "threshold holds numbers too low for a 32-bit float.")
     down.flags.writeable = False
     return down
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from math import isinf
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankwright.errors import InputError
 from rankwright.interop.export.c_code import (
@@ -47,7 +50,8 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
-    headers = HEADERS if flat.needs_query or flat.networks or flat.expected else ""
+    infinite = flat.trees is not None and bool(np.isinf(flat.trees.threshold).any())
+    headers = HEADERS if infinite or flat.needs_query or flat.networks or flat.expected else ""
     text = (
         f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n\0 */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
@@ -124,12 +128,19 @@ def _comment(text: str) -> str:
     return "".join(one if one.isalnum() or one in " _-.:" else "?" for one in text)
 
 
+def _float(number: float) -> str:
+    """Return a 32-bit number in C; infinity needs <math.h>."""
+    if isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    return f"{number.hex()}f"
+
+
 def _tables_of_trees(trees: Any) -> str:
     return f"#define NAME_N_TREES {trees.n_trees}\n" + "".join(
         [
             _table("int32_t", "splits", map(str, trees.splits.tolist())),
             _table("int32_t", "feature", map(str, trees.feature.tolist())),
-            _table("float", "threshold", (f"{one.hex()}f" for one in trees.threshold.tolist())),
+            _table("float", "threshold", map(_float, trees.threshold.tolist())),
             _table("uint8_t", "missing_left", map(str, trees.missing_left.tolist())),
             _table("int32_t", "left", map(str, trees.left.tolist())),
             _table("int32_t", "right", map(str, trees.right.tolist())),

@@ -16,7 +16,13 @@ from rankwright.interop.export.flat import Flat, flattened
 from rankwright.interop.export.lightgbm import lightgbm_text
 from rankwright.interop.export.onnx import onnx_model
 from rankwright.interop.export.ranklib import ranklib_text
-from rankwright.interop.export.rules import Missing, never_negative, require_float32, require_same_missing
+from rankwright.interop.export.rules import (
+    Missing,
+    never_negative,
+    require_float32,
+    require_same_missing,
+    with_finite_thresholds,
+)
 from rankwright.interop.export.vespa import vespa_expression
 from rankwright.interop.export.xgboost import xgboost_json
 from rankwright.models.fitted import scorer_of
@@ -66,6 +72,7 @@ class Target:
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
     within_query: bool = False  # takes one query per call
+    infinite: bool = False  # takes infinite numbers
 
 
 def export(
@@ -112,6 +119,8 @@ def export(
     target = _target(format)
     names, named = _names(scorer, feature_names)
     flat, added = flattened(scorer, target.title, within_query=target.within_query), 0.0
+    if flat.trees is not None and not target.infinite:
+        flat = replace(flat, trees=with_finite_thresholds(flat.trees))
     if non_negative:
         flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
@@ -251,16 +260,16 @@ def _write_c(request: Request) -> str:
     return c_header(request.flat, request.own_names, request.name)
 
 
-LIGHTGBM = Target("LightGBM", _write_lightgbm)
+LIGHTGBM = Target("LightGBM", _write_lightgbm, infinite=True)
 XGBOOST = Target("XGBoost", _write_xgboost)
 RANKLIB = Target("RankLib", _write_ranklib)
 ELASTICSEARCH = Target("Elasticsearch", _write_elasticsearch, names_matter=True)
 ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
 OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
 SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
-ONNX = Target("ONNX", _write_onnx, within_query=True)
+ONNX = Target("ONNX", _write_onnx, within_query=True, infinite=True)
 VESPA = Target("Vespa", _write_vespa, names_matter=True)
-C = Target("C", _write_c, within_query=True)
+C = Target("C", _write_c, within_query=True, infinite=True)
 TARGETS = {
     "lightgbm": LIGHTGBM,
     "xgboost": XGBOOST,

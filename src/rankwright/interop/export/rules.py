@@ -50,6 +50,20 @@ def require_same_missing(model: TreeEnsemble | LinearScorer, rule: Missing, targ
         )
 
 
+def with_finite_thresholds(trees: TreeEnsemble) -> TreeEnsemble:
+    """Return trees that treat all finite and missing values alike, for a target without infinite numbers."""
+    never = trees.threshold == -np.inf  # no finite number is so low: exchange sides, and all are below the highest
+    if np.isfinite(trees.threshold).all():
+        return trees
+    return replace(
+        trees,
+        threshold=np.where(never, HIGHEST, np.minimum(trees.threshold, HIGHEST)),
+        missing_left=np.where(never, 1 - trees.missing_left, trees.missing_left),
+        left=np.where(never, trees.right, trees.left),
+        right=np.where(never, trees.left, trees.right),
+    )
+
+
 class Below(NamedTuple):
     """Splits that send a value left if it is below the threshold, not at most the threshold."""
 
