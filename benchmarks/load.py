@@ -48,11 +48,12 @@ class Connection:
 
     def receive(self) -> bool:
         """Read what has arrived, and return whether the answer is complete."""
-        self._answer += self._socket.recv(LARGEST_READ)
+        received = self._socket.recv(LARGEST_READ)
+        self._answer += received
         if not self._size:
             head, end, _ = self._answer.partition(END_OF_HEAD)
-            if not self._answer.startswith(b"HTTP/1.1 200"):
-                raise RuntimeError(self._answer[:200])
+            if not received or (end and not head.startswith(b"HTTP/1.1 200")):
+                raise RuntimeError(f"The server answered {self._answer[:200]!r}.")
             if end:
                 length = head.lower().partition(b"content-length: ")[2]
                 self._size = len(head) + len(end) + int(length.partition(b"\r")[0])

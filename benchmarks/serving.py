@@ -109,8 +109,8 @@ def _processor(pid: str) -> float:
 
 
 def _stolen() -> float:
-    """Return the seconds in which other virtual machines had a processor that this one wanted."""
-    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / TICKS
+    """Return the seconds, per core, in which other virtual machines had a processor that this one wanted."""
+    return int(Path("/proc/stat").read_text().split(maxsplit=9)[8]) / TICKS / CORES
 
 
 def serve(model: Path, threads: str, workers: int) -> None:

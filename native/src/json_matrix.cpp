@@ -24,7 +24,7 @@ std::uint64_t joined(std::uint64_t digits) {
 }
 
 // Appends to `whole` the digits at the beginning of eight characters, and returns how many there are. There is no
-// branch, since numbers of many lengths would mislead it.
+// branch, since the processor could not predict it for numbers of many lengths.
 int append_digits(const char* at, std::uint64_t& whole) {
     constexpr std::uint64_t zeros = 0x3030303030303030, upper_bits = 0x8080808080808080,
                             carry = 0x7676767676767676;
@@ -59,7 +59,7 @@ bool round_to_float(std::uint64_t whole, std::ptrdiff_t power, float& value) {
     return value == static_cast<float>(size * (1 + kMargin));
 }
 
-// Reads the number at `at` and returns its end; nullptr if it is no number of JSON or too large.
+// Reads the number at `begin` and returns its end; nullptr if it is no number of JSON or too large.
 const char* read_number(const char* begin, const char* last, float& value) {
     const bool negative = *begin == '-';
     const char* at = begin + negative;

@@ -72,6 +72,9 @@ def test_tensors_may_follow_as_bytes(asked, ranker, kind):
     assert answer.json["outputs"][0]["data"] == ranker.predict(X).tolist()
     assert asked.post(INFER, body=head + raw + b"x", headers=headers).error == "Bytes follow the last tensor."
     assert asked.post(INFER, body=head + raw[:-1], headers=headers).status == 422
+    if kind == "FP64":
+        large = np.append(X.ravel()[:-1], 1e39).astype("<f8").tobytes()
+        assert "is too large for a 32-bit float" in asked.post(INFER, body=head + large, headers=headers).error
     wrong = headers | {"inference-header-content-length": "1000000"}
     assert "Inference-Header-Content-Length must be" in asked.post(INFER, body=head + raw, headers=wrong).error
 

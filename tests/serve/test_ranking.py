@@ -94,6 +94,19 @@ def test_a_matrix_can_be_ranked_and_explained(asked, ranker):
     assert len(asked.post("/explain?top=1", body=matrix(X), headers=headers).json["explanations"]) == len(X)
 
 
+def test_trees_take_infinite_values_from_a_matrix(asked, ranker):
+    values, headers = X.copy(), {"content-type": NPY}
+    values[:, 0], values[1:3, 1] = np.inf, -np.inf
+    assert (
+        asked.post("/score", body=matrix(values), headers=headers).json["scores"]
+        == ranker.predict(values).tolist()
+    )
+    for one in asked.post("/explain?top=4", body=matrix(values), headers=headers).json["explanations"]:
+        for part in one["contributions"]:
+            value = values[one["row"], NAMES.index(part["feature"])]
+            assert part["value"] == {np.inf: "Infinity", -np.inf: "-Infinity"}.get(value, value)
+
+
 def test_an_explanation_adds_up_to_the_score(asked, ranker):
     answer = asked.post("/explain", {"features": ROWS, "top": 2}).json["explanations"]
     parts = ranker.contributions(X)

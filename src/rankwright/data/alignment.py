@@ -138,8 +138,8 @@ def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) ->
     columns = [made[name] if name in made else table.numbers(name) for name in names]
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
         X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
-    for place in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():
-        checked_features(columns[place][:, np.newaxis], [names[place]], allow_infinite=True)  # not infinite before
+    for place in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():  # refuse what was finite before
+        checked_features(columns[place][:, np.newaxis], [names[place]], allow_infinite=True)
     return np.ascontiguousarray(X)
 
 

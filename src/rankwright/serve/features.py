@@ -117,8 +117,7 @@ def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
             raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
         if any(isinstance(value, list | str) for value in row):
             raise InputError(f"Row {number} of features holds something that is not a number.")
-    with np.errstate(over="ignore"):  # refused as infinite, with its place
-        return checked_features(np.array(rows, np.float64).astype(np.float32))
+    return checked_features(np.array(rows, np.float64), allow_infinite=True)  # JSON holds none
 
 
 def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:
@@ -133,8 +132,7 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
         if not isinstance(row, dict):
             raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
     _require_names({name: None for row in rows for name in row}, model.columns, model)
-    columns = columns_by_name(_Records(rows, model.columns), model.scorer)
-    return checked_features(columns, model.scorer.feature_names)
+    return columns_by_name(_Records(rows, model.columns), model.scorer)
 
 
 class _Records:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankwright.data.features import checked_features
 from rankwright.errors import InputError
 from rankwright.serve import status
 from rankwright.serve.decoding import Decoder
@@ -228,8 +229,8 @@ def _array(tensor: InputTensor, rest: memoryview) -> tuple[Floats, memoryview]:
         size = int(given)
         if size != prod(shape) * dtype.itemsize or size > len(rest):
             raise InputError(f"binary_data_size of {tensor.name[:60]!r} does not fit its shape or the body.")
-        values: Any = np.frombuffer(rest[:size], dtype).astype(np.float32)
-        return values.reshape(shape), rest[size:]
+        values = np.frombuffer(rest[:size], dtype).reshape(shape[0], -1)
+        return checked_features(values, allow_infinite=True).reshape(shape), rest[size:]
     return _of_lists(tensor, shape).reshape(shape), rest
 
 

@@ -101,7 +101,7 @@ class Contribution(Struct):
     """What a feature adds to a score."""
 
     feature: str
-    value: float | None
+    value: Annotated[float | str | None, Meta(description="null if missing; infinite values as text.")]
     contribution: float
 
 

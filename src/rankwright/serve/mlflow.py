@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from rankwright.errors import InputError
 from rankwright.serve.decoding import Decoder
 from rankwright.serve.exchange import JSON, Response
-from rankwright.serve.features import matrix_of
+from rankwright.serve.features import Rows, matrix_of
 from rankwright.serve.requests import require_type
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankwright.serve.service import Service
 
 Cell: TypeAlias = float | str | None
-Rows: TypeAlias = list[list[float | None] | dict[str, Cell]]
 
 
 class Split(Struct):

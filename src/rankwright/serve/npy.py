@@ -35,7 +35,8 @@ def read_matrix(body: bytes) -> Floats:
         raise InputError(f"The matrix of shape {shape} is cut short, or something follows it.")
     values = np.frombuffer(body, dtype, offset=start)
     matrix = values.reshape(shape[::-1]).T if fortran else values.reshape(shape)
-    return matrix if dtype == np.float32 else checked_features(matrix, allow_infinite=True)  # models check them
+    # Models themselves refuse infinite values, if they must.
+    return matrix if dtype == np.float32 else checked_features(matrix, allow_infinite=True)
 
 
 def write_array(values: NDArray[Any]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import comb, erfc, isnan, sqrt
+from math import comb, erfc, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -183,14 +183,19 @@ def _explained(asked: Asked[ExplainRequest]) -> Response:
     return Response.json(ExplainResponse(*_identity(model), explanations))
 
 
+def _in_json(value: float) -> float | str | None:
+    """Return a value of a feature as JSON has it, which knows neither missing nor infinite numbers."""
+    if isfinite(value):
+        return value
+    return None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
 def _explanation(
     row: int, values: list[float], parts: Doubles, model: ServedModel, top: int, ids: Sequence[str] | None
 ) -> Explanation:
     largest = np.argsort(-np.abs(parts[:-1]), kind="stable")[:top].tolist()
     shown = [
-        Contribution(model.names[one], None if isnan(values[one]) else values[one], float(parts[one]))
-        for one in largest
-        if parts[one]
+        Contribution(model.names[one], _in_json(values[one]), float(parts[one])) for one in largest if parts[one]
     ]
     total = float(parts.sum())
     rest = total - float(parts[-1]) - sum(one.contribution for one in shown)
