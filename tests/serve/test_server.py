@@ -65,6 +65,23 @@ def test_a_request_over_the_network_is_answered(service, ranker):
     assert "server" not in reply.headers
 
 
+def test_an_answer_is_one_packet_if_a_body_follows_its_head(service):
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(LIVE)
+        head, _, body = connection.recv(10_000).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        assert body == b'{"status":"live"}'
+        connection.sendall(written("HEAD", "/health/live"))
+        assert connection.recv(10_000).endswith(b"\r\n\r\n")
+        head, _, body = written(
+            "POST", "/score", SCORE.partition(b"\r\n\r\n")[2], expect="100-continue"
+        ).partition(b"\r\n\r\n")
+        connection.sendall(head + b"\r\n\r\n")
+        assert connection.recv(10_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert connection.recv(10_000).startswith(b"HTTP/1.1 200")
+
+
 def test_sighup_loads_the_files_again(service, folder, ranker):
     path = service.log.parent / "ranker.rw"
     path.write_bytes(b"no model")

@@ -39,6 +39,22 @@ MAX_KEPT = 1 << 20  # bytes of a body
 PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
+class HeadWithBody:
+    """The part of a transport that an answer uses: its head waits for its body, so that one packet is sent."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+        self._head = b""
+        self.close = transport.close
+        self.is_closing = transport.is_closing
+
+    def write(self, data: bytes) -> None:
+        if self._head:
+            self._transport.write(self._head + data)
+        else:
+            self._head = data
+
+
 class Connection(HttpToolsProtocol):
     """A connection whose headers must be short and arrive in time, and whose answers must be read in time."""
 
@@ -99,6 +115,9 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         super().on_headers_complete()
+        # Otherwise no body follows the head, or something else comes before it.
+        if self.scope["method"] != "HEAD" and not self.expect_100_continue:
+            self.cycle.transport = HeadWithBody(self.transport)  # type: ignore[assignment]
         self._unanswered.append(self.cycle)
 
     def on_response_complete(self) -> None:
