@@ -18,6 +18,7 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 CONNECTIONS = 4
-QUIET = 0.005  # of the time
+QUIET = 0.001  # of the time; 99 % of the requests of a turn then have nothing to do with other machines
 CORES = available_threads()
 KINDS = {
     "rankwright, 1 process": ("ours", 1),
@@ -159,6 +160,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=5, help="per server, kind of request and turn")
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument(
+        "--only", default="", help="rows with all of these words, such as 'rankwright JSON'"
+    )
     parser.add_argument("--model", type=Path, help="LightGBM model of 136 features; by default one is trained")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--threads", default="ours", help=argparse.SUPPRESS)
@@ -171,7 +175,7 @@ def main() -> None:
     else:
         with tempfile.TemporaryDirectory() as folder:
             model = options.model or _trained(Path(folder) / "model.txt")
-            _show(_compare(model, options.seconds, options.turns))
+            _show(_compare(model, options.seconds, options.turns, options.only.split()))
 
 
 def _trained(path: Path) -> Path:
@@ -182,14 +186,15 @@ def _trained(path: Path) -> Path:
     return path
 
 
-def _compare(model: Path, seconds: float, turns: int) -> dict[str, Measured]:
+def _compare(model: Path, seconds: float, turns: int, words: list[str]) -> dict[str, Measured]:
     requests = requests_of(generate(QUERY_SIZE, seed=2)[0])
     servers = {name: Server(model, *kind) for name, kind in KINDS.items()}
-    results = {f"{name}, {form}": Measured() for name in KINDS for form in requests}
+    results = {}
     for _ in range(turns):
-        for name, server in servers.items():
-            for form, request in requests.items():
-                measure(server, request, seconds, results[f"{name}, {form}"])
+        for (name, server), (form, request) in product(servers.items(), requests.items()):
+            row = f"{name}, {form}"
+            if all(word in row for word in words):
+                measure(server, request, seconds, results.setdefault(row, Measured()))
     for server in servers.values():
         server.end()
     return results
@@ -203,6 +208,12 @@ def _show(results: dict[str, Measured]) -> None:
         rate, processor, p50, p99, quiet = one.cells()
         print(f"{name:<30}{rate:>12}{processor:>11}{p50:>9}{p99:>9}{quiet:>13}")
     print(f"quiet: turns (their number) in which other machines took less than {QUIET:.1%} of the processor")
+    if len(results) == len(KINDS) * 2:
+        _show_ratios(results)
+    print(f"load of the machine in the last minute: {os.getloadavg()[0]:.1f}")
+
+
+def _show_ratios(results: dict[str, Measured]) -> None:
     ours, binary, peer = (
         max(
             (one for name, one in results.items() if name.startswith(who) and form in name),
@@ -213,7 +224,6 @@ def _show(results: dict[str, Measured]) -> None:
     cpu = [float(np.median(one.processor)) for one in (ours, binary, peer)]
     print(f"JSON: {ours.rate / peer.rate:.1f} times LightGBM's rate ({cpu[2] / cpu[0]:.1f} by CPU)")
     print(f"npy: {binary.rate / ours.rate:.1f} times JSON's rate ({cpu[0] / cpu[1]:.1f} by CPU)")
-    print(f"load of the machine in the last minute: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -20,8 +20,9 @@ from rankwright.models import TreeEnsemble
 
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 INTEGERS = tuple(b"0 1 -1 2 3 -2 7 10".split())
-FRACTIONS = tuple(b"0.0 0.5 -0.25 1.0 2.0 -1.0 1e-40 1e-6 1e38 1e300".split())
+FRACTIONS = tuple(b"0.0 0.5 -0.25 1.0 2.0 -1.0 1e-40 1e-6 1e38 1e300 -1e300 inf".split())
 TREES = [([0, 1], [0.5, -0.5], [1, -1], [-3, -2]), ([2, 0], [1e-35, 0.1], [-1, -2], [1, -3])]
+TAKE_INFINITE = ("lightgbm", "catboost")
 NEAR = 1e-5
 LARGE = 1e30  # sums of 32-bit floats lose everything near their limit
 
@@ -74,7 +75,7 @@ def _case(files, makers, folder, rng):
     path.write_bytes(_changed(kind, content, rng))
     try:
         scorer = rw.load(path)
-        rows = _rows(scorer, int(rng.integers(2**32)))
+        rows = _rows(scorer, int(rng.integers(2**32)), infinite=_tool(kind) in TAKE_INFINITE)
         scores = scorer.predict(rows)
     except InputError as error:
         sentence = str(error)
@@ -111,9 +112,9 @@ def _renumbered(content, rng):
     return content
 
 
-def _rows(scorer, seed):
+def _rows(scorer, seed, *, infinite):
     if isinstance(scorer, TreeEnsemble) and scorer.n_features < 1000:
-        return rows_around(scorer, n=40, seed=seed)
+        return rows_around(scorer, n=40, seed=seed, infinite=infinite)
     return np.random.default_rng(seed).normal(size=(4, min(scorer.n_features, 10_000))).astype(np.float32)
 
 
