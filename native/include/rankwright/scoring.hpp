@@ -35,8 +35,8 @@ class TreeScorer {
     TreeScorer(const TreeScorer&) = delete;
 
     // Values are rounded to 32 bits; infinite ones are compared like others. Leaf values are added in the order of
-    // the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores
-    // depend neither on n_threads nor on the vector path.
+    // the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores depend
+    // neither on n_threads nor on the vector path.
     template <class Matrix>
     bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;
 

@@ -49,7 +49,8 @@ class TreeEnsemble(Scorer):
     splits
         Index of each tree's first split, and the number of all splits.
     feature, threshold, missing_left, left, right
-        One value per split. A threshold is rounded down to a 32-bit float, which changes no 32-bit comparison.
+        One value per split. A threshold is rounded down to a 32-bit float, which changes no 32-bit comparison; it
+        may be infinite, as LightGBM writes it for a split that only tells missing values apart.
     leaf_value
         The score that each leaf adds.
     gain
@@ -94,7 +95,7 @@ class TreeEnsemble(Scorer):
 
     @property
     def allows_infinite(self) -> bool:
-        """True: an infinite value is above or below every threshold."""
+        """True: values are only compared with thresholds."""
         return True
 
     @property

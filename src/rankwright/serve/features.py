@@ -117,7 +117,7 @@ def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
             raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
         if any(isinstance(value, list | str) for value in row):
             raise InputError(f"Row {number} of features holds something that is not a number.")
-    return checked_features(np.array(rows, np.float64), allow_infinite=True)  # JSON holds none
+    return checked_features(np.array(rows, np.float64), allow_infinite=True)  # JSON has no infinite numbers
 
 
 def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:

@@ -25,7 +25,7 @@ R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
 LONG_BODY = 1 << 20  # bytes, some milliseconds: less than that is decoded before other requests go on
-NO_DOCUMENTS = msgspec.Raw(b"[]")  # in JSON: they are a matrix beside it
+NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
 OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
 
 
