@@ -160,9 +160,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=5, help="per server, kind of request and turn")
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument(
-        "--only", default="", help="rows with all of these words, such as 'rankwright JSON'"
-    )
+    parser.add_argument("--only", default="", help="rows with all of these words, such as 'rankwright JSON'")
     parser.add_argument("--model", type=Path, help="LightGBM model of 136 features; by default one is trained")
     parser.add_argument("--serve", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--threads", default="ours", help=argparse.SUPPRESS)
