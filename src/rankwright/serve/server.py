@@ -39,20 +39,25 @@ MAX_KEPT = 1 << 20  # bytes of a body
 PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
-class HeadWithBody:
-    """The part of a transport that an answer uses: its head waits for its body, so that one packet is sent."""
+class HeadWithBody(asyncio.Transport):
+    """Sends the head of one answer together with its body, in one packet; has only what uvicorn uses for that."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__()
         self._transport = transport
         self._head = b""
-        self.close = transport.close
-        self.is_closing = transport.is_closing
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: Any) -> None:
         if self._head:
             self._transport.write(self._head + data)
         else:
             self._head = data
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        self._transport.close()
 
 
 class Connection(HttpToolsProtocol):
@@ -115,9 +120,9 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._stop_timer()
         super().on_headers_complete()
-        # Otherwise no body follows the head, or something else comes before it.
+        # After HEAD no body follows; after an expectation "100 Continue" is written before the head.
         if self.scope["method"] != "HEAD" and not self.expect_100_continue:
-            self.cycle.transport = HeadWithBody(self.transport)  # type: ignore[assignment]
+            self.cycle.transport = HeadWithBody(self.transport)
         self._unanswered.append(self.cycle)
 
     def on_response_complete(self) -> None:
