@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
 
     Predict = Callable[[RankingData], NDArray[np.float64]]

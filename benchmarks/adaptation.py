@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
+from rankwright.reports.charts import line_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from rankwright.charts import Chart
-    from rankwright.data import RankingData
-    from rankwright.evaluation import Report
+    from rankwright.data.dataset import RankingData
+    from rankwright.evaluation.report import Report
+    from rankwright.reports.charts import Chart
 
     Scores = Callable[[RankingData], NDArray[np.float64]]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 
 if TYPE_CHECKING:
-    from rankwright.evaluation import RoundsReport
+    from rankwright.evaluation.rounds import RoundsReport
     from rankwright.rankers.ranker import Ranker
 
 N_QUERIES, N_TEST_QUERIES, N_DOCUMENTS = 1_000, 1_000, 50

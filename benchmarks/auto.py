@@ -30,7 +30,7 @@ from rankwright.evaluation.timing import microseconds_per_document, timing_sampl
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
     from rankwright.models import Scorer
 
 METRIC = "ndcg@10"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data import QueryGroups
-from rankwright.ensembling import LineSearch
+from rankwright.data.groups import QueryGroups
+from rankwright.ensembling.line_search import LineSearch
 from rankwright.metrics import AP, ERR, NDCG, RR, Metric
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rankwright.data import RankingData
+from rankwright.data.dataset import RankingData
 
 N_FEATURES = 136
 DOCUMENTS_PER_QUERY = 117

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.data import Judgements, RankingData
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.readers.trec import Judgements
     from rankwright.rankers.ranker import Ranker
     from rankwright.text import FeatureSet, Index, Queries
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import training
-from rankwright.charts import line_chart
+from rankwright.reports.charts import line_chart
 
 ROUNDS = 20
 USUAL = {"queries": 2_000, "features": 136, "leaves": 31, "threads": 1}

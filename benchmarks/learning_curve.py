@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.evaluation.analyses.extrapolation import Measured, extrapolate
+from rankwright.analyses.extrapolation import Measured, extrapolate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
+from rankwright.reports.charts import line_chart
 
 if TYPE_CHECKING:
-    from rankwright.charts import Chart
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.charts import Chart
 
 METRIC = NDCG(k=10)
 SHARES = (0.0, 0.1, 0.2)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankwright as rw
-from rankwright.charts import line_chart
 from rankwright.metrics import NDCG
-from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.rankers.shared.distances import Binary, Distance, Linear, Logarithmic, Logistic
+from rankwright.reports.charts import line_chart
 
 if TYPE_CHECKING:
-    from rankwright.charts import Chart
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
+    from rankwright.reports.charts import Chart
 
 ROUNDS, EVERY = 600, 10
 SEEDS = range(5)

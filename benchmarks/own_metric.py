@@ -20,7 +20,7 @@ import numpy as np
 
 import rankwright as rw
 from rankwright.metrics import Metric
-from rankwright.rankers.lambdas import LambdaGradients
+from rankwright.rankers.shared.lambdas import LambdaGradients
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from reference.swaps import swap_deltas as slow_swap_deltas
@@ -28,7 +28,7 @@ from reference.swaps import swap_deltas as slow_swap_deltas
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 N_QUERIES, N_DOCUMENTS, N_FEATURES, ROUNDS, TRUNCATION = 37, 426, 20, 10, 30
 LABEL_SHARES = (0.5, 0.2, 0.15, 0.1, 0.05)

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 import rankwright as rw
-from rankwright.data import find_folds
-from rankwright.learners import StumpLearner, VoteLearner
-from rankwright.learners.pairs import FactoredPairs, ListedPairs
-from rankwright.rankers.distances import Linear
+from rankwright.data.readers.fold_folders import find_folds
+from rankwright.rankers.shared.distances import Linear
+from rankwright.training.learners.pair_signal import FactoredPairs, ListedPairs
+from rankwright.training.learners.stump import StumpLearner, VoteLearner
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.learners import Pairs
+    from rankwright.training.learners.pair_signal import Pairs
 
 N_QUERIES, N_FEATURES, N_LABELS = 60, 45, 3
 DOCUMENTS = (160, 320, 640, 1280)

@@ -23,14 +23,14 @@ from benchmarks.collection import web_search
 from benchmarks.curves import FUNCTIONS, both
 from rankwright.auto.entries import Entry, candidate_of
 from rankwright.auto.estimate import crossed
+from rankwright.auto.fit_folder import Work
 from rankwright.auto.mixing import mix
 from rankwright.auto.plan import Plan
-from rankwright.auto.work import Work
-from rankwright.ensembling import Pool
+from rankwright.ensembling.pool import Pool
 from rankwright.ensembling.weights import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.metrics import NDCG
 from rankwright.metrics.base import mean_over_queries
-from rankwright.training import TrainingSet
+from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Weigh
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
 
 METRIC = NDCG(k=10)
 COLUMNS = ("zscore", "rank")

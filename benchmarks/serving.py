@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks.load import pace, saturate
 from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
-from rankwright.threads import available_threads
+from rankwright.base.threads import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,9 +116,9 @@ def _stolen() -> float:
 
 def serve(model: Path, threads: str, workers: int) -> None:
     """Serve a model with rankwright, or the same server around LightGBM's predict."""
-    from rankwright.serve.models import ServedModel
+    from rankwright.serve.http.workers import serve as run
+    from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.settings import ModelSource, Settings
-    from rankwright.serve.workers import serve as run
 
     if threads != "ours":
         import lightgbm

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.evaluation.pairs import compare_pairs
-from rankwright.evaluation.power import POWER, detectable_effect
-from rankwright.evaluation.resampling import mean_intervals
-from rankwright.evaluation.significance import TESTS
+from rankwright.statistics.bootstrap import mean_intervals
+from rankwright.statistics.paired_tests import compare_pairs
+from rankwright.statistics.power import POWER, detectable_effect
+from rankwright.statistics.significance import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.random import Generator
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
     Draw = Callable[[Generator, tuple[int, int]], Doubles]
 

@@ -15,7 +15,7 @@ import numpy as np
 import rankwright as rw
 
 if TYPE_CHECKING:
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
 
 ROUNDS, LEAVES, LEARNING_RATE, REPEATS = 100, 8, 0.1, 5
 

@@ -152,7 +152,7 @@ def _rankwright(
     X: Any, y: Any, qid: Any, threads: int, rounds: int, leaves: int, subsample: float = 1.0
 ) -> Trained:
     from rankwright import LambdaMART, RankingData, TrainingSet
-    from rankwright.rankers.tree_ranker import COARSE_DOCUMENTS
+    from rankwright.rankers.shared.tree_ranker import COARSE_DOCUMENTS
 
     started = time.perf_counter()
     data = TrainingSet(RankingData(X, y, qid, copy=False))

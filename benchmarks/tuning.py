@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import rankwright as rw
-from rankwright.data import find_folds, read_fold
+from rankwright.data.readers.fold_folders import find_folds, read_fold
 
 METRIC = "ndcg@10"
 WAYS = ("default", "grid", "search")

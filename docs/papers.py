@@ -14,12 +14,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwright.papers import MODULES, find_paper, reproduce
-from rankwright.papers.results import STATES, Row
-from rankwright.papers.table import markdown
+from rankwright.papers.framework.catalogue import MODULES, find_paper
+from rankwright.papers.framework.reproduce import reproduce
+from rankwright.papers.framework.results import STATES, Row
+from rankwright.papers.framework.table import markdown
 
 if TYPE_CHECKING:
-    from rankwright.papers import Reproduction
+    from rankwright.papers.framework.reproduce import Reproduction
 
 FOLDER = Path(__file__).parent
 PAGES, FIGURES = FOLDER / "papers", FOLDER / "figures" / "papers"

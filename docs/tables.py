@@ -18,9 +18,9 @@ from typer.main import get_command
 import rankwright as rw
 from rankwright.cli.app import app
 from rankwright.rankers.catalogue import known_rankers
-from rankwright.rankers.familiar import TABLE, Argument, Parameter
-from rankwright.rankers.parameters import describe, written
-from rankwright.text.features import FEATURES
+from rankwright.rankers.parameters.declaration import describe, written
+from rankwright.rankers.parameters.other_names import TABLE, Argument, Parameter
+from rankwright.text.features.definitions import FEATURES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -40,7 +40,7 @@ def test_functions_fit_a_screen():
 
 def test_there_is_one_boosting_loop():
     loops = [_name(path) for path, text in MODULES.items() for _ in re.findall(r"\bin range\(rounds\)", text)]
-    assert loops == ["src/rankwright/boosting/loop.py"]
+    assert loops == ["src/rankwright/training/boosting/loop.py"]
 
 
 def test_one_sort_decides_ties():

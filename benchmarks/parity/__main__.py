@@ -19,8 +19,8 @@ import rankwright as rw
 from benchmarks.parity import engines, libraries, models, ranklib
 from benchmarks.parity.jars import UnavailableError, version_of
 from benchmarks.parity.table import HEAD, PAGE, Row, line, write
-from rankwright.interop.export.flat import flattened
-from rankwright.interop.export.rules import never_negative
+from rankwright.interop.exporters.flat_models import flattened
+from rankwright.interop.exporters.target_rules import never_negative
 
 
 class Read(NamedTuple):

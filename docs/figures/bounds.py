@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from rankwright import bounds
-from rankwright.charts import Chart, line_chart
 from rankwright.metrics import AP
+from rankwright.reports.charts import Chart, line_chart
 
 HIGHEST = 1.0  # type two bounds rise to several hundred
 

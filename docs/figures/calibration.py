@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
-from rankwright.calibration import CALIBRATIONS, CalibrationTask
-from rankwright.charts import Chart, tile_chart
-from rankwright.data.classes import LabelClasses
-from rankwright.evaluation.reliability import reliability, reliability_chart
+from rankwright.analyses.reliability import reliability, reliability_chart
+from rankwright.data.label_classes import LabelClasses
+from rankwright.reports.charts import Chart, tile_chart
+from rankwright.training.calibration.calibrations import CALIBRATIONS
+from rankwright.training.calibration.task import CalibrationTask
 
 TRUTH = {"n_features": 30, "n_active": 10, "n_terms": 20, "degree": 2}
 SHOWN = ("standard", "ls", "ell", "logistic")

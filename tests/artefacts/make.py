@@ -37,7 +37,7 @@ from rankwright.models import (
     TreeEnsemble,
     save,
 )
-from rankwright.models.format import MAGIC, VERSION, encode
+from rankwright.models.model_file import MAGIC, VERSION, encode
 from rankwright.text import Analyser, FeatureSet, Index, TextDocument
 
 FOLDER = Path(__file__).parent

@@ -4,14 +4,14 @@ import numpy as np
 
 import rankwright as rw
 from rankwright.auto.entries import Entry, JudgedEntry, candidate_of
+from rankwright.auto.fit_folder import Work
 from rankwright.auto.plan import Plan
-from rankwright.auto.work import Work
-from rankwright.data import RankingData
+from rankwright.data.dataset import RankingData
 from rankwright.data.query_features import standardised
-from rankwright.ensembling import Pool
+from rankwright.ensembling.pool import Pool
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
-from rankwright.training import TrainingSet
+from rankwright.training.training_set import TrainingSet
 
 METRIC = NDCG(k=10)
 

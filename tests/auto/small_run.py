@@ -3,7 +3,7 @@
 import numpy as np
 
 import rankwright as rw
-from rankwright.data import RankingData
+from rankwright.data.dataset import RankingData
 
 
 def small_data(n_queries=24, *, names="query {}", feature_names=None):

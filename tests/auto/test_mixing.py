@@ -6,7 +6,7 @@ from auto.examples import judge, judged, made_entry, plan_of, rankers
 from rankwright.auto.mixing import Mix, mix
 from rankwright.ensembling.weights import best_alone, plausible_weights, prune_weights
 from rankwright.models import Combination
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 from reference import auto as slow
 
 PLAN = plan_of(judged())

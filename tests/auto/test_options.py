@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rankwright import AutoRanker, InputError, MissingPackageError, make_ranker
-from rankwright.data import RankingData, synthetic
+from rankwright.data import synthetic
+from rankwright.data.dataset import RankingData
 
 JUDGED = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4).sample(12, seed=0, n_documents=8)
 SIMPLE = {"portfolio": "ranksvm,adarank", "n_jobs": 1}

@@ -10,7 +10,7 @@ import rankwright as rw
 from auto.small_run import small_data, small_ranker
 from html_page import read_page
 from rankwright.auto.page import write_auto_page
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import NDCG
 
 

@@ -7,11 +7,11 @@ from auto.examples import METRIC, canonical, judged, plan_of, shuffled
 from properties import examples
 from rankwright.auto import plan as module
 from rankwright.auto.plan import HeldOut, Plan, division_for
-from rankwright.data import RankingData
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.errors import InputError
 from rankwright.metrics import NDCG
-from rankwright.training import QueryLabels, TrainingSet
+from rankwright.training.training_set import QueryLabels, TrainingSet
 from reference import auto as slow
 
 

@@ -10,8 +10,8 @@ from threading import Event, main_thread
 import pytest
 
 from rankwright import AdaRank, AutoRanker, RankSVM
+from rankwright.base.errors import InputError
 from rankwright.data import synthetic
-from rankwright.errors import InputError
 
 JUDGED = synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4).sample(12, seed=0, n_documents=8)
 

@@ -11,11 +11,11 @@ from auto.examples import METRIC, judged, plan_of, rankers, shuffled
 from custom_metrics import MeanRank
 from rankwright.auto import plan as planning
 from rankwright.auto.portfolio import PORTFOLIO
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG, as_metric
-from rankwright.models.format import encode
-from rankwright.training import TrainingSet
+from rankwright.models.model_file import encode
+from rankwright.training.training_set import TrainingSet
 from reference import auto as slow
 
 DATA, TEST = judged(), judged(seed=2)

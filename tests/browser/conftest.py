@@ -7,11 +7,11 @@ import pytest
 
 import rankwright as rw
 from auto.small_run import small_data, small_ranker
-from rankwright.data import Judgements, Run
-from rankwright.evaluation.crossval_page import write_crossval_page
-from rankwright.evaluation.page import write_page
-from rankwright.evaluation.training_page import write_training_page
-from rankwright.evaluation.tuning_page import write_tuning_page
+from rankwright.cards.crossval_page import write_crossval_page
+from rankwright.cards.report_page import write_page
+from rankwright.cards.training_page import write_training_page
+from rankwright.cards.tuning_page import write_tuning_page
+from rankwright.data.readers.trec import Judgements, Run
 
 HINT = "tests/browser/install.sh installs it"
 FLAGS = (

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from rankwright import AdaRank
-from rankwright.cli import main
-from rankwright.data import synthetic, write_letor
+from rankwright.cli.app import main
+from rankwright.data import synthetic
+from rankwright.data.readers.letor import write_letor
 from rankwright.models import save
 
 if TYPE_CHECKING:

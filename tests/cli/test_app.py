@@ -12,8 +12,8 @@ import pytest
 from typer.main import get_command
 
 import rankwright
-from rankwright.cli import inputs
 from rankwright.cli.app import OTHER_NAMES, app
+from rankwright.cli.options import shared_options as inputs
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.parse import METRICS
 

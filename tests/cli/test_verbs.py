@@ -13,9 +13,12 @@ import pandas as pd
 import pytest
 
 from rankwright import AdaRank, LambdaMART, cross_validate
-from rankwright.cli.inputs import make_ranker
-from rankwright.data import concat, read_letor, read_parquet, read_run
+from rankwright.cli.options.shared_options import make_ranker
 from rankwright.data.query_features import QueryFeature
+from rankwright.data.readers.letor import read_letor
+from rankwright.data.readers.parquet import read_parquet
+from rankwright.data.readers.trec import read_run
+from rankwright.data.splitting import concat
 from rankwright.metrics import NDCG, parse
 from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, load, save
 
@@ -23,7 +26,7 @@ from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, lo
 @pytest.fixture
 def patient(monkeypatch):
     """Let the demo's AutoRanker finish its fits on any machine."""
-    monkeypatch.setattr("rankwright.cli.demo.TIME_LIMIT", 3600.0)
+    monkeypatch.setattr("rankwright.cli.verbs.demo.TIME_LIMIT", 3600.0)
 
 
 @pytest.mark.slow
@@ -170,7 +173,7 @@ def press_ctrl_c(_ranker, one):
 @pytest.mark.filterwarnings("default:Interrupted")
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, tmp_path, monkeypatch, options):
-    monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.verbs.train._remark", press_ctrl_c)
     code, out, err = run(*train(fold, tmp_path / "m.rw", *options))
     assert code == 130
     assert ('"interrupted": true' if options else "(round 2 of 2)") in out
@@ -181,7 +184,7 @@ def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, t
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default:Interrupted")
 def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.cli.train._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.verbs.train._remark", press_ctrl_c)
     code, _, _ = run("demo", "--queries", 20, "--report", tmp_path / "report.html")
     assert code == 130
     assert (tmp_path / "report.html").exists()

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import rankwright as rw
-from rankwright.data import Documents, RankingData
+from rankwright.base.errors import InputError
 from rankwright.data.alignment import aligned
 from rankwright.data.categories import Category
-from rankwright.errors import InputError
-from rankwright.evaluation.choosing import out_of_fold
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.tuning.judging_queries import out_of_fold
 
 NAMES = ("a", "b", "c")
 

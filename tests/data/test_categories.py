@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright.data import Documents, from_arrow, from_pandas, from_polars, read_csv
+from rankwright.base.errors import InputError
 from rankwright.data.alignment import aligned
 from rankwright.data.categories import Category, checked_categories, source_columns
-from rankwright.errors import InputError
+from rankwright.data.dataset import Documents
+from rankwright.data.readers.csv import read_csv
+from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 
 texts = st.lists(st.none() | st.sampled_from([f"v{number}" for number in range(14)]), max_size=40)
 

@@ -9,10 +9,11 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from rankwright.data import from_arrow, from_pandas, from_polars, read_csv
+from rankwright.base.errors import InputError
 from rankwright.data.columns import looks_like_id
+from rankwright.data.readers.csv import read_csv
+from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.tables import ColumnsWarning
-from rankwright.errors import InputError
 
 MIXED = {
     "qid": [1, 1, 2],

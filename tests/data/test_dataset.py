@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rankwright.data import Documents, RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import Documents, RankingData
 
 
 @pytest.fixture

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwright.data import QueryGroups
+from rankwright.base.errors import InputError
 from rankwright.data import groups as groups_module
-from rankwright.errors import InputError
-from rankwright.training import QueryLabels
+from rankwright.data.groups import QueryGroups
+from rankwright.training.training_set import QueryLabels
 
 QUERY_IDS = st.one_of(st.lists(st.integers(-3, 3)), st.lists(st.sampled_from(["q1", "q2", "long name", ""])))
 

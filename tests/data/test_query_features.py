@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data import QueryGroups
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, checked_query_features, with_query_features
-from rankwright.errors import InputError
 from reference.query_features import with_query_features as slow
 
 KINDS = [kind.value for kind in QueryFeature]

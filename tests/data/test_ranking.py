@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data import QueryGroups, Ranking
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
 from reference.ranking import sort_within_queries as slow_sort
 
 # Few distinct values make many ties; the two zeros are equal, the infinities are scores like any other.

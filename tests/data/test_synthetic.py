@@ -3,9 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwright.data import Ranking, synthetic
+from rankwright.base.errors import InputError
+from rankwright.data import synthetic
+from rankwright.data.ranking import Ranking
 from rankwright.data.synthetic import RandomPolynomial
-from rankwright.errors import InputError
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rankwright.data import Documents, from_arrow, from_pandas, from_polars, read_parquet
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.data.dataset import Documents
+from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
+from rankwright.data.readers.parquet import read_parquet
 from rankwright.data.tables import ColumnsWarning
-from rankwright.errors import InputError, MissingPackageError
 
 COLUMNS = {
     "qid": ["q2", "q1", "q2"],

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP, DCG, ERR, NDCG, Gain, Metric
 from rankwright.models import Combination, FeatureScorer, LinearScorer
 from reference.sweep import sweep as slow_sweep

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.data import RankingData
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.ensembling.mixtures import mix_exponentially, within_query
 from rankwright.ensembling.weights import exponential_weights, prune_weights
-from rankwright.errors import InputError
 from rankwright.metrics import NDCG
 from rankwright.models import Combination, FeatureScorer
 

@@ -8,21 +8,13 @@ import pytest
 from sklearn.base import clone
 
 import rankwright as rw
-from rankwright.data import RankingData
-from rankwright.ensembling import (
-    Candidate,
-    Judge,
-    Member,
-    Pool,
-    exponential_mixture,
-    ranker_candidate,
-    uniform_mixture,
-    within_query,
-)
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.ensembling.mixtures import exponential_mixture, uniform_mixture, within_query
+from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
 from rankwright.metrics import NDCG
 from rankwright.models import Combination, FeatureScorer
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 
 
 def judged(seed=1, n_queries=20):

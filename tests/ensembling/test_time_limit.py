@@ -1,10 +1,10 @@
 import pytest
 
-from rankwright.ensembling import Candidate, Pool
+from rankwright.base.errors import InputError
 from rankwright.ensembling import pool as pool_module
 from rankwright.ensembling import time_limit as module
+from rankwright.ensembling.pool import Candidate, Pool
 from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
-from rankwright.errors import InputError
 
 
 class Clock:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rankwright.data import RankingData
-from rankwright.evaluation import Report
+from rankwright.data.dataset import RankingData
+from rankwright.evaluation.report import Report
 
 
 def small_data():

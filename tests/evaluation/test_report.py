@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evaluation.examples import small_report
-from rankwright.errors import InputError
-from rankwright.evaluation import compare_values
+from rankwright.base.errors import InputError
 from rankwright.metrics import AP, NDCG
+from rankwright.statistics.paired_tests import compare_values
 
 
 def test_means_pass_over_queries_left_out():

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from charts.pictures import texts
 from evaluation.examples import small_report
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import AP
+from reports.charts.pictures import texts
 
 REPORT = small_report(poor=[0.25, 0.5, 0.25, 0.75], good=[1.0, 0.5, 0.75, 0.5], unknown=[np.nan] * 4)
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from charts.pictures import marks, texts
 from rankers.test_lambdamart import judged
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import Combination
+from reports.charts.pictures import marks, texts
 
 TRAIN, TEST = judged(), judged(seed=2)
 LAMBDA = rw.LambdaMART(rounds=6, n_jobs=1).fit(TRAIN)

@@ -12,8 +12,8 @@ import numpy as np
 import rankwright as rw
 from fuzz.campaign import ACCEPTED, REFUSED
 from fuzz.damage import damaged
+from rankwright.base.errors import InputError
 from rankwright.data.tables import ColumnsWarning
-from rankwright.errors import InputError
 
 
 def prepared():

@@ -12,10 +12,10 @@ import rankwright as rw
 from fuzz.campaign import ACCEPTED, AGREED, REFUSED
 from fuzz.damage import damaged
 from fuzz.makers import maker_of
-from interop import test_catboost, test_lightgbm, test_ranklib, test_xgboost
 from interop.foreign import rows_around
-from interop.test_ubjson import written
-from rankwright.errors import InputError
+from interop.importers import test_catboost, test_lightgbm, test_ranklib, test_xgboost
+from interop.importers.test_ubjson import written
+from rankwright.base.errors import InputError
 from rankwright.models import TreeEnsemble
 
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")

@@ -9,9 +9,8 @@ import numpy as np
 
 from fuzz.campaign import ACCEPTED, REFUSED
 from fuzz.damage import damaged, revalued
-from rankwright.data import QueryGroups  # noqa: F401  # imported before memory is limited
-from rankwright.errors import InputError
-from rankwright.models.format import CHECKSUM_SIZE, HEADER_START, SIZES, decode, sealed
+from rankwright.base.errors import InputError
+from rankwright.models.model_file import CHECKSUM_SIZE, HEADER_START, SIZES, decode, sealed
 
 ARTEFACTS = Path(__file__).parents[1] / "artefacts"
 NUMBERS = (

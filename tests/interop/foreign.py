@@ -5,7 +5,7 @@ import copy
 import numpy as np
 from hypothesis import strategies as st
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 ZERO = np.float32(1e-35)  # the highest that LightGBM takes for 0
 HIGHEST = np.finfo(np.float32).max

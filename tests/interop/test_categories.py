@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from interop import test_lightgbm, test_xgboost
 from interop.foreign import N_FEATURES, small_trees
+from interop.importers import test_lightgbm, test_xgboost
 from properties import examples
-from rankwright.errors import InputError
-from rankwright.interop import scorer_from_lightgbm, scorer_from_xgboost
-from rankwright.interop.interval_splits import MOST_SPLITS
+from rankwright.base.errors import InputError
+from rankwright.interop.importers.interval_splits import MOST_SPLITS
+from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
+from rankwright.interop.importers.xgboost import scorer_from_xgboost
 
 CARDINALITIES = (3, 12, 60)
 ODD = (

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from interop import test_catboost, test_lightgbm, test_ranklib, test_xgboost
 from interop.foreign import judged, rows_around, used_or_refused
-from interop.test_ubjson import written
+from interop.importers import test_catboost, test_lightgbm, test_ranklib, test_xgboost
+from interop.importers.test_ubjson import written
 from properties import examples
-from rankwright.interop import scorer_from_lightgbm, scorer_from_xgboost
+from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
+from rankwright.interop.importers.xgboost import scorer_from_xgboost
 from rankwright.models import FeatureScorer
 
 FILES = {

@@ -5,9 +5,9 @@ import pickle
 
 import pytest
 
-from rankwright.data import RankingData
-from rankwright.errors import InputError
-from rankwright.evaluation import evaluate
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics import AP, NDCG, Discount, Gain, Ties, find_convention, parse
 
 

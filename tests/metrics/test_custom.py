@@ -19,14 +19,15 @@ from custom_metrics import (
 )
 from properties import examples
 from rankwright import LambdaMART, RankingData
-from rankwright.data import QueryGroups, Ranking
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, MeanNDCG, Metric, Precision, Ties
 from rankwright.metrics import custom as custom_module
+from rankwright.metrics.closed_forms import find_depth, find_sum, find_sums
 from rankwright.metrics.custom import SumLambdas, SumSweep, TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
-from rankwright.metrics.probing import find_depth, find_sum, find_sums
 from rankwright.metrics.sweep import sweep_by_rankings
-from rankwright.rankers.lambdas import LambdaGradients
+from rankwright.rankers.shared.lambdas import LambdaGradients
 from reference.lambdas import lambda_gradients as slow_gradients
 from reference.swaps import expected_value as slow_expected_value
 from reference.swaps import swap_deltas as slow_swap_deltas

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright.data import QueryGroups, Ranking
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
 from rankwright.metrics import (
     AP,
     DCG,

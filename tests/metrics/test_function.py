@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import AP, DCG, NDCG, FunctionMetric, Gain, Ties, as_metric, as_metrics
 
 

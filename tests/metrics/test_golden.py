@@ -12,7 +12,7 @@ from scipy.stats import somersd
 from sklearn.metrics import dcg_score, ndcg_score, roc_auc_score
 
 from properties import examples
-from rankwright.data import QueryGroups
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import KendallTau, PairAccuracy, find_convention, mean_over_queries, parse
 from shared_data import SHARED, needs_shared_data
 

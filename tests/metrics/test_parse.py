@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import (
     AP,
     DCG,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from properties import examples
 from rankwright import _native
-from rankwright.data import QueryGroups
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import (
     AP,
     DCG,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from artefacts.make import calibrations
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import (
     Calibrated,
     ClassTrees,
@@ -16,7 +16,7 @@ from rankwright.models import (
     SigmoidCalibration,
     StandardCalibration,
 )
-from rankwright.models.format import decode, encode
+from rankwright.models.model_file import decode, encode
 from reference.trees import random_ensemble
 
 GAINS = [0.0, 0.25, 1.0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from artefacts.make import calibrations
 from models.examples import N_FEATURES, tree_ensemble
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import (
     Calibrated,
     ClassLink,

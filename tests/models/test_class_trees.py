@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from models.examples import N_FEATURES, features, tree_ensemble
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.models import ClassLink, ClassTrees, ExpectedRelevance, LinearScorer, load, save
 from rankwright.models.state import State
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwright import _native
+from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
-from rankwright.errors import InputError
 from rankwright.models import Combination, FeatureScorer, LinearScorer, QueryFeatureScorer, TreeEnsemble
 from reference import shapley
 

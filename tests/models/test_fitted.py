@@ -9,8 +9,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rankwright as rw
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.models import FeatureScorer
 from rankwright.models.fitted import name_of, scores_by
 

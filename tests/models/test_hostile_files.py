@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, example
 from properties import examples
-from rankwright.errors import InputError
-from rankwright.models.about import MAX_FACTS_DEPTH
-from rankwright.models.format import CHECKSUM_SIZE, HEADER_START, MAX_DEPTH, SIZES, decode, encode, sealed
+from rankwright.base.errors import InputError
+from rankwright.models.facts import MAX_FACTS_DEPTH
+from rankwright.models.model_file import CHECKSUM_SIZE, HEADER_START, MAX_DEPTH, SIZES, decode, encode, sealed
 from rankwright.models.state import MAX_FEATURES
 
 CONTENT = encode(example())
@@ -404,8 +404,8 @@ def test_honest_categories_are_accepted():
 WITHIN_MEMORY = """
 import resource, sys
 import numpy as np
-from rankwright.cli.info import info
-from rankwright.errors import InputError
+from rankwright.cli.verbs.info import info
+from rankwright.base.errors import InputError
 from rankwright.models import load
 
 with open("/proc/self/statm") as file:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, features, linear_scorers, scorers
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import Combination, FeatureScorer, LinearScorer
 
 

@@ -4,15 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankwright import _native
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.models import LinearScorer, NetworkScorer
-from rankwright.models.format import decode, encode
+from rankwright.models.model_file import decode, encode
 from rankwright.models.network import count_parameters
 from rankwright.models.scaled import network_of_columns, over_columns
 from rankwright.models.state import State
-from rankwright.training import TrainingSet
-from rankwright.training.scaling import SCALINGS, columns_of, learned_scaling
+from rankwright.training.scaling_fit import SCALINGS, columns_of, learned_scaling
+from rankwright.training.training_set import TrainingSet
 from reference import network as slow
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
-from rankwright.errors import InputError
 from rankwright.models import (
     Combination,
     FeatureScorer,
@@ -12,7 +12,7 @@ from rankwright.models import (
     load,
     save,
 )
-from rankwright.models.format import decode, encode
+from rankwright.models.model_file import decode, encode
 from rankwright.models.state import State
 
 X = np.array([[1, 5], [2, np.nan], [3, 3], [3, 4]], dtype=np.float32)

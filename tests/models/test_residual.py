@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from models.examples import X_EXAMPLE, tree_ensemble
+from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
-from rankwright.errors import InputError
 from rankwright.models import (
     Calibrated,
     ClassTrees,

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from rankwright.data import RankingData
+from rankwright.data.dataset import RankingData
 from rankwright.models import LinearScorer, load, save
 from rankwright.models.scaled import linear_of_columns, over_columns
-from rankwright.training import TrainingSet
-from rankwright.training.scaling import SCALINGS, columns_of, learned_scaling
+from rankwright.training.scaling_fit import SCALINGS, columns_of, learned_scaling
+from rankwright.training.training_set import TrainingSet
 
 rng = np.random.default_rng(3)
 X = (rng.normal(size=(40, 4)) * [1, 100, 1e-3, 0] + [0, 1e4, 0, 7]).astype(np.float32)

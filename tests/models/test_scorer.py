@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.examples import X_EXAMPLE, example, features, scorers
-from rankwright.data import Documents, RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, StandardisedScorer
 from rankwright.models.state import State
 

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from rankwright.data import QueryGroups
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.mixtures import mix_standardised
-from rankwright.errors import InputError
 from rankwright.models import FeatureScorer, LinearScorer, NetworkScorer, StandardisedScorer
-from rankwright.models.format import decode, encode
+from rankwright.models.model_file import decode, encode
 from reference.query_features import standardised as in_python
 
 SCORES = st.sampled_from([-1.5, 0.0, 0.1, 7.0]) | st.floats(-1e200, 1e200)

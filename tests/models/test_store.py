@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 
 from models.examples import X_EXAMPLE, example, features, scorers
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
-from rankwright.data.files import write_whole
-from rankwright.errors import InputError
 from rankwright.models import Combination, FeatureScorer, load, save
-from rankwright.models.format import FORMAT_VERSION, MAGIC, VERSION, decode, encode, sealed
+from rankwright.models.model_file import FORMAT_VERSION, MAGIC, VERSION, decode, encode, sealed
 
 
 @pytest.fixture

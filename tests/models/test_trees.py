@@ -13,9 +13,9 @@ from scipy import sparse
 
 from properties import examples
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import Combination, LinearScorer, TreeEnsemble
-from rankwright.models.format import decode, encode
+from rankwright.models.model_file import decode, encode
 from reference import trees as reference
 
 PATHS = range(_native.widest_path() + 1)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankwright as rw
-from rankwright.papers.sources import COLLECTIONS
+from rankwright.papers.framework.sources import COLLECTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path

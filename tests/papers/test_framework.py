@@ -11,12 +11,30 @@ import pytest
 
 import rankwright as rw
 from papers.small_collections import write_collection
-from rankwright.errors import InputError
-from rankwright.papers import find_paper, reproduce
-from rankwright.papers.claims import alike, better
-from rankwright.papers.experiment import Absent, Claim, Experiment, Finding, Paper, Published, Setup, Trial
-from rankwright.papers.measures import TRAIN, ByRound, LabelErrors, MeanOverCuts, NumberOfPairs, PerQuery, Rounds
-from rankwright.papers.results import (
+from rankwright.base.errors import InputError
+from rankwright.papers.framework.catalogue import find_paper
+from rankwright.papers.framework.claims import alike, better
+from rankwright.papers.framework.experiment import (
+    Absent,
+    Claim,
+    Experiment,
+    Finding,
+    Paper,
+    Published,
+    Setup,
+    Trial,
+)
+from rankwright.papers.framework.measures import (
+    TRAIN,
+    ByRound,
+    LabelErrors,
+    MeanOverCuts,
+    NumberOfPairs,
+    PerQuery,
+    Rounds,
+)
+from rankwright.papers.framework.reproduce import reproduce
+from rankwright.papers.framework.results import (
     NO_DATA,
     NOT_REACHED,
     NOT_SHOWN,
@@ -27,10 +45,10 @@ from rankwright.papers.results import (
     Results,
     rows_of,
 )
-from rankwright.papers.sources import COLLECTIONS, divided, find_collections, letor
-from rankwright.papers.systems import BestOf, Fitted, OneFeature
-from rankwright.papers.table import HEAD, cells, markdown
-from rankwright.papers.work import read_outcome, write_outcome
+from rankwright.papers.framework.sources import COLLECTIONS, divided, find_collections, letor
+from rankwright.papers.framework.systems import BestOf, Fitted, OneFeature
+from rankwright.papers.framework.table import HEAD, cells, markdown
+from rankwright.papers.framework.task_folder import read_outcome, write_outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -337,7 +355,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused_before_any_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.papers.work.os.access", lambda _path, _mode: False)
+    monkeypatch.setattr("rankwright.papers.framework.task_folder.os.access", lambda _path, _mode: False)
     system = Counted(rw.AdaRank(rounds=1))
     with pytest.raises(InputError, match="for results cannot be written to"):
         reproduce(paper(experiment(systems={"one": system})), work=tmp_path)

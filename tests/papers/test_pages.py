@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rankwright.papers import find_paper
-from rankwright.papers.experiment import Setup
-from rankwright.papers.results import STATES
-from rankwright.papers.results import rows_of as declared_rows
+from rankwright.papers.framework.catalogue import find_paper
+from rankwright.papers.framework.experiment import Setup
+from rankwright.papers.framework.results import STATES
+from rankwright.papers.framework.results import rows_of as declared_rows
 
 ROOT = Path(__file__).parents[2]
 

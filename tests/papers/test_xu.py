@@ -5,13 +5,14 @@ import pytest
 
 import rankwright as rw
 from papers.small_collections import write_collection, write_cranfield
-from rankwright.errors import InputError
-from rankwright.papers import find_paper, reproduce
-from rankwright.papers.cranfield import BM25, CRANFIELD, CranfieldFolds
-from rankwright.papers.experiment import Setup
-from rankwright.papers.measures import PerQuery, named
-from rankwright.papers.results import NO_DATA, STATES
-from rankwright.papers.sources import Divided
+from rankwright.base.errors import InputError
+from rankwright.papers.framework.catalogue import find_paper
+from rankwright.papers.framework.cranfield import BM25, CRANFIELD, CranfieldFolds
+from rankwright.papers.framework.experiment import Setup
+from rankwright.papers.framework.measures import PerQuery, named
+from rankwright.papers.framework.reproduce import reproduce
+from rankwright.papers.framework.results import NO_DATA, STATES
+from rankwright.papers.framework.sources import Divided
 from shared_data import CRANFIELD as REAL_CRANFIELD
 from shared_data import SHARED, needs_cranfield, needs_shared_data
 

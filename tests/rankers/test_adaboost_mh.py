@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.boosting import boost
-from rankwright.data import RankingData
-from rankwright.data.classes import LabelClasses
-from rankwright.errors import InputError
-from rankwright.learners import ClassLearner, DecisionProduct, HammingTree
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.label_classes import LabelClasses
 from rankwright.metrics import NDCG
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 from rankwright.rankers.adaboost_mh import AdaBoostMHRule
-from rankwright.training import Monitor, TrainingSet
+from rankwright.training.boosting.loop import boost
+from rankwright.training.learners.class_learners import ClassLearner, DecisionProduct, HammingTree
+from rankwright.training.monitor import Monitor
+from rankwright.training.training_set import TrainingSet
 
 
 def judged(seed=1, n_queries=30, labels=(0.0, 1.0, 2.0)):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rankwright import CalibratedAdaBoost, LambdaMART, RankingData
-from rankwright.cli.inputs import make_ranker as from_command_line
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.cli.options.shared_options import make_ranker as from_command_line
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import known_rankers, make_ranker, read_ranker
 

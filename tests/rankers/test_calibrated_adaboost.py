@@ -6,15 +6,15 @@ import pytest
 
 import rankwright as rw
 from rankwright import CalibratedAdaBoost
-from rankwright.data import RankingData
-from rankwright.data.classes import LabelClasses
-from rankwright.errors import InputError
-from rankwright.learners import HammingTree
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.label_classes import LabelClasses
 from rankwright.metrics import NDCG
 from rankwright.models import Calibrated, Combination
-from rankwright.models.format import encode
-from rankwright.rankers.calibrated_classifiers import BaseLearner, Split
-from rankwright.training import TrainingSet
+from rankwright.models.model_file import encode
+from rankwright.rankers.shared.calibrated_classifiers import BaseLearner, Split
+from rankwright.training.learners.class_learners import HammingTree
+from rankwright.training.training_set import TrainingSet
 
 SMALL = {"leaves": (4,), "terms": (2,), "rounds_tried": (5, 20), "calibrations": ("ls", "linear"), "splits": 2}
 

@@ -5,12 +5,12 @@ import pytest
 from sklearn.base import clone
 
 import rankwright as rw
-from rankwright.cli.inputs import make_ranker as from_command_line
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.cli.options.shared_options import make_ranker as from_command_line
 from rankwright.metrics import AP, NDCG
-from rankwright.models.format import encode
-from rankwright.rankers.distances import Linear
-from rankwright.rankers.exact_step import ExactStep
+from rankwright.models.model_file import encode
+from rankwright.rankers.shared.distances import Linear
+from rankwright.rankers.shared.exact_step import ExactStep
 
 SAME = [
     # ranker, parameter, its value, and other forms of it: the first is the text that --set takes

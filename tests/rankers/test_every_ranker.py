@@ -18,10 +18,11 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import rankwright as rw
 from rankwright import metrics
-from rankwright.data import Documents, Ranking, RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.ranking import Ranking
 from rankwright.metrics import AP, NDCG, mean_over_queries
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 from rankwright.rankers.catalogue import known_rankers
 
 CLASSES = sorted((one for one in known_rankers().values() if not one.needs_text), key=lambda one: one.__name__)

@@ -5,12 +5,18 @@ import pytest
 
 import rankwright as rw
 from rankwright import LambdaMART
-from rankwright.data import Ranking, RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.ranking import Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, Gain, KendallTau, Metric, Precision, Ties
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
-from rankwright.models.format import encode
-from rankwright.rankers.tree_ranker import feature_fraction_for, leaves_for, min_documents_for, subsample_for
+from rankwright.models.model_file import encode
+from rankwright.rankers.shared.tree_ranker import (
+    feature_fraction_for,
+    leaves_for,
+    min_documents_for,
+    subsample_for,
+)
 from shared_data import SHARED, needs_shared_data
 
 

@@ -6,22 +6,18 @@ import numpy as np
 import pytest
 
 from rankwright import ExactStep, LambdaMART, LambdaRank
-from rankwright.data import QueryGroups, RankingData
-from rankwright.errors import InputError
-from rankwright.learners import (
-    FINE_LEVELS,
-    Gradients,
-    LeastSquaresTrees,
-    TreeLearner,
-    TreeLimits,
-    TreeSampling,
-)
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, NDCG, RR
-from rankwright.models.format import encode
-from rankwright.rankers import families, lambdas
-from rankwright.rankers.lambdas import LambdaGradients
-from rankwright.training import QueryLabels, TrainingSet
+from rankwright.models.model_file import encode
+from rankwright.rankers.parameters.declaration import shared_parameters as families
+from rankwright.rankers.shared import lambdas
+from rankwright.rankers.shared.lambdas import LambdaGradients
 from rankwright.training.binning import BinnedFeatures
+from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner, TreeLimits, TreeSampling
+from rankwright.training.training_set import QueryLabels, TrainingSet
 from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
 from reference.sweep import sweep as slow_sweep
 

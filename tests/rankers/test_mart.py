@@ -3,8 +3,8 @@ import pytest
 
 from rankers.test_lambdamart import judged
 from rankwright import MART
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP, NDCG
 from rankwright.models import TreeEnsemble
 from rankwright.rankers.mart import LeastSquaresRule

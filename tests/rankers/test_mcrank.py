@@ -3,11 +3,11 @@ import pytest
 
 from rankers.test_lambdamart import judged
 from rankwright import McRank
-from rankwright.data import RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP, NDCG
 from rankwright.models import ClassLink, ExpectedRelevance
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 from rankwright.rankers.mcrank import ClassRule
 
 TRAIN, VALID, TEST = judged(), judged(seed=3), judged(seed=2)

@@ -12,10 +12,10 @@ from learners.test_pairs import DISTANCES, states
 from properties import examples
 from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
-from rankwright.models.format import encode
-from rankwright.rankers.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
+from rankwright.models.model_file import encode
+from rankwright.rankers.shared.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 

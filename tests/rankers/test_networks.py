@@ -5,14 +5,15 @@ import pytest
 from scipy.special import log_softmax, softmax
 
 from rankwright import LambdaRank, ListNet, RankNet, _native
-from rankwright.data import QueryGroups, RankingData
-from rankwright.errors import InputError
-from rankwright.learners.network import Network
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, ERR, NDCG, RR, WTA, Metric, Precision, Recall
 from rankwright.models import LinearScorer, NetworkScorer, QueryFeatureScorer
-from rankwright.models.format import encode
-from rankwright.rankers.lambdas import LambdaGradients
-from rankwright.training import QueryLabels
+from rankwright.models.model_file import encode
+from rankwright.rankers.shared.lambdas import LambdaGradients
+from rankwright.training.learners.network_learner import Network
+from rankwright.training.training_set import QueryLabels
 from reference.lambdas import lambda_gradients
 from reference.network import scores as slow_scores
 from reference.network import softmax as slow_softmax

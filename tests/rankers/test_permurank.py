@@ -9,12 +9,12 @@ from scipy.optimize import minimize
 
 from properties import examples
 from rankwright import AdaRank, PermuRank, RankingData
-from rankwright.data import QueryGroups
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, KendallTau, MeanNDCG, Precision, Recall
-from rankwright.rankers.interchange import CLOSE
 from rankwright.rankers.permurank import WorkingSets
-from rankwright.rankers.permutations import Permutations, _moves
+from rankwright.rankers.shared.interchange import CLOSE
+from rankwright.rankers.shared.permutations import Permutations, _moves
 from reference import margin as slow
 
 METRICS = [

@@ -8,9 +8,9 @@ import rankwright as rw
 from learners.test_pairs import states
 from properties import examples
 from rankwright import RankBoost
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics import NDCG, KendallTau
-from rankwright.rankers.distances import Binary
+from rankwright.rankers.shared.distances import Binary
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
 

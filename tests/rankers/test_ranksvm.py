@@ -5,7 +5,7 @@ from sklearn.svm import LinearSVC
 
 import rankwright as rw
 from rankwright import RankingData, RankSVM
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from reference import margin as slow
 from shared_data import SHARED, needs_shared_data
 

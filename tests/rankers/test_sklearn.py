@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from sklearn.utils.validation import check_is_fitted
 
 import rankwright as rw
-from rankwright.data import Documents, RankingData
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.rankers.catalogue import known_rankers
 
 pytestmark = pytest.mark.slow

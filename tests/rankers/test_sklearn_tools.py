@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import rankwright as rw
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 CV = GroupKFold(3)
 

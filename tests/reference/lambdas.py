@@ -14,7 +14,7 @@ from reference.swaps import swap_deltas
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.data import QueryGroups
+    from rankwright.data.groups import QueryGroups
 
     Doubles = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.data import Ranking
+from rankwright.data.ranking import Ranking
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.data import QueryGroups
+    from rankwright.data.groups import QueryGroups
     from rankwright.metrics import Metric
 
     Doubles = NDArray[np.float64]

@@ -44,7 +44,7 @@ class Client:
     """Asks a service."""
 
     def __init__(self, settings: Any) -> None:
-        from rankwright.serve.application import Application
+        from rankwright.serve.http.application import Application
         from rankwright.serve.service import Service
 
         self.service = Service(settings)

@@ -15,11 +15,11 @@ from properties import examples
 from serve.asking import X, client, small_model
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
+from rankwright.base.errors import InputError
 from rankwright.data.categories import Category
-from rankwright.errors import InputError
-from rankwright.serve.features import for_other_model, matrix_of
-from rankwright.serve.interleaving import FIRST, SECOND, Impressions, team_draft
-from rankwright.serve.ranking import sign_test
+from rankwright.serve.models.interleaving import FIRST, SECOND, Impressions, team_draft
+from rankwright.serve.protocols.rank import sign_test
+from rankwright.serve.protocols.request_features import for_other_model, matrix_of
 from rankwright.serve.settings import Pair, Settings
 
 ROWS = X.astype(float).tolist()
@@ -158,7 +158,7 @@ def test_a_shadow_that_fails_fails_alone(folder, capsys, monkeypatch):
     def failing(X, model, other):
         raise RuntimeError("a secret document")
 
-    monkeypatch.setattr("rankwright.serve.shadows.for_other_model", failing)
+    monkeypatch.setattr("rankwright.serve.models.shadow_models.for_other_model", failing)
     assert asked.post("/score", {"features": ROWS}).status == 200
     log = capsys.readouterr().err
     assert '"problem":"RuntimeError"' in log
@@ -166,7 +166,8 @@ def test_a_shadow_that_fails_fails_alone(folder, capsys, monkeypatch):
 
 
 def test_requests_do_not_wait_for_a_shadow_that_is_slow(folder, monkeypatch):
-    from rankwright.serve import ranking, service
+    from rankwright.serve import service
+    from rankwright.serve.protocols import rank as ranking
 
     asked = client(folder / "ranker.rw", folder / "other.rw", shadows=(Pair("ranker", "other"),))
     go_on, compared = threading.Event(), []

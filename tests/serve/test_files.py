@@ -11,9 +11,9 @@ import rankwright as rw
 from serve.asking import X, client, small_model
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.serve.models.file_watcher import Watcher
 from rankwright.serve.settings import ModelSource
-from rankwright.serve.watching import Watcher
 
 ROWS = X.astype(float).tolist()
 TOKEN = "0123456789abcdef-first"
@@ -107,7 +107,7 @@ def test_everything_is_loaded_again_when_asked(path, folder, monkeypatch):
 
 
 def test_a_file_replaced_while_it_is_loaded_is_loaded_again(path, folder, monkeypatch):
-    from rankwright.serve import models
+    from rankwright.serve.models import loaded_models as models
 
     calls = []
 

@@ -8,8 +8,8 @@ import rankwright as rw
 from serve.asking import client
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.errors import InputError
-from rankwright.serve.watching import Watcher
+from rankwright.base.errors import InputError
+from rankwright.serve.models.file_watcher import Watcher
 
 QUERY = "old bridge repair"
 

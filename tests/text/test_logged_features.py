@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.data import Judgements
+from rankwright.data.readers.trec import Judgements
 from rankwright.text import CoverageWarning, read_ltr_log, read_solr_features
 
 

@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as arrays
 
 from properties import examples
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.training import binning
 from rankwright.training.binning import BinnedFeatures
 from reference import binning as slow

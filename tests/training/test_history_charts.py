@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from charts.pictures import texts
-from rankwright.errors import InputError
-from rankwright.training import History, Round
+from rankwright.base.errors import InputError
+from rankwright.training.history import History, Round
+from reports.charts.pictures import texts
 
 
 def history(train, validation, best=1, diagnostics=None):

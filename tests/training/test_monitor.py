@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from rankwright.boosting import WeightedModel
-from rankwright.data import RankingData
+from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.training import History, Monitor, Round, smoothed
+from rankwright.training.boosting.loop import WeightedModel
+from rankwright.training.history import History, Round, smoothed
+from rankwright.training.monitor import Monitor
 
 TRAIN = RankingData([[1.0], [2.0]], [1, 0], ["t", "t"])
 VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.data import QueryGroups, RankingData
-from rankwright.errors import InputError
-from rankwright.training import TrainingSet
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
 from rankwright.training.sampling import (
     _threshold,
     all_rows,
@@ -18,6 +18,7 @@ from rankwright.training.sampling import (
     fold_queries,
     hold_out_queries,
 )
+from rankwright.training.training_set import TrainingSet
 
 GRADIENTS = arrays.arrays(
     np.float64,

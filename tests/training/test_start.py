@@ -8,9 +8,9 @@ import pytest
 import rankwright as rw
 from rankers.test_lambdamart import judged
 from rankwright import MART, AdaRank, LambdaMART, McRank
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, TreeEnsemble
-from rankwright.models.format import encode
+from rankwright.models.model_file import encode
 
 TRAIN, VALID, TEST = judged(), judged(seed=3), judged(seed=2)
 LARGE = judged(100, seed=4)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.data import Documents, RankingData
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.errors import InputError
-from rankwright.training import TrainingSet
-from rankwright.training.checks import as_training_set
+from rankwright.training.input_checks import as_training_set
+from rankwright.training.training_set import TrainingSet
 from reference import binning as slow
 
 ZSCORE, RANK = QueryFeature.ZSCORE, QueryFeature.RANK

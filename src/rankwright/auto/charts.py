@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.auto.analyses import mixture_members, priced_mixtures
-from rankwright.charts import Point, line_chart, scatter_chart
-from rankwright.data.counted import counted
+from rankwright.auto.member_analyses import mixture_members, priced_mixtures
+from rankwright.base.wording import counted
+from rankwright.reports.charts.lines import line_chart
+from rankwright.reports.charts.points import Point, scatter_chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.auto.analyses import JudgedMember
-    from rankwright.auto.budget import Priced
+    from rankwright.auto.frontier import Priced
+    from rankwright.auto.member_analyses import JudgedMember
     from rankwright.auto.run import Run
-    from rankwright.charts import Chart
+    from rankwright.reports.charts.chart import Chart
 
 SMALL = 240, 150  # width and height of one of several charts side by side
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic

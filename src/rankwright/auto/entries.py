@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data.query_features import standardised
-from rankwright.ensembling import Candidate, Member, within_query
-from rankwright.ensembling.pool import fitted_scorer
+from rankwright.ensembling.mixtures import within_query
+from rankwright.ensembling.pool import Candidate, Member, fitted_scorer
 from rankwright.ensembling.weights import uniform_weights
 from rankwright.metrics.base import mean_over_queries
-from rankwright.models import Combination, QueryFeatureScorer
-from rankwright.training.choice import middle_round
+from rankwright.models.combination import Combination
+from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.training.round_choice import middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.auto.fit_folder import Work
     from rankwright.auto.plan import HeldOut, Part, Plan
-    from rankwright.auto.work import Work
-    from rankwright.metrics import Metric
-    from rankwright.models import Scorer
+    from rankwright.base.arrays import Doubles
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training import TrainingSet
+    from rankwright.training.training_set import TrainingSet
     from rankwright.training.workers import OnRound
 
 SEEDS_APART = 1000  # so that entries with neighbouring seeds share none

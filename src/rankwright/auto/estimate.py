@@ -14,20 +14,20 @@ import numpy as np
 
 from rankwright.auto.mixing import mix
 from rankwright.ensembling.weights import best_alone
-from rankwright.evaluation.expected import LEVEL, Rival, interval_of, within_range, without_nan
-from rankwright.evaluation.pairs import compare_values
 from rankwright.metrics.base import mean_over_queries
+from rankwright.statistics.intervals import LEVEL, Rival, interval_of, within_range, without_nan
+from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.plan import HeldOut, Plan
-    from rankwright.metrics import Metric
+    from rankwright.base.arrays import Doubles
+    from rankwright.metrics.base import Metric
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
 

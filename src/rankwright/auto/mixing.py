@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.ensembling import Mixture
+from rankwright.ensembling.mixtures import Mixture
 from rankwright.ensembling.weights import KEPT_WEIGHT, prune_weights, weighted_sum
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.models import Scorer
+    from rankwright.base.arrays import Doubles
+    from rankwright.models.scorer import Scorer
 
     Weigh = Callable[[Doubles], Doubles]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rankwright.auto.sections import auto_sections, summary_of
+from rankwright.cards.data_sheet import DataSheet, data_section
+from rankwright.cards.held_out_sections import with_document_names
+from rankwright.cards.model_card import features_section, model_section, reproduction_section
+from rankwright.cards.query_browser import browser_section
 from rankwright.data.splitting import concat
-from rankwright.evaluation.browsing import browser_section
-from rankwright.evaluation.data_sheet import DataSheet, data_section
-from rankwright.evaluation.held_out_sections import with_document_names
-from rankwright.evaluation.measurement import evaluate
-from rankwright.evaluation.model_card import features_section, model_section, reproduction_section
-from rankwright.pages import Note, Page, Section, require_packages
+from rankwright.evaluation.evaluate import evaluate
+from rankwright.reports.pages.blocks import Note, Section
+from rankwright.reports.pages.page import Page, require_packages
 
 if TYPE_CHECKING:
     import os

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.data.counted import counted
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
-from rankwright.training import QueryLabels, TrainingSet
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.metrics import Metric
+    from rankwright.base.arrays import Doubles
+    from rankwright.metrics.base import Metric
 
 HELD_OUT_FRACTION = 0.2
 FOLDS, MORE_FOLDS = 5, 10

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.auto.entries import Entry
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.rankers.adarank import AdaRank
-from rankwright.rankers.companions import COMPANIONS
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
@@ -21,14 +20,15 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.rankers.ready_model import ReadyModel
+from rankwright.rankers.shared.companions import COMPANIONS
+from rankwright.rankers.shared.ready_model import ReadyModel
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
     from rankwright.auto.plan import Plan
-    from rankwright.data import Documents
+    from rankwright.data.dataset import Documents
     from rankwright.rankers.ranker import Ranker
 
 COLUMNS = ("zscore", "rank")

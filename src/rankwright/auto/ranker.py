@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
-from rankwright.auto.budget import Market, Prices
 from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
-from rankwright.auto.judging import Judging
+from rankwright.auto.fit_folder import Work
+from rankwright.auto.fitting import Judging
+from rankwright.auto.frontier import Market, Prices
 from rankwright.auto.plan import Plan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
@@ -23,18 +24,17 @@ from rankwright.auto.portfolio import (
     require_different,
 )
 from rankwright.auto.run import Run
-from rankwright.auto.work import Work
+from rankwright.base.errors import InputError
 from rankwright.data.splitting import concat
 from rankwright.ensembling.weights import best_alone, plausible_weights
-from rankwright.errors import InputError
-from rankwright.evaluation.expected import without_nan
-from rankwright.metrics import NDCG
+from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
-from rankwright.rankers.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
-from rankwright.rankers.families import RandomParameters
-from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
+from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
+from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
+from rankwright.rankers.parameters.shared_parameters import RandomParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.training import FitTask, History, TrainingSet
+from rankwright.statistics.intervals import without_nan
+from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     import os
@@ -45,10 +45,11 @@ if TYPE_CHECKING:
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
     from rankwright.auto.standings import MemberStanding, Progress
-    from rankwright.data import RankingData
-    from rankwright.ensembling import Pool
-    from rankwright.models import Scorer
-    from rankwright.training import Round
+    from rankwright.data.dataset import RankingData
+    from rankwright.ensembling.pool import Pool
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History, Round
 
 ANY_RANKER = Value(Ranker, "RankSVM()", read_ranker, "a ranker such as ranksvm")
 

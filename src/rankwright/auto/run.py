@@ -11,8 +11,8 @@ from rankwright.auto.standings import standings_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.auto.budget import Market, Priced
     from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.frontier import Market, Priced
     from rankwright.auto.plan import Plan
     from rankwright.auto.standings import MemberStanding
 

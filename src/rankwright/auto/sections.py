@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.auto.analyses import (
+from rankwright.auto.charts import frontier_chart, learning_curves
+from rankwright.auto.member_analyses import (
     best_member,
     gains_and_losses,
     judged_members,
@@ -18,23 +19,22 @@ from rankwright.auto.analyses import (
     slices_of,
     strength,
 )
-from rankwright.auto.charts import frontier_chart, learning_curves
-from rankwright.data.counted import counted
-from rankwright.evaluation.expected import LEVEL
+from rankwright.base.wording import counted
 from rankwright.metrics.base import mean_over_queries
-from rankwright.pages import Cell, Column, Figure, Figures, Note, Section, Table, Text
-from rankwright.pages.cells import UNKNOWN, number, p_value, shown, words
+from rankwright.reports.pages.blocks import Cell, Column, Figure, Figures, Note, Section, Table, Text
+from rankwright.reports.pages.cells import UNKNOWN, number, p_value, shown, words
+from rankwright.statistics.intervals import LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.auto.analyses import Change, Difference, JudgedMember, JudgedQueries, Slice
     from rankwright.auto.estimate import Estimate
+    from rankwright.auto.member_analyses import Change, Difference, JudgedMember, JudgedQueries, Slice
     from rankwright.auto.ranker import AutoRanker
     from rankwright.auto.run import Run
-    from rankwright.evaluation.expected import Rival
-    from rankwright.pages import Block, Row
+    from rankwright.base.arrays import Doubles
+    from rankwright.reports.pages.blocks import Block, Row
+    from rankwright.statistics.intervals import Rival
 
 SIGNED = "+z.4f"  # without a sign where nothing is left after rounding
 MOST_QUERIES = 5  # of the greatest gains, and of the greatest losses

@@ -12,32 +12,32 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
-from rankwright.cli.analyse import analyse
-from rankwright.cli.auto import auto
-from rankwright.cli.combine import combine
-from rankwright.cli.compare import compare
-from rankwright.cli.crossval import crossval
-from rankwright.cli.demo import demo
-from rankwright.cli.evaluate import evaluate
-from rankwright.cli.exporting import export
-from rankwright.cli.features import features
-from rankwright.cli.generate import generate
-from rankwright.cli.groups import Group
-from rankwright.cli.importing import import_model
-from rankwright.cli.index import index
-from rankwright.cli.info import info
-from rankwright.cli.mistakes import CommandMistake, sentence_of
-from rankwright.cli.output import problem
-from rankwright.cli.predict import predict, rank
-from rankwright.cli.rankers import rankers
-from rankwright.cli.reproduce import reproduce
-from rankwright.cli.search import search
-from rankwright.cli.serve import serve
-from rankwright.cli.text_demo import text_demo
-from rankwright.cli.train import train
-from rankwright.cli.tune import tune
-from rankwright.errors import InputError, MissingPackageError
-from rankwright.version import __version__
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.version import __version__
+from rankwright.cli.options.mistakes import CommandMistake, sentence_of
+from rankwright.cli.options.verb_groups import Group
+from rankwright.cli.output.console import problem
+from rankwright.cli.verbs.analyse import analyse
+from rankwright.cli.verbs.auto import auto
+from rankwright.cli.verbs.combine import combine
+from rankwright.cli.verbs.compare import compare
+from rankwright.cli.verbs.crossval import crossval
+from rankwright.cli.verbs.demo import demo
+from rankwright.cli.verbs.evaluate import evaluate
+from rankwright.cli.verbs.export import export
+from rankwright.cli.verbs.features import features
+from rankwright.cli.verbs.generate import generate
+from rankwright.cli.verbs.import_model import import_model
+from rankwright.cli.verbs.index import index
+from rankwright.cli.verbs.info import info
+from rankwright.cli.verbs.predict import predict, rank
+from rankwright.cli.verbs.rankers import rankers
+from rankwright.cli.verbs.reproduce import reproduce
+from rankwright.cli.verbs.search import search
+from rankwright.cli.verbs.serve import serve
+from rankwright.cli.verbs.text_demo import text_demo
+from rankwright.cli.verbs.train import train
+from rankwright.cli.verbs.tune import tune
 
 EPILOG = """\
 **First steps**

@@ -1,6 +1,6 @@
-"""Documents and judged documents: in memory, in files, generated.
+"""Documents and judged documents: in memory, split, filtered and generated; readers/ reads them from files.
 
-`__init__.pyi` lists the names; each is imported when it is first used.
+`__init__.pyi` lists the public names; each is imported when it is first used.
 """
 
 import lazy_loader

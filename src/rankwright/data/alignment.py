@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
 from rankwright.data.categories import source_columns
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, listed
 from rankwright.data.dataset import Documents
-from rankwright.data.features import checked_features
-from rankwright.data.frames import columns_of
-from rankwright.errors import InputError
+from rankwright.data.feature_matrix import checked_features
+from rankwright.data.readers.frames import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Floats
+    from rankwright.base.arrays import Floats
     from rankwright.data.categories import Category
 
 D = TypeVar("D", bound=Documents)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Floats
+    from rankwright.base.arrays import Floats
 
 MOST_ONE_HOT = 10
 MOST_VALUES = 65_536

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from shlex import quote
 from typing import TYPE_CHECKING, TypedDict
 
-from rankwright.data.counted import counted
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankwright.arrays import frozen, sealed
+from rankwright.base.arrays import frozen, sealed
+from rankwright.base.errors import InputError
 from rankwright.data.categories import checked_categories
-from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
+from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.numbers import checked_numbers
-from rankwright.errors import InputError
+from rankwright.data.number_columns import checked_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.categories import Category
     from rankwright.data.columns import Columns
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.arrays import sealed
-from rankwright.data.numbers import refuse_masked
-from rankwright.errors import InputError
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
+from rankwright.data.number_columns import refuse_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

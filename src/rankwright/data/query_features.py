@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.numbers import checked_numbers
-from rankwright.errors import InputError
-from rankwright.threads import resolve_threads
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
+from rankwright.data.number_columns import checked_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.query_features import QueryFeature
 
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.data.alignment import aligned
-from rankwright.data.canonical import canonical_queries
-from rankwright.data.counted import counted
+from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
 from rankwright.data.categories import Category
 from rankwright.data.columns import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
 from rankwright.data.dataset import Documents
-from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Floats
+    from rankwright.base.arrays import Floats
 
 WITHOUT_LABELS = "If the documents have no labels, pass label=None."
 NUMBERS = "numbers"  # what the column of a feature holds

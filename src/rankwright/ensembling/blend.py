@@ -8,28 +8,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.charts import bundle
-from rankwright.data import Documents, RankingData
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
+from rankwright.base.version import __version__
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.ranking import checked_scores
-from rankwright.ensembling.curve import SAME, Curve, odds_weights
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
+from rankwright.ensembling.metric_curve import SAME, Curve, odds_weights
 from rankwright.ensembling.weights import weighted_sum
-from rankwright.errors import InputError
-from rankwright.metrics import NDCG, as_metric
-from rankwright.models import Combination, Scorer
+from rankwright.metrics.gain import NDCG
+from rankwright.metrics.parse import as_metric
+from rankwright.models.combination import Combination
 from rankwright.models.fitted import scorer_of, scores_by
-from rankwright.threads import resolve_threads
-from rankwright.version import __version__
+from rankwright.models.scorer import Scorer
+from rankwright.reports.charts.notebook import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from rankwright.arrays import Doubles
-    from rankwright.charts import Chart
-    from rankwright.metrics import Metric, MetricLike
-    from rankwright.models.about import JSON
+    from rankwright.base.arrays import Doubles
+    from rankwright.metrics.base import Metric
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.models.facts import JSON
+    from rankwright.reports.charts.chart import Chart
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
 """The forms of a combination, with the default range of alpha."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.ensembling.curve import SAME, Curve, odds_within, places_within
+from rankwright.base.errors import InputError
+from rankwright.ensembling.metric_curve import SAME, Curve, odds_within, places_within
 from rankwright.ensembling.weights import weighted_sum
-from rankwright.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import QueryGroups
-    from rankwright.metrics import Metric
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+    from rankwright.metrics.base import Metric
 
 
 class LineSearch:

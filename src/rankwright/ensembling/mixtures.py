@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.ensembling.pool import Judge, M, Member
 from rankwright.ensembling.weights import (
     KEPT_WEIGHT,
@@ -15,18 +16,20 @@ from rankwright.ensembling.weights import (
     uniform_weights,
     weighted_sum,
 )
-from rankwright.errors import InputError
-from rankwright.metrics import NDCG, as_metric
-from rankwright.models import Combination, StandardisedScorer, share_columns
+from rankwright.metrics.gain import NDCG
+from rankwright.metrics.parse import as_metric
+from rankwright.models.combination import Combination
 from rankwright.models.fitted import checked_scorers
+from rankwright.models.shared_columns import share_columns
+from rankwright.models.standardised import StandardisedScorer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
-    from rankwright.metrics import MetricLike
-    from rankwright.models import Scorer
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.models.scorer import Scorer
 
 EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
 

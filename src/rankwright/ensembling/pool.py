@@ -15,21 +15,21 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from rankwright.base.errors import InputError
+from rankwright.base.threads import one_thread_for_libraries, resolve_threads
 from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
-from rankwright.errors import InputError
 from rankwright.models.fitted import checked_scorers
-from rankwright.threads import one_thread_for_libraries, resolve_threads
 from rankwright.training.workers import fits_at_once, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
-    from rankwright.metrics import Metric
-    from rankwright.models import Scorer
-    from rankwright.training import QueryLabels, TrainingSet
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.training_set import QueryLabels, TrainingSet
     from rankwright.training.workers import OnRound
 
     Fit = Callable[[int, OnRound], Any]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 KEPT_WEIGHT = 0.99
 EXPONENT = 50.0  # of `plausible_weights`; see `benchmarks/portfolio.py`

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankwright.charts import grouped_bar_chart, interval_chart
-from rankwright.data.counted import counted
+from rankwright.base.wording import counted
 from rankwright.evaluation.comparison_text import in_percent
-from rankwright.evaluation.expected import spelled_means
+from rankwright.reports.charts.bars import grouped_bar_chart
+from rankwright.reports.charts.rows import interval_chart
+from rankwright.statistics.intervals import spelled_means
 
 if TYPE_CHECKING:
-    from rankwright.charts import Chart
     from rankwright.evaluation.system_comparison import Division, SystemComparison
+    from rankwright.reports.charts.chart import Chart
 
 MOST_BARS = 6  # systems per slice
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankwright.data.counted import counted
+from rankwright.base.wording import counted
 from rankwright.evaluation.comparison_charts import differences_chart, means_chart, slices_chart
 from rankwright.evaluation.comparison_text import (
     NAMES_OF_TESTS,
@@ -13,17 +13,17 @@ from rankwright.evaluation.comparison_text import (
     remarks_on,
     shown_pairs,
 )
-from rankwright.evaluation.significance import RANDOMISATION, TESTS
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
-from rankwright.pages import Cell, Column, Figure, Note, Section, Table, Text
-from rankwright.pages.cells import mean_cell, number, p_value, shown, shown_p_value, words
+from rankwright.reports.pages.blocks import Cell, Column, Figure, Note, Section, Table, Text
+from rankwright.reports.pages.cells import mean_cell, number, p_value, shown, shown_p_value, words
+from rankwright.statistics.significance import RANDOMISATION, TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwright.evaluation.pairs import PairComparison
     from rankwright.evaluation.system_comparison import Compared, Division, SystemComparison
-    from rankwright.pages import Block, Row
+    from rankwright.reports.pages.blocks import Block, Row
+    from rankwright.statistics.paired_tests import PairComparison
 
 MOST_CHARTS = 6  # of differences query by query
 MOST_CROSSED = 12  # systems of a table with a row and a column per system

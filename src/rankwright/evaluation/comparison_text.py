@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 from typing import TYPE_CHECKING
 
-from rankwright.data.aligned import aligned
-from rankwright.data.counted import counted, said_p_value, shown_p_value
-from rankwright.evaluation.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
+from rankwright.base.wording import counted, said_p_value, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY
+from rankwright.reports.text import aligned
+from rankwright.statistics.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankwright.evaluation.pairs import PairComparison
     from rankwright.evaluation.system_comparison import Compared, Division, SystemComparison
+    from rankwright.statistics.paired_tests import PairComparison
 
 MOST_PAIRS = 45  # shown in a table: all pairs of ten systems
 UNKNOWN = "-"

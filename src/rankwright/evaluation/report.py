@@ -7,24 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.charts import bundle, difference_chart, interval_chart, table_html
-from rankwright.data.counted import counted
-from rankwright.data.dropping import told
-from rankwright.errors import InputError
-from rankwright.evaluation.expected import spelled_means, without_nan
-from rankwright.evaluation.pairs import Comparison, compare_values
-from rankwright.evaluation.resampling import mean_interval
-from rankwright.metrics import as_metric, mean_over_queries
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.data.query_filters import told
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.charts.bars import difference_chart
+from rankwright.reports.charts.notebook import bundle, table_html
+from rankwright.reports.charts.rows import interval_chart
+from rankwright.statistics.bootstrap import mean_interval
+from rankwright.statistics.intervals import spelled_means, without_nan
+from rankwright.statistics.paired_tests import Comparison, compare_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.charts import Chart
-    from rankwright.data.judging import Coverage
-    from rankwright.metrics import MetricLike
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.judged_runs import Coverage
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.charts.chart import Chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)

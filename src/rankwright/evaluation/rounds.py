@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from rankwright.charts import bundle, line_chart
-from rankwright.errors import InputError
-from rankwright.evaluation.measurement import evaluate, named_systems
+from rankwright.base.errors import InputError
+from rankwright.evaluation.evaluate import evaluate, named_systems
 from rankwright.models.fitted import scorer_of
+from rankwright.reports.charts.lines import line_chart
+from rankwright.reports.charts.notebook import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankwright.charts import Chart
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
-    from rankwright.metrics import Convention, MetricLike
-    from rankwright.models import Scorer
+    from rankwright.metrics.conventions import Convention
+    from rankwright.metrics.parse import MetricLike
     from rankwright.models.fitted import Fitted
+    from rankwright.models.scorer import Scorer
+    from rankwright.reports.charts.chart import Chart
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.counted import counted
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted, nearest
 from rankwright.data.dataset import RankingData
-from rankwright.errors import InputError
-from rankwright.metrics.parse import nearest
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.evaluation.report import Report
 
 DOCUMENTS, RELEVANT, DIFFICULTY = "documents", "relevant", "difficulty"

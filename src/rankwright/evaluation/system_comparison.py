@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.charts import bundle, table_html
-from rankwright.data.counted import counted
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted, nearest
 from rankwright.evaluation.comparison_charts import differences_chart, means_chart, slices_chart
 from rankwright.evaluation.comparison_text import as_text, means_table, summary
-from rankwright.evaluation.expected import without_nan
-from rankwright.evaluation.significance import TESTS
 from rankwright.evaluation.slices import MEANINGS
-from rankwright.metrics import as_metric
-from rankwright.metrics.parse import nearest
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.charts.notebook import bundle, table_html
+from rankwright.statistics.intervals import without_nan
+from rankwright.statistics.significance import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.arrays import Doubles
-    from rankwright.charts import Chart
-    from rankwright.evaluation.pairs import PairComparison, Pairs
+    from rankwright.base.arrays import Doubles
     from rankwright.evaluation.report import Report
-    from rankwright.metrics import MetricLike
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.charts.chart import Chart
+    from rankwright.statistics.paired_tests import PairComparison, Pairs
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.models.fitted import scores_by
 
 if TYPE_CHECKING:
-    from rankwright.data import RankingData
+    from rankwright.data.dataset import RankingData
 
 SAMPLE = 5_000  # documents that scoring is timed on, or one query if that has more
 REPEATS = 7

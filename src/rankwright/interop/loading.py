@@ -17,16 +17,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rankwright.data.files import open_bytes
-from rankwright.errors import InputError
-from rankwright.interop.catboost import scorer_from_catboost
-from rankwright.interop.lightgbm import scorer_from_lightgbm
-from rankwright.interop.ranklib import scorer_from_ranklib
-from rankwright.interop.reading import parsed_json
-from rankwright.interop.ubjson import is_ubjson
-from rankwright.interop.xgboost import scorer_from_xgboost
+from rankwright.base.errors import InputError
+from rankwright.base.files import open_bytes
+from rankwright.interop.importers.catboost import scorer_from_catboost
+from rankwright.interop.importers.checked_access import parsed_json
+from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
+from rankwright.interop.importers.ranklib import scorer_from_ranklib
+from rankwright.interop.importers.ubjson import is_ubjson
+from rankwright.interop.importers.xgboost import scorer_from_xgboost
 from rankwright.models import store
-from rankwright.models.format import MAGIC
+from rankwright.models.model_file import MAGIC
 from rankwright.models.state import checked_n_features
 
 if TYPE_CHECKING:

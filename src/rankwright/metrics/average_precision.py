@@ -14,7 +14,7 @@ from rankwright.metrics.relevance import RelevanceMetric, relevant_documents
 from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel

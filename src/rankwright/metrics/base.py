@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
+from rankwright.metrics.closed_forms import LABELS_AT_ONCE, values_of
 from rankwright.metrics.custom import TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
 from rankwright.metrics.lambdas import own_lambda_kernel
-from rankwright.metrics.probing import LABELS_AT_ONCE, values_of
 from rankwright.metrics.tied_orders import expected_value
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright._native import SortedQueries
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 

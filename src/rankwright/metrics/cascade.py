@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics.base import Metric, checked_cut, require_finite
 from rankwright.metrics.gain import Gain
 from rankwright.metrics.lambdas import NativeLambdas
@@ -16,7 +16,7 @@ from rankwright.metrics.relevance import RelevanceMetric
 from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
     from rankwright.metrics.lambdas import LambdaKernel

@@ -17,18 +17,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.errors import InputError
+from rankwright.base.wording import nearest
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
 from rankwright.metrics.base import Metric, Ties
 from rankwright.metrics.gain import Discount, Gain
-from rankwright.metrics.parse import METRICS, nearest
+from rankwright.metrics.parse import METRICS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 

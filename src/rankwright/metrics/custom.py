@@ -10,11 +10,10 @@ from zlib import crc32
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
-from rankwright.metrics.lambdas import GivenLambdas, NativeLambdas, scaled_gains
-from rankwright.metrics.probing import (
+from rankwright.metrics.closed_forms import (
     LABELS_AT_ONCE,
     are_equal,
     check_batch_form,
@@ -23,6 +22,7 @@ from rankwright.metrics.probing import (
     swapped,
     values_of,
 )
+from rankwright.metrics.lambdas import GivenLambdas, NativeLambdas, scaled_gains
 from rankwright.metrics.sweep import Sweep, sweep_by_rankings
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
+    from rankwright.metrics.closed_forms import DocumentSum
     from rankwright.metrics.lambdas import LambdaKernel, Pull, Sums
-    from rankwright.metrics.probing import DocumentSum
     from rankwright.metrics.sweep import SweepKernel
 
 # Without a closed form and without `of_rankings`, a round tries at most so many swaps, and a search for the best

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Never
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.errors import InputError
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
 from rankwright.metrics.base import (
     Metric,
     checked_cut,
@@ -23,7 +23,7 @@ from rankwright.metrics.lambdas import linear_lambda_kernel
 from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rankwright import _native
-from rankwright.data import QueryGroups, Ranking
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.metrics.base import Metric
 
     Rows = NDArray[np.int64]

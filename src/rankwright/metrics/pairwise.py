@@ -11,7 +11,7 @@ from rankwright import _native
 from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.ranking import Ranking
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import fields
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.wording import nearest
 from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties
 from rankwright.metrics.cascade import ERR, RR
@@ -21,7 +21,7 @@ from rankwright.metrics.pairwise import KendallTau, PairAccuracy
 from rankwright.metrics.relevance import WTA, Precision, Recall
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 MetricLike: TypeAlias = "Metric | str | Callable[[Doubles], float]"
 """A metric, its name, or a function of labels in ranked order."""
@@ -108,13 +108,6 @@ def as_metrics(given: Any) -> list[Metric]:
         if any(str(one) == str(other) and one != other for other in metrics):
             raise InputError(f"Two metrics are called {one}; give their functions different names.")
     return metrics
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the closest known name, or lists all names."""
-    names = sorted(known)
-    close = get_close_matches(name, names, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; there are {', '.join(names)}."
 
 
 def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:

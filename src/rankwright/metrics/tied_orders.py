@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.metrics.probing import LABELS_AT_ONCE, remembered_sum, values_of
+from rankwright.metrics.closed_forms import LABELS_AT_ONCE, remembered_sum, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.probing import DocumentSum
+    from rankwright.metrics.closed_forms import DocumentSum
 
 # The value is the mean over all orders of tied labels if there are at most this many. Otherwise it is exact for a
 # sum over documents, and for other metrics a mean over random orders: this many with a batch form, fewer without.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.models.class_contributions import class_contributions
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
@@ -15,7 +16,6 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
 from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import checked_part
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from rankwright.charts import card_html
+from rankwright.reports.charts.notebook import card_html
 
 if TYPE_CHECKING:
-    from rankwright.models.about import JSON
+    from rankwright.models.facts import JSON
     from rankwright.models.scorer import Scorer
 
 MOST_NAMES = 10

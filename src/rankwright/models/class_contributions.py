@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 MOST_CLASSES = 10
 NEGLIGIBLE = 1e-12

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.models.class_contributions import class_contributions
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import Documents
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import Documents
     from rankwright.data.groups import QueryGroups
 
 MOST_CLASSES = 256

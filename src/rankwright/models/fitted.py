@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rankwright.data.counted import counted
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_number, frozen_numbers
 

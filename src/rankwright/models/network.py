@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, frozen_numbers, shown
 

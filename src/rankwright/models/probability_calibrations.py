@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.errors import InputError
 from rankwright.models.state import State, shown
 from rankwright.models.wrapping import WrappingScorer
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.groups import QueryGroups
-    from rankwright.models.about import JSON
+    from rankwright.models.facts import JSON
 
 MAX_COLUMNS_PER_FEATURE = 16
 """The most columns that nested scorers may make of each feature: more would let a small file exhaust memory."""

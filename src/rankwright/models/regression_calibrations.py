@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_number, frozen_numbers, shown
 from rankwright.models.wrapping import WrappingScorer
@@ -18,7 +18,7 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 HIGHEST_DEGREE = 8

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
 from rankwright.models.scorer import require_finite_scores
 from rankwright.models.state import State, frozen_numbers
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 

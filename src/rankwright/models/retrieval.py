@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkab
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents
-from rankwright.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_n_features, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
 MOST_ENTRIES = 10_000  # parameters, or fields

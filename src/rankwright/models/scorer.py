@@ -5,21 +5,22 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from importlib import import_module
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.features import checked_feature_names, checked_features, feature_names_of
+from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking
-from rankwright.errors import InputError
-from rankwright.models.about import checked_about
+from rankwright.models.facts import checked_about
 from rankwright.models.state import checked_n_features, shown
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.data.categories import Category
-    from rankwright.models.about import JSON
+    from rankwright.models.facts import JSON
     from rankwright.models.state import State
 
 
@@ -77,8 +78,8 @@ class Scorer(ABC):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return a card of the model for a notebook."""
-        from rankwright.charts import bundle  # not needed to score
         from rankwright.models.card import card_of
+        from rankwright.reports.charts.notebook import bundle
 
         return bundle(repr(self), html=card_of(self))
 
@@ -272,11 +273,36 @@ class Scorer(ABC):
 
 _kinds: dict[str, type[Scorer]] = {}
 
+MODULES = {
+    "calibrated": "calibrated",
+    "combination": "combination",
+    "correction": "residual",
+    "expected_relevance": "class_trees",
+    "feature": "feature",
+    "hidden_layer": "regression_calibrations",
+    "linear": "linear",
+    "logistic_calibration": "probability_calibrations",
+    "network": "network",
+    "polynomial": "regression_calibrations",
+    "query_features": "query_features",
+    "radial_basis": "regression_calibrations",
+    "rescaled": "regression_calibrations",
+    "retrieval": "retrieval",
+    "sigmoid_calibration": "probability_calibrations",
+    "standard_calibration": "probability_calibrations",
+    "standardised": "standardised",
+    "trees": "trees",
+}
+"""The module that defines each kind of scorer, so that loading a model imports only what it holds."""
+
 
 def scorer_class(kind: Any) -> type[Scorer]:
     """Return the class of scorers of this kind."""
+    if isinstance(kind, str) and kind in MODULES:
+        import_module(f"rankwright.models.{MODULES[kind]}")
     if not isinstance(kind, str) or kind not in _kinds:
-        raise InputError(f"this version knows no scorer of kind {shown(kind)}, only {', '.join(_kinds)}.")
+        known = ", ".join(sorted({*MODULES, *_kinds}))
+        raise InputError(f"this version knows no scorer of kind {shown(kind)}, only {known}.")
     return _kinds[kind]
 
 

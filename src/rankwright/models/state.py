@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.models.about import JSON
+    from rankwright.models.facts import JSON
     from rankwright.models.scorer import Scorer
 
 MAX_FEATURES = 2**24

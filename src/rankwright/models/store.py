@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwright.data.files import write_whole
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
 from rankwright.models.fitted import scorer_of
-from rankwright.models.format import MAGIC, decode, encode
+from rankwright.models.model_file import MAGIC, decode, encode
 
 if TYPE_CHECKING:
     import os

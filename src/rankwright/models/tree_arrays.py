@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.state import frozen_numbers
 
 if TYPE_CHECKING:

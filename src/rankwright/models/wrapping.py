@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import boost
-from rankwright.data.classes import LabelClasses
-from rankwright.errors import InputError
-from rankwright.learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
-from rankwright.learners.signal import SMALLEST_ERROR, half_log_odds
-from rankwright.models import Calibrated, ClassTrees, StandardCalibration
-from rankwright.rankers.checks import Integer, OneOf
-from rankwright.rankers.families import ClassBoostingParameters, StoppingParameters
-from rankwright.rankers.parameters import parameter
+from rankwright.base.errors import InputError
+from rankwright.data.label_classes import LabelClasses
+from rankwright.models.calibrated import Calibrated
+from rankwright.models.class_trees import ClassTrees
+from rankwright.models.probability_calibrations import StandardCalibration
+from rankwright.rankers.parameters.checks import Integer, OneOf
+from rankwright.rankers.parameters.declaration import parameter
+from rankwright.rankers.parameters.search_space import Choices, Range
+from rankwright.rankers.parameters.shared_parameters import ClassBoostingParameters, StoppingParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.search_space import Choices, Range
+from rankwright.training.boosting.loop import boost
+from rankwright.training.learners.class_learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
+from rankwright.training.learners.signal import SMALLEST_ERROR, half_log_odds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.boosting import WeightedModel
-    from rankwright.training import FitTask, History, Monitor, TrainingSet
+    from rankwright.base.arrays import Doubles
+    from rankwright.training.boosting.loop import WeightedModel
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
+    from rankwright.training.monitor import Monitor
+    from rankwright.training.training_set import TrainingSet
 
 Shape = HammingTree | DecisionProduct
 MOST_TERMS = 16

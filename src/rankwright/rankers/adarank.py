@@ -9,28 +9,40 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.boosting import boost, weighted_trees
-from rankwright.data import Ranking
-from rankwright.errors import InputError
-from rankwright.learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature, QueryWeights
-from rankwright.metrics import NDCG, Metric
-from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.rankers.checks import Flag, Integer, OneOf, require_metric_range
-from rankwright.rankers.families import DIRECTIONS, DirectionParameters, RandomParameters, StoppingParameters
-from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.base.errors import InputError
+from rankwright.data.ranking import Ranking
+from rankwright.metrics.gain import NDCG
+from rankwright.models.feature import FeatureScorer
+from rankwright.models.linear import LinearScorer
+from rankwright.rankers.parameters.checks import Flag, Integer, OneOf, require_metric_range
+from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.parameters.shared_parameters import (
+    DIRECTIONS,
+    DirectionParameters,
+    RandomParameters,
+    StoppingParameters,
+)
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.search_space import Choices
-from rankwright.training import QueryLabels
+from rankwright.training.boosting.loop import boost, weighted_trees
+from rankwright.training.learners.best_feature import BestFeature, LeastLossFeature
+from rankwright.training.learners.sampled_learners import DrawnTrees, DrawnVotes
+from rankwright.training.learners.signal import QueryWeights
+from rankwright.training.training_set import QueryLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.boosting import WeightedModel
-    from rankwright.data import RankingData
-    from rankwright.learners import WeakLearner
-    from rankwright.models import Scorer, TreeEnsemble
-    from rankwright.training import FitTask, History, TrainingSet
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+    from rankwright.models.trees import TreeEnsemble
+    from rankwright.training.boosting.loop import WeightedModel
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
+    from rankwright.training.learners.signal import WeakLearner
+    from rankwright.training.training_set import TrainingSet
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 

@@ -7,16 +7,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.calibration import CALIBRATIONS, CLASS_PROBABILITY, REGRESSIONS, USED_BY, named_calibrations
-from rankwright.data.classes import LabelClasses
-from rankwright.ensembling import Candidate, Judge, Member, Mixture, Pool, ranker_candidate
-from rankwright.ensembling.mixtures import best_mixture, exponential_mixture, uniform_mixture, within_query
+from rankwright.base.errors import InputError
+from rankwright.data.label_classes import LabelClasses
+from rankwright.ensembling.mixtures import (
+    Mixture,
+    best_mixture,
+    exponential_mixture,
+    uniform_mixture,
+    within_query,
+)
+from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
-from rankwright.errors import InputError
-from rankwright.learners import DecisionProduct, HammingTree
-from rankwright.metrics import NDCG
+from rankwright.metrics.gain import NDCG
 from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, as_class_trees, votes_oppositely
-from rankwright.rankers.calibrated_classifiers import (
+from rankwright.rankers.catalogue import read_ranker
+from rankwright.rankers.parameters.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
+from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.parameters.shared_parameters import ClassBoostingParameters, RandomParameters
+from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.shared.calibrated_classifiers import (
     BaseLearner,
     CalibratedMember,
     CalibrationLevel,
@@ -27,22 +37,22 @@ from rankwright.rankers.calibrated_classifiers import (
     weighted_members,
     with_shared_trees,
 )
-from rankwright.rankers.catalogue import read_ranker
-from rankwright.rankers.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
-from rankwright.rankers.families import ClassBoostingParameters, RandomParameters
-from rankwright.rankers.parameters import MetricParameter, Spelled, fitted, parameter
-from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.search_space import Choices
-from rankwright.training import History, Monitor, Round
+from rankwright.training.calibration.calibrations import CALIBRATIONS, USED_BY, named_calibrations
+from rankwright.training.calibration.regression import REGRESSIONS
+from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.history import History, Round
+from rankwright.training.learners.class_learners import DecisionProduct, HammingTree
+from rankwright.training.monitor import Monitor
 from rankwright.training.sampling import bag_queries, hold_out_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.arrays import Doubles
-    from rankwright.models import Scorer
+    from rankwright.base.arrays import Doubles
+    from rankwright.models.scorer import Scorer
     from rankwright.rankers.adaboost_mh import Shape
-    from rankwright.training import FitTask, TrainingSet
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.training_set import TrainingSet
 
 CALIBRATION_FRACTION = 0.2  # of the training queries, as in section 7
 VALIDATION_FRACTION = 0.2  # of the training queries, without validation data and with something to choose

@@ -8,13 +8,13 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankwright.errors import InputError
-from rankwright.metrics.parse import nearest
-from rankwright.rankers.checks import Flag, read_json
-from rankwright.rankers.parameters import require_known
+from rankwright.base.errors import InputError
+from rankwright.base.wording import nearest
+from rankwright.rankers.parameters.checks import Flag, read_json
+from rankwright.rankers.parameters.declaration import require_known
 
 if TYPE_CHECKING:
-    from rankwright.rankers.parameters import Parameter
+    from rankwright.rankers.parameters.declaration import Parameter
     from rankwright.rankers.ranker import Ranker
 
 

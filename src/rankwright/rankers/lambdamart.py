@@ -7,26 +7,31 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.learners import FINE_LEVELS, Gradients, LeastSquaresTrees, TreeLearner
-from rankwright.metrics import NDCG, Metric
-from rankwright.rankers.checks import Integer, OneOf, Value, read_record
-from rankwright.rankers.exact_step import ExactStep, ExactSteps
-from rankwright.rankers.families import ThresholdParameters
-from rankwright.rankers.lambdas import LambdaGradients, LambdaParameters
-from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
-from rankwright.rankers.search_space import Range
-from rankwright.rankers.tree_ranker import TreeRanker
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import NDCG
+from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
+from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter
+from rankwright.rankers.parameters.search_space import Range
+from rankwright.rankers.parameters.shared_parameters import ThresholdParameters
+from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
+from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
+from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.boosting import Rule, WeightedModel
-    from rankwright.learners import TreeLimits, WeakLearner
-    from rankwright.training import FitTask, Monitor
+    from rankwright.base.arrays import Doubles
+    from rankwright.metrics.base import Metric
+    from rankwright.training.boosting.loop import WeightedModel
+    from rankwright.training.boosting.rule import Rule
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.learners.signal import WeakLearner
+    from rankwright.training.learners.tree import TreeLimits
+    from rankwright.training.monitor import Monitor
 
 
 @dataclass(frozen=True)

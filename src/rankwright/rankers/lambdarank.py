@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.metrics import NDCG
-from rankwright.rankers.lambdas import LambdaParameters
-from rankwright.rankers.network import NetworkRanker
-from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import NDCG
+from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.shared.lambdas import LambdaParameters
+from rankwright.rankers.shared.network_ranker import NetworkRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.metrics.lambdas import Pull
     from rankwright.training.training_set import QueryLabels
 

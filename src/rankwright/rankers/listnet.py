@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rankwright import _native
-from rankwright.rankers.network import NetworkRanker
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters.declaration import parameter
+from rankwright.rankers.shared.network_ranker import NetworkRanker
 
 if TYPE_CHECKING:
     from rankwright.metrics.lambdas import Pull

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.learners import Gradients
-from rankwright.metrics import Gain
-from rankwright.rankers.checks import OneOf
-from rankwright.rankers.parameters import fixed, parameter
-from rankwright.rankers.search_space import Choices
-from rankwright.rankers.tree_ranker import TreeRanker
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import Gain
+from rankwright.rankers.parameters.checks import OneOf
+from rankwright.rankers.parameters.declaration import fixed, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.training.learners.signal import Gradients
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
-    from rankwright.training import FitTask
+    from rankwright.base.arrays import Doubles
+    from rankwright.training.fit_task import FitTask
 
 HIGHEST_TARGET = 1e100  # so that sums of squares are finite
 

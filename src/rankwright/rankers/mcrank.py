@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.learners import ClassTreeLearner, Gradients, TreeLearner, TreePerClass
-from rankwright.metrics import Gain
-from rankwright.models import ClassLink, ClassTrees, ExpectedRelevance
-from rankwright.models.class_trees import MOST_CLASSES
-from rankwright.rankers.checks import OneOf
-from rankwright.rankers.parameters import fixed, parameter
-from rankwright.rankers.search_space import Choices
-from rankwright.rankers.tree_ranker import TreeRanker
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import Gain
+from rankwright.models.class_trees import MOST_CLASSES, ClassLink, ClassTrees, ExpectedRelevance
+from rankwright.rankers.parameters.checks import OneOf
+from rankwright.rankers.parameters.declaration import fixed, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
+from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.tree import TreeLearner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.boosting import WeightedModel
-    from rankwright.learners import WeakLearner
-    from rankwright.models import Scorer
-    from rankwright.training import FitTask, TrainingSet
+    from rankwright.base.arrays import Doubles
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.boosting.loop import WeightedModel
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.learners.signal import WeakLearner
+    from rankwright.training.training_set import TrainingSet
 
 LINKS = {one.value: one for one in ClassLink}
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.learners import Pairs, PairSignal, StumpLearner, TreeLearner, TreeLimits, TreeSampling, levels_for
-from rankwright.metrics import NDCG
-from rankwright.rankers.checks import Flag, Integer, Value
-from rankwright.rankers.distances import (
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import NDCG
+from rankwright.rankers.parameters.checks import Flag, Integer, Value
+from rankwright.rankers.parameters.declaration import Spelled, parameter
+from rankwright.rankers.parameters.search_space import Choices, Range
+from rankwright.rankers.parameters.shared_parameters import ShrinkageParameters
+from rankwright.rankers.shared.distances import (
     CLOSE_TO_ONE,
     Binary,
     Distance,
@@ -22,17 +24,16 @@ from rankwright.rankers.distances import (
     parse_distance,
     require_distance,
 )
-from rankwright.rankers.families import ShrinkageParameters
-from rankwright.rankers.pair_ranker import PairRanker
-from rankwright.rankers.parameters import Spelled, parameter
-from rankwright.rankers.search_space import Choices, Range
+from rankwright.rankers.shared.pair_ranker import PairRanker
+from rankwright.training.learners.stump import StumpLearner
+from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rankwright.arrays import Doubles
-    from rankwright.learners.pairs import Strength
-    from rankwright.training import FitTask
+    from rankwright.base.arrays import Doubles
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.learners.pair_signal import Pairs, PairSignal, Strength
 
 
 TINY = 1e-9  # relative to the sum of all pairs' weights, 1; avoids division by zero in a leaf without pairs

@@ -7,29 +7,35 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.data import QueryGroups, Ranking
-from rankwright.errors import InputError
-from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import AP, NDCG
+from rankwright.base.errors import InputError
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
+from rankwright.metrics.average_precision import AP
+from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
-from rankwright.rankers.checks import Flag, Value, require_metric_range
-from rankwright.rankers.families import MarginLossParameters, StoppingParameters
-from rankwright.rankers.interchange import CLOSE
-from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import MetricParameter, Spelled, parameter
-from rankwright.rankers.permutations import Permutations
+from rankwright.rankers.parameters.checks import Flag, Value, require_metric_range
+from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter
+from rankwright.rankers.parameters.search_space import Choices, Range
+from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, StoppingParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.search_space import Choices, Range
+from rankwright.rankers.shared.interchange import CLOSE
+from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
+from rankwright.rankers.shared.permutations import Permutations
+from rankwright.training.margins.cutting_planes import cutting_planes
+from rankwright.training.margins.newton import newton_steps
+from rankwright.training.margins.pair_hinge import MarginPairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.models import Scorer
-    from rankwright.rankers.permutations import Ranks
-    from rankwright.training import FitTask, History, QueryLabels
+    from rankwright.base.arrays import Doubles
+    from rankwright.models.scorer import Scorer
+    from rankwright.rankers.shared.permutations import Ranks
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
+    from rankwright.training.training_set import QueryLabels
 
 TOLERANCE = 1e-3  # gap of each round's problem
 STEPS = 500  # of a solver, at most, in each round

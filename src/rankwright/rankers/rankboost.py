@@ -7,22 +7,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.learners import MetricVoteLearner, Pairs, PairSignal, VoteLearner
-from rankwright.learners.pairs import equal_strength
-from rankwright.learners.signal import half_log_odds
-from rankwright.learners.stump import NOTHING
-from rankwright.metrics import NDCG
-from rankwright.rankers.checks import OneOf
-from rankwright.rankers.families import DIRECTIONS, DirectionParameters
-from rankwright.rankers.pair_ranker import PairRanker
-from rankwright.rankers.parameters import MetricParameter, parameter
-from rankwright.rankers.search_space import Choices
+from rankwright.base.errors import InputError
+from rankwright.metrics.gain import NDCG
+from rankwright.rankers.parameters.checks import OneOf
+from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.parameters.shared_parameters import DIRECTIONS, DirectionParameters
+from rankwright.rankers.shared.pair_ranker import PairRanker
+from rankwright.training.learners.pair_signal import Pairs, PairSignal, equal_strength
+from rankwright.training.learners.signal import half_log_odds
+from rankwright.training.learners.stump import NOTHING, MetricVoteLearner, VoteLearner
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
-    from rankwright.learners.pairs import Strength
-    from rankwright.training import FitTask
+    from rankwright.base.arrays import Doubles
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.learners.pair_signal import Strength
 
 
 @dataclass(frozen=True)

@@ -9,36 +9,40 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
-from rankwright.charts import bundle
-from rankwright.errors import InputError
-from rankwright.metrics import NDCG, Metric, as_metric
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
+from rankwright.base.version import __version__
+from rankwright.metrics.base import Metric
+from rankwright.metrics.gain import NDCG
+from rankwright.metrics.parse import as_metric
 from rankwright.models.card import card_of
-from rankwright.rankers.checks import Jobs, Value
-from rankwright.rankers.estimator import Estimator
-from rankwright.rankers.familiar import refuse_arguments
-from rankwright.rankers.importances import Importances, by_name, feature_importances, sample_for_importances
-from rankwright.rankers.parameters import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.routing import require_routing
-from rankwright.threads import resolve_threads
-from rankwright.training import FitTask, TrainingSet, checked_start
-from rankwright.training.checks import (
+from rankwright.rankers.parameters.checks import Jobs, Value
+from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
+from rankwright.rankers.parameters.other_names import refuse_arguments
+from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
+from rankwright.rankers.sklearn.estimator import Estimator
+from rankwright.rankers.sklearn.routing import require_routing
+from rankwright.reports.charts.notebook import bundle
+from rankwright.training.fit_task import FitTask
+from rankwright.training.input_checks import (
     as_training_set,
     checked_train,
     checked_validation,
     checked_weights,
     require_refittable,
 )
-from rankwright.version import __version__
+from rankwright.training.start import checked_start
+from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
-    from rankwright.models import Scorer
-    from rankwright.training import History, Round
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.history import History, Round
 
 
 class Ranker(Parameters, Estimator, ABC):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rankwright.learners.pairs import count_pairs
-from rankwright.rankers.lambdas import LambdaGradients
-from rankwright.rankers.network import NetworkRanker
-from rankwright.rankers.parameters import parameter
+from rankwright.rankers.parameters.declaration import parameter
+from rankwright.rankers.shared.lambdas import LambdaGradients
+from rankwright.rankers.shared.network_ranker import NetworkRanker
+from rankwright.training.learners.pair_signal import count_pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rankwright.learners.pairs import count_pairs
-from rankwright.margins import MarginPairs, cutting_planes, newton_steps
-from rankwright.metrics import NDCG
-from rankwright.rankers.checks import OneOf
-from rankwright.rankers.families import MarginLossParameters, SolverParameters
-from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import MetricParameter, parameter
-from rankwright.rankers.search_space import Choices
+from rankwright.metrics.gain import NDCG
+from rankwright.rankers.parameters.checks import OneOf
+from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, SolverParameters
+from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
+from rankwright.training.learners.pair_signal import count_pairs
+from rankwright.training.margins.cutting_planes import cutting_planes
+from rankwright.training.margins.newton import newton_steps
+from rankwright.training.margins.pair_hinge import MarginPairs
 
 if TYPE_CHECKING:
-    from rankwright.models import Scorer
-    from rankwright.training import FitTask, History
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
 
 
 class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):

@@ -8,23 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright import _native
-from rankwright.data import Ranking
-from rankwright.errors import InputError
-from rankwright.margins import Plane, cutting_planes
-from rankwright.margins.solution import finite
-from rankwright.metrics import AP
-from rankwright.rankers.checks import Real
-from rankwright.rankers.families import SolverParameters
-from rankwright.rankers.margin import MarginRanker, ScaledQueries
-from rankwright.rankers.parameters import MetricParameter, parameter
+from rankwright.base.errors import InputError
+from rankwright.data.ranking import Ranking
+from rankwright.metrics.average_precision import AP
+from rankwright.rankers.parameters.checks import Real
+from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.shared_parameters import SolverParameters
+from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
+from rankwright.training.margins.cutting_planes import Plane, cutting_planes
+from rankwright.training.margins.solution import finite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import QueryGroups
-    from rankwright.models import Scorer
-    from rankwright.training import FitTask, History, QueryLabels, TrainingSet
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
+    from rankwright.training.training_set import QueryLabels, TrainingSet
 
 
 @dataclass(frozen=True, eq=False)

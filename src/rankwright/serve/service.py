@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from rankwright.errors import InputError
-from rankwright.serve import instruments
-from rankwright.serve.features import for_other_model
-from rankwright.serve.interleaving import Impressions
-from rankwright.serve.json_lists import has_more_lists
-from rankwright.serve.models import Models
-from rankwright.serve.refusals import RefusalError
-from rankwright.serve.tokens import Tokens
-from rankwright.threads import available_threads
+from rankwright.base.errors import InputError
+from rankwright.base.threads import available_threads
+from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http.json_sizes import has_more_lists
+from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.http.tokens import Tokens
+from rankwright.serve.models.interleaving import Impressions
+from rankwright.serve.models.loaded_models import Models
+from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankwright.arrays import Doubles, Floats
-    from rankwright.serve.exchange import Exchange
-    from rankwright.serve.indexes import Search
-    from rankwright.serve.models import ServedModel
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.serve.http.exchange import Exchange
+    from rankwright.serve.models.indexes import Search
+    from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.settings import Pair, Settings
 
 T = TypeVar("T")
@@ -139,6 +139,6 @@ def _search(settings: Settings, models: Models) -> Search | None:
     """Return the search of a service that has an index; what searches is imported only then."""
     if settings.index is None and settings.searcher is None:
         return None
-    from rankwright.serve.indexes import Search
+    from rankwright.serve.models.indexes import Search
 
     return Search(settings, models)

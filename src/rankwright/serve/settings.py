@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 REFERENCE = re.compile(rf"({NAME})(?:@({NAME}))?")

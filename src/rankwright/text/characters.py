@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

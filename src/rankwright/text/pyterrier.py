@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.data.dataset import Documents
-from rankwright.errors import InputError, MissingPackageError
 from rankwright.models.fitted import scorer_of
-from rankwright.text.queries import Queries
+from rankwright.text.collections.queries import Queries
 
 try:
     import pyterrier as pt
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from rankwright.data.dataset import RankingData
-    from rankwright.text.feature_set import FeatureSet
-    from rankwright.text.index import Index
+    from rankwright.text.features.feature_set import FeatureSet
+    from rankwright.text.index.index import Index
     from rankwright.text.searcher import Searcher
 
 

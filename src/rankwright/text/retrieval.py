@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
 
 METHODS = ("lucene", "robertson", "atire")
 LARGEST = 1e100  # of parameters and weights: sums of scores must be finite

@@ -8,32 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.data.trec import Run
-from rankwright.errors import InputError
+from rankwright.data.readers.trec import Run
 from rankwright.models.fitted import name_of, scorer_of
-from rankwright.text.analysis import placed_terms, terms_of_texts
-from rankwright.text.candidates import as_queries
-from rankwright.text.checks import checked_n, searching_model
-from rankwright.text.feature_names import settings_of
-from rankwright.text.feature_set import FeatureSet
-from rankwright.text.index import Index
-from rankwright.text.queries import Queries
+from rankwright.text.analyser import placed_terms, terms_of_texts
+from rankwright.text.collections.queries import Queries
+from rankwright.text.features.candidates import as_queries
+from rankwright.text.features.feature_names import settings_of
+from rankwright.text.features.feature_set import FeatureSet
+from rankwright.text.index.checks import checked_n, searching_model
+from rankwright.text.index.index import Index
 from rankwright.text.retrieval import BM25, model_of, state_of_model
 from rankwright.text.searcher_files import read_searcher, write_searcher
 from rankwright.text.snippets import WIDTH, best_snippet
-from rankwright.threads import resolve_threads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from rankwright.arrays import Doubles
+    from rankwright.base.arrays import Doubles
     from rankwright.models.fitted import Fitted
     from rankwright.models.scorer import Scorer
-    from rankwright.text.analysis import Analysis
-    from rankwright.text.results import Results
+    from rankwright.text.analyser import Analysis
+    from rankwright.text.index.search_results import Results
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.snippets import Snippet
     from rankwright.text.text_documents import TextDocuments

@@ -16,9 +16,9 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any
 
-from rankwright.data.files import write_whole
-from rankwright.errors import InputError
-from rankwright.models.format import decode, encode
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
+from rankwright.models.model_file import decode, encode
 
 if TYPE_CHECKING:
     from pathlib import Path

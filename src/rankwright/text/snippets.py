@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.text.analysis import Analyser, words_by
+from rankwright.text.analyser import Analyser, words_by
 from rankwright.text.characters import PART, SINGLE, character_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankwright.text.analysis import Analysis
+    from rankwright.text.analyser import Analysis
 
 WIDTH = 200
 LONGEST_TEXT = 1 << 17  # characters of a field that are looked through

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
 
 # Apostrophes separate words, so that "don't" is "don" and "t".
 _ENGLISH = """

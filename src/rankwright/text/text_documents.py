@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankwright.arrays import sealed
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.errors import InputError
 from rankwright.text.retrieval import model_of
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.text.collection import Collection
+    from rankwright.base.arrays import Doubles
+    from rankwright.text.index.snapshot import Collection
     from rankwright.text.retrieval import RetrievalModel
 
 

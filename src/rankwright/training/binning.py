@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.errors import InputError
-from rankwright.memory import available_memory
-from rankwright.threads import resolve_threads
+from rankwright.base.errors import InputError
+from rankwright.base.memory import available_memory
+from rankwright.base.threads import resolve_threads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

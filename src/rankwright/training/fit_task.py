@@ -14,10 +14,10 @@ from rankwright.training.training_set import TrainingSet
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
     from rankwright.data.query_features import QueryFeature
-    from rankwright.metrics import Metric
+    from rankwright.metrics.base import Metric
     from rankwright.training.history import Round
     from rankwright.training.start import Start
     from rankwright.training.training_set import QueryLabels

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.charts import bundle, line_chart
-from rankwright.data.counted import counted
-from rankwright.errors import InputError
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.reports.charts.lines import line_chart
+from rankwright.reports.charts.notebook import bundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.arrays import Doubles
-    from rankwright.charts import Chart
+    from rankwright.base.arrays import Doubles
+    from rankwright.reports.charts.chart import Chart
 
 MISORDERED = "fraction of misordered pairs"
 SMOOTHING = 10  # the window reaches 1 / SMOOTHING of all rounds to either side

@@ -10,18 +10,18 @@ import numpy as np
 
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
-from rankwright.training.choice import Choice, is_as_good_as, last_round, middle_round
 from rankwright.training.history import History, Round
+from rankwright.training.round_choice import Choice, is_as_good_as, last_round, middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from types import TracebackType
 
-    from rankwright.arrays import Doubles
-    from rankwright.boosting.loop import WeightedModel
-    from rankwright.data import RankingData
-    from rankwright.metrics import Metric
-    from rankwright.models import Scorer
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.boosting.loop import WeightedModel
     from rankwright.training.training_set import QueryLabels
 
 

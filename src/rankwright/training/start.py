@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.numbers import refuse_masked, require_real
-from rankwright.errors import InputError
-from rankwright.models import Combination, QueryFeatureScorer, ResidualModel, Scorer, TreeEnsemble
+from rankwright.base.errors import InputError
+from rankwright.data.number_columns import refuse_masked, require_real
+from rankwright.models.combination import Combination
 from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.residual import ResidualModel
+from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
-    from rankwright.arrays import Doubles
-    from rankwright.data import RankingData
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.models.scorer import Scorer
 
 
 @dataclass(frozen=True, eq=False)

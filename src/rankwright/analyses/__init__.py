@@ -1,0 +1,8 @@
+"""Analyses that the papers make, for any systems; each result prints as a table and has a chart.
+
+`__init__.pyi` lists the public names; each is imported when it is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,106 @@
+"""The learning curve of a ranker beside the bound that its paper proves (Xu & Li 2007, figure 11)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.models.fitted import best_of, name_of
+from rankwright.reports.analysis import Analysis, Table
+from rankwright.training.history import useful_bounds
+
+if TYPE_CHECKING:
+    from rankwright.base.arrays import Doubles
+    from rankwright.reports.charts.chart import Chart
+    from rankwright.training.history import History
+
+ROWS = 10
+MISORDERED = "misordered"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BoundCurve(Analysis):
+    """What a ranker reached in training after every round, and the bound of it.
+
+    Parameters
+    ----------
+    ranker
+        Name of the ranker.
+    measure
+        What is bounded: the training metric, or the fraction of misordered pairs.
+    side
+        `"lower"` if the bound is never above the measured values, `"upper"` if it is never below.
+    values, bounds
+        One number per round.
+    """
+
+    ranker: str
+    measure: str
+    side: str
+    values: Doubles
+    bounds: Doubles
+
+    def table(self) -> Table:
+        """Return about ten rounds, the first and the last among them."""
+        last = len(self.values) - 1
+        places = np.unique(np.linspace(0, last, min(ROWS, last + 1)).round().astype(int)).tolist()
+        rows = [(f"{one + 1:,}", f"{self.values[one]:.4f}", f"{self.bounds[one]:.4g}") for one in places]
+        return Table(("round", self.measure, f"{self.side} bound"), rows)
+
+    def footnote(self) -> str:
+        """Return a sentence on the rounds that the theorem promises to be better than the one before."""
+        change = np.diff(self.bounds, prepend=0.0) if self.side == "lower" else -np.diff(self.bounds, prepend=1.0)
+        tighter = f"the bound improves in {int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
+        return f"{self.measure} of {self.ranker} on its training queries; {tighter}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both curves as JSON values."""
+        return {
+            "ranker": self.ranker,
+            "measure": self.measure,
+            "side": self.side,
+            "values": self.values.tolist(),
+            "bounds": self.bounds.tolist(),
+        }
+
+    def chart(self) -> Chart:
+        """Return the learning curve, and the bound as a dashed line in the rounds in which it says anything."""
+        from rankwright.reports.charts.lines import line_chart
+
+        bound = f"{self.side} bound"
+        drawn = np.flatnonzero(useful_bounds(self.values, self.bounds, upper=self.side == "upper")).tolist()
+        curves = {self.measure: [(place, float(one)) for place, one in enumerate(self.values, start=1)]}
+        if drawn:
+            curves[bound] = [(place + 1, float(self.bounds[place])) for place in drawn]
+        of_bound = f"with its {bound}" if drawn else f"without its {bound}, which says nothing in any round"
+        description = f"{self.measure} of {self.ranker} in training by round, {of_bound}."
+        return line_chart(curves, "round", self.measure, description=description, dashed=[bound] if drawn else [])
+
+
+def bound_curve(ranker: Any) -> BoundCurve:
+    """Return the learning curve of a fitted ranker with the bound that its theorem gives after every round.
+
+    AdaRank: the training metric is at least 1 - the product of exp(-delta_min) sqrt(1 - phi^2) (theorem 1 of Xu &
+    Li 2007). RankBoost and MPBoost: the fraction of misordered training pairs is at most the product of all Z.
+
+    Parameters
+    ----------
+    ranker
+        A ranker after `fit`.
+    """
+    fitted = best_of(ranker)
+    history: History | None = getattr(fitted, "history_", None)
+    if history is None:
+        raise InputError("The bound is recorded during training: give a ranker after fit, not a saved model.")
+    bounds = history.curve("bound")
+    if not len(bounds) or np.isnan(bounds).all():
+        raise InputError(f"{name_of(fitted)} records no bound; AdaRank, RankBoost and MPBoost do.")
+    misordered = history.curve(MISORDERED)
+    if not np.isnan(misordered).all():
+        return BoundCurve(name_of(fitted), "misordered pairs", "upper", misordered, bounds)
+    values = np.array([one.train for one in history], dtype=np.float64)
+    return BoundCurve(name_of(fitted), str(fitted.metric), "lower", values, bounds)

@@ -1,0 +1,201 @@
+"""A metric by the number of document pairs of the queries (Xu & Li 2007, figures 7 and 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.statistics.bootstrap import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.readers.trec import Judgements, Run
+    from rankwright.evaluation.evaluate import Predicts
+    from rankwright.metrics.conventions import Convention
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.charts.chart import Chart
+
+GROUPS = 5
+
+
+class PairGroup(NamedTuple):
+    """Queries with `low` to `high` pairs: their number, the systems' means, and the differences from the first."""
+
+    low: int
+    high: int
+    n_queries: int
+    means: dict[str, Estimate]
+    differences: dict[str, Estimate]
+
+    @property
+    def name(self) -> str:
+        """The numbers of pairs in words."""
+        return f"{self.low:,}" if self.low == self.high else f"{self.low:,} to {self.high:,}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetricByPairs(Analysis):
+    """The mean of a metric over queries with few and with many pairs of documents.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric.
+    systems
+        Names of the systems; differences are those from the first.
+    groups
+        Groups of queries, the fewest pairs first.
+    without_pairs
+        Number of queries whose documents all have the same label, which are in no group.
+    """
+
+    metric: str
+    systems: tuple[str, ...]
+    groups: tuple[PairGroup, ...]
+    without_pairs: int
+
+    def table(self) -> Table:
+        """Return one row per group."""
+        first, *others = self.systems
+        head = ("pairs", "queries", *self.systems, *(f"{other} - {first}" for other in others))
+        return Table(head, [self._row(group) for group in self.groups])
+
+    def _row(self, group: PairGroup) -> tuple[str, ...]:
+        means = [one.spelled() for one in group.means.values()]
+        return (
+            group.name,
+            f"{group.n_queries:,}",
+            *means,
+            *(one.spelled(signed=True) for one in group.differences.values()),
+        )
+
+    def footnote(self) -> str:
+        """Return a sentence on the queries."""
+        queries = counted(sum(group.n_queries for group in self.groups), "query")
+        left_out = f"; {counted(self.without_pairs, 'query')} without pairs left out" if self.without_pairs else ""
+        return f"{self.metric} of {queries} by number of document pairs with different labels{left_out}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return groups and means as JSON values."""
+        groups = [
+            {
+                "pairs": [group.low, group.high],
+                "queries": group.n_queries,
+                "systems": {name: one.to_dict() for name, one in group.means.items()},
+                "differences_from_first": {name: one.to_dict() for name, one in group.differences.items()},
+            }
+            for group in self.groups
+        ]
+        return {"metric": self.metric, "without_pairs": self.without_pairs, "groups": groups}
+
+    def chart(self) -> Chart:
+        """Return a bar per group and system, with the number of queries of each group."""
+        from rankwright.reports.charts.bars import grouped_bar_chart
+
+        by_name = {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups}
+        return grouped_bar_chart(
+            {name: {system: one.value for system, one in means.items()} for name, means in by_name.items()},
+            self.metric,
+            x_label="pairs of documents with different labels",
+            description=f"{self.metric} of {', '.join(self.systems)} by the queries' number of document pairs.",
+            intervals={
+                name: {system: (one.low, one.high) for system, one in means.items()}
+                for name, means in by_name.items()
+            },
+        )
+
+
+def by_pairs(
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
+    *,
+    metric: MetricLike = "ndcg@10",
+    groups: int | Sequence[int] = GROUPS,
+    convention: str | Convention | None = None,
+    queries: str | None = None,
+    n_jobs: int | None = None,
+) -> MetricByPairs:
+    """Measure systems on queries with few and with many pairs of documents.
+
+    A pair is two documents of a query with different labels. A ranker that sums its loss over pairs learns mostly
+    from queries with many of them; this shows whether the others suffer. Queries without pairs are left out.
+
+    Parameters
+    ----------
+    systems, data, convention, queries, n_jobs
+        As for `rankwright.evaluate`.
+    metric
+        The metric.
+    groups
+        The number of groups, with about the same number of queries each; or where groups begin, such as
+        `[1, 1000, 2000]` for 1 to 999, 1,000 to 1,999, and 2,000 or more pairs.
+    """
+    judged, asked = judged_documents(data), as_metric(metric)
+    report = evaluate(systems, judged, metrics=[asked], convention=convention, queries=queries, n_jobs=n_jobs)
+    measured = set(report.queries)
+    kept = np.array([query in measured for query in judged.groups.ids.tolist()], dtype=bool)
+    pairs = count_pairs(labels_of(judged), judged.groups)[kept]
+    if not pairs.any():
+        raise InputError(
+            "No query has documents of different labels, so queries cannot be grouped by their pairs."
+        )
+    values = {system: report.per_query(system, asked) for system in report.systems}
+    found = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
+    return MetricByPairs(str(asked), report.systems, tuple(found), int((pairs == 0).sum()))
+
+
+def count_pairs(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
+    """Return the number of pairs of documents with different labels, one per query."""
+    level = np.unique(labels, return_inverse=True)[1]
+    n_levels = int(level.max(initial=0)) + 1
+    _, same = np.unique(groups.query_of_row * n_levels + level, return_inverse=True)
+    equal = np.bincount(same)[same]  # documents of the row's query and label, itself included
+    return np.asarray((groups.sizes**2 - groups.reduce(np.add, equal)) // 2)
+
+
+def _starts(pairs: NDArray[np.int64], groups: int | Sequence[int]) -> NDArray[np.int64]:
+    """Return the lowest number of pairs of each group, ascending."""
+    if isinstance(groups, int | np.integer) and not isinstance(groups, bool):
+        if groups < 1:
+            raise InputError(f"groups must be a positive integer or a list of numbers of pairs, not {groups!r}.")
+        known = np.sort(pairs[pairs > 0])
+        return np.unique(known[np.arange(groups) * len(known) // groups])
+    starts = np.asarray(groups)
+    if starts.ndim != 1 or not starts.size or starts.dtype.kind not in "iu" or (np.diff(starts) <= 0).any():
+        raise InputError(f"groups must be a positive integer or ascending numbers of pairs, not {groups!r}.")
+    return np.append([1] if starts[0] > 1 else [], np.maximum(starts, 1)).astype(np.int64)
+
+
+def _grouped(pairs: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArray[np.bool_]]:
+    """Return the queries of each group that has any."""
+    ends = np.append(starts, np.iinfo(np.int64).max)
+    members = [(pairs >= low) & (pairs < high) for low, high in pairwise(ends)]
+    return [one for one in members if one.any()]
+
+
+def _group(pairs: NDArray[np.int64], queries: NDArray[np.bool_], values: Mapping[str, Doubles]) -> PairGroup:
+    first, *others = values
+    inside = {system: one[queries] for system, one in values.items()}
+    means = {system: _estimate(one) for system, one in inside.items()}
+    differences = {other: _estimate(inside[other] - inside[first]) for other in others}
+    low, high = int(pairs[queries].min()), int(pairs[queries].max())
+    return PairGroup(low, high, int(queries.sum()), means, differences)
+
+
+def _estimate(values: Doubles) -> Estimate:
+    return Estimate(mean_over_queries(values), *mean_interval(values))

@@ -1,0 +1,48 @@
+"""A metric at the first ranks, by cut-off, such as NDCG@1 to NDCG@10 (Xu & Li 2007, figures 2 to 5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, ranged
+from rankwright.evaluation.evaluate import evaluate
+from rankwright.metrics.parse import as_metrics
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.readers.trec import Judgements
+    from rankwright.metrics.conventions import Convention
+
+
+def cutoff_curves(
+    systems: Any,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
+    *,
+    metric: str = "ndcg",
+    cutoffs: str | Sequence[int] = "1-10",
+    convention: str | Convention | None = None,
+    queries: str | None = None,
+    min_relevant: int = 0,
+    drop_one_label: bool = False,
+    n_jobs: int | None = None,
+) -> CutoffCurves:
+    """Measure systems by a metric at several cut-offs.
+
+    Parameters
+    ----------
+    systems, data
+        As for `rankwright.evaluate`.
+    metric
+        Name of a metric with a cut-off, without it: `ndcg`, `p`, `err`, `recall`, `ndcg(gain=linear)`.
+    cutoffs
+        The cut-offs: a list of integers, or a text such as `"1-10"` or `"1,3,5,10"`.
+    convention, queries, min_relevant, drop_one_label, n_jobs
+        As for `rankwright.evaluate`.
+    """
+    spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
+    asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
+    kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
+    report = evaluate(systems, data, metrics=asked, convention=convention, **kept, n_jobs=n_jobs)
+    return CutoffCurves.of(report, bare_name(str(asked[0])))

@@ -1,0 +1,263 @@
+"""A metric by number of training queries, and what more judgements would buy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.analyses.extrapolation import Measured, extrapolate
+from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.crossval.folds import count_folds
+from rankwright.crossval.splits import Division
+from rankwright.data.splitting import sample_queries
+from rankwright.evaluation.evaluate import checked_metrics
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.conventions import find_convention
+from rankwright.models.fitted import name_of
+from rankwright.rankers.catalogue import as_ranker
+from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.statistics.bootstrap import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankwright.analyses.out_of_fold_fits import OutOfFold
+    from rankwright.base.arrays import Doubles
+    from rankwright.crossval.folds import FoldParts, FoldsData
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.charts.chart import Chart
+
+MOST_SIZES = 5
+LEAST_SIZES = 3  # that a curve can be fitted to
+LEAST_QUERIES = 5  # of the smallest subset, unless sizes are given
+CURVE_POINTS = 40
+
+
+class SizePoint(NamedTuple):
+    """The mean of the metric over test queries of rankers that learned from so many queries."""
+
+    n_queries: float
+    value: Estimate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurve(Analysis):
+    """A metric by number of training queries, with a fitted curve and what it says about twice the queries.
+
+    Parameters
+    ----------
+    ranker, metric
+        Names of the ranker and the metric.
+    points
+        The measured values, the fewest training queries first.
+    curve
+        The fitted curve: points (queries, value, low, high), up to twice the number of judged queries.
+    n_queries
+        Number of judged queries.
+    now, doubled
+        The value expected of a ranker that learns from all judged queries, and from twice as many.
+    gain
+        The difference between the two.
+    """
+
+    ranker: str
+    metric: str
+    points: tuple[SizePoint, ...]
+    curve: tuple[tuple[float, float, float, float], ...]
+    n_queries: int
+    now: Estimate
+    doubled: Estimate
+    gain: Estimate
+
+    def table(self) -> Table:
+        """Return one row per measured size, and the two estimates by the curve."""
+        rows = [(f"{point.n_queries:,.0f}", point.value.spelled(), "measured") for point in self.points]
+        rows.append((f"{self.n_queries:,}", self.now.spelled(), "by the curve: all judged queries"))
+        rows.append((f"{2 * self.n_queries:,}", self.doubled.spelled(), "by the curve: twice as many"))
+        return Table(("training queries", self.metric, ""), rows)
+
+    def footnote(self) -> str:
+        """Return a sentence on what twice the queries would change."""
+        change = f"{self.gain.value:+.4f}, 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}"
+        if self.gain.low > 0:
+            return f"if the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}"
+        return (
+            f"these queries cannot tell whether twice as many would raise {self.metric} of {self.ranker}: {change}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return points, curve and estimates as JSON values."""
+        return {
+            "ranker": self.ranker,
+            "metric": self.metric,
+            "queries": self.n_queries,
+            "points": [{"train_queries": one.n_queries} | one.value.to_dict() for one in self.points],
+            "now": self.now.to_dict(),
+            "doubled": self.doubled.to_dict(),
+            "gain": self.gain.to_dict(),
+            "curve": [list(one) for one in self.curve],
+        }
+
+    def chart(self) -> Chart:
+        """Return the measured points and the fitted curve with its interval."""
+        from rankwright.reports.charts.lines import line_chart
+
+        return line_chart(
+            {
+                "measured": [(point.n_queries, point.value.value) for point in self.points],
+                "fitted": [(x, value) for x, value, _, _ in self.curve],
+            },
+            "training queries",
+            self.metric,
+            description=f"{self.metric} of {self.ranker} by training queries, up to twice the judged ones.",
+            x_log=True,
+            dashed=["fitted"],
+            bands={"fitted": [(x, low, high) for x, _, low, high in self.curve]},
+        )
+
+
+def learning_curve(
+    ranker: Ranker | str,
+    data: FoldsData,
+    *,
+    sizes: Sequence[float] | None = None,
+    draws: int = 3,
+    metric: MetricLike = "ndcg@10",
+    folds: int = 5,
+    validation: float | str = 0.0,
+    random_state: int = 0,
+    convention: str = "standard",
+    workers: int | None = None,
+    on_fit: Callable[[], None] = lambda: None,
+) -> LearningCurve:
+    """Fit a ranker on more and more of the queries, and estimate what twice the queries would give.
+
+    In every fold, subsets of the training queries are drawn, each part of the next larger one, and the test part
+    judges the rankers that learned from them. Curves a - b n^-c are fitted to the means; the estimate weighs the
+    exponents by how well they fit. The interval covers the choice of test queries, of training queries and of the
+    exponent. It assumes that further queries are like these, and that the curve does not suddenly level off.
+
+    Parameters
+    ----------
+    ranker
+        The ranker, or its name; it is not changed.
+    data, folds, validation, random_state, workers
+        As for `rankwright.cross_validate`.
+    sizes
+        At least three sizes of the subsets: fractions of the training queries of a fold, or numbers of queries. By
+        default up to five, each twice the one before, the largest with all training queries.
+    draws
+        How many times subsets are drawn in each fold, at least 2.
+    metric
+        The metric.
+    convention
+        As for `rankwright.evaluate`.
+    on_fit
+        Called after each fit.
+    """
+    ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
+        raise InputError(f"draws must be an integer of at least 2, not {draws!r}.")
+    division = Division(folds, 1, validation, random_state)
+    chosen: list[list[int]] = []
+
+    def variants(parts: FoldParts) -> Mapping[str, Variant]:
+        chosen.append(_subset_sizes(len(parts.train.groups), sizes))
+        return _variants(ranker, parts, chosen[-1], draws, random_state)
+
+    how = Fitting(asked, convention, workers, on_fit)
+    found = fit_out_of_fold(variants, data, division, how)
+    measured = _measured(found, np.mean(chosen, axis=0))
+    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(found))
+
+
+def count_learning_fits(data: FoldsData, division: Division, sizes: Sequence[float] | None, draws: int) -> int:
+    """Return the number of fits of `learning_curve`, if all folds are as large as the first."""
+    n_queries = len(first_train(data, division).groups)
+    per_fold = sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))
+    return per_fold * count_folds(data, division)
+
+
+def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
+    """Return the numbers of queries of the subsets, ascending."""
+    if sizes is None:
+        halves = [n_queries // 2**power for power in range(MOST_SIZES)]
+        wanted = [size for size in halves[::-1] if size >= LEAST_QUERIES]
+        if len(wanted) < LEAST_SIZES:
+            least = LEAST_QUERIES * 2 ** (LEAST_SIZES - 1)
+            raise InputError(
+                f"A learning curve needs at least {least} training queries per fold, not {n_queries}."
+            )
+        return wanted
+    found = [_size(size, n_queries) for size in sizes]
+    if len(set(found)) < max(LEAST_SIZES, len(found)) or found != sorted(found):
+        raise InputError(
+            f"sizes must be at least {LEAST_SIZES} ascending numbers of queries, or fractions of the "
+            f"{counted(n_queries, 'training query')} of a fold, not {list(sizes)!r}."
+        )
+    return found
+
+
+def _size(size: float, n_queries: int) -> int:
+    whole = isinstance(size, int | np.integer) and not isinstance(size, bool)
+    number = int(size) if whole else round(size * n_queries) if 0 < size <= 1 else 0
+    if number > n_queries:
+        raise InputError(
+            f"A subset of {counted(number, 'query')} cannot be drawn: a fold has {n_queries:,} training queries."
+        )
+    if number < 1:
+        raise InputError(f"sizes must be numbers of queries or fractions that give at least one, not {size!r}.")
+    return number
+
+
+def _variants(
+    ranker: Ranker, parts: FoldParts, sizes: Sequence[int], draws: int, random_state: int
+) -> dict[str, Variant]:
+    """Return one variant per size and draw; all training queries can be drawn in one way only."""
+    found = {}
+    for place, size in enumerate(sizes):
+        if size == len(parts.train.groups):
+            found[_name(place, 0)] = Variant(ranker)
+            continue
+        for draw in range(draws):
+            seed = random_state * draws + draw  # of one seed, a smaller subset is part of a larger one
+            found[_name(place, draw)] = Variant(ranker, partial(_subset, size=size, seed=seed))
+    return found
+
+
+def _subset(parts: FoldParts, *, size: int, seed: int) -> FoldParts:
+    return parts._replace(train=sample_queries(parts.train, size, random_state=seed))
+
+
+def _name(place: int, draw: int) -> str:
+    return f"size {place}, draw {draw}"
+
+
+def _measured(found: OutOfFold, sizes: Doubles) -> Measured:
+    """Return the values of all sizes and draws, without queries that the metric leaves out."""
+    counted_in = ~np.isnan(next(iter(found.values.values())))
+    by_size: dict[str, list[Doubles]] = {}
+    for (name, _), values in found.values.items():
+        by_size.setdefault(name.partition(",")[0], []).append(values[counted_in])
+    return Measured(
+        sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries
+    )
+
+
+def _result(ranker: str, metric: str, measured: Measured, n_queries: int) -> LearningCurve:
+    along = np.geomspace(measured.sizes[0], 2 * n_queries, CURVE_POINTS)
+    found = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
+    *curve, now, doubled = (Estimate(*one) for one in found.estimates())
+    points = [
+        SizePoint(float(size), Estimate(mean_over_queries(values), *mean_interval(values)))
+        for size, values in zip(measured.sizes, measured.by_query, strict=True)
+    ]
+    drawn = tuple((float(x), *one) for x, one in zip(along, curve, strict=True))
+    gain = Estimate(*found.difference(-1, -2))
+    return LearningCurve(ranker, metric, tuple(points), drawn, n_queries, now, doubled, gain)

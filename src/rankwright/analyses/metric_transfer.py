@@ -1,0 +1,160 @@
+"""The metric in training against the metric that is measured (Xu & Li 2007, figures 9 and 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted, shown_p_value
+from rankwright.crossval.splits import Division
+from rankwright.evaluation.evaluate import checked_metrics
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.conventions import find_convention
+from rankwright.models.fitted import name_of
+from rankwright.rankers.catalogue import as_ranker
+from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.statistics.paired_tests import compare_values
+from rankwright.tuning.trials import configured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from rankwright.crossval.folds import FoldsData
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.charts.chart import Chart
+    from rankwright.statistics.paired_tests import Comparison
+
+METRICS = ("ndcg@10", "map")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MetricTransfer(Analysis):
+    """Every metric's value for a ranker trained with each of them.
+
+    Parameters
+    ----------
+    ranker
+        Name of the ranker.
+    metrics
+        The metrics that it was trained with, and measured by.
+    test, train
+        Means over test and training queries, by trained and measured metric.
+    against_own
+        For each trained and each other measured metric, the paired comparison on test queries with the ranker that
+        was trained with the measured metric itself.
+    n_queries
+        Number of test queries.
+    """
+
+    ranker: str
+    metrics: tuple[str, ...]
+    test: Mapping[tuple[str, str], float]
+    train: Mapping[tuple[str, str], float]
+    against_own: Mapping[tuple[str, str], Comparison]
+    n_queries: int
+
+    def table(self) -> Table:
+        """Return one row per trained and measured metric."""
+        head = ("trained with", "measured", "training", "test", "against own metric", "p")
+        return Table(head, [self._row(one, other) for other in self.metrics for one in self.metrics])
+
+    def _row(self, trained: str, measured: str) -> tuple[str, ...]:
+        own = self.against_own.get((trained, measured))
+        beside = ("", "") if own is None else (_spelled(own), shown_p_value(own.p_value))
+        key = trained, measured
+        return (trained, measured, f"{self.train[key]:.4f}", f"{self.test[key]:.4f}", *beside)
+
+    def footnote(self) -> str:
+        """Return a sentence on the queries, and whether the metric made a difference."""
+        same = all(one.difference == 0.0 and one.equal == self.n_queries for one in self.against_own.values())
+        alike = f"; the metric makes no difference to {self.ranker}" if same else ""
+        return f"{self.ranker}, judged by {counted(self.n_queries, 'test query')}{alike}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the values as JSON values."""
+        rows = [
+            {
+                "trained_with": one,
+                "measured": other,
+                "train": self.train[one, other],
+                "test": self.test[one, other],
+                **self._compared(one, other),
+            }
+            for one in self.metrics
+            for other in self.metrics
+        ]
+        return {"ranker": self.ranker, "queries": self.n_queries, "values": rows}
+
+    def _compared(self, one: str, other: str) -> dict[str, Any]:
+        own = self.against_own.get((one, other))
+        if own is None:
+            return {}
+        return {"difference": own.difference, "interval": list(own.interval), "p_value": own.p_value}
+
+    def chart(self) -> Chart:
+        """Return a group of bars per measured metric, on test queries."""
+        from rankwright.reports.charts.bars import grouped_bar_chart
+
+        return grouped_bar_chart(
+            {
+                f"measured: {measured}": {f"trained with {one}": self.test[one, measured] for one in self.metrics}
+                for measured in self.metrics
+            },
+            "mean over test queries",
+            description=f"Test values of {self.ranker} trained with each of {', '.join(self.metrics)}.",
+        )
+
+
+def metric_transfer(
+    ranker: Ranker | str,
+    data: FoldsData,
+    *,
+    metrics: MetricLike | Sequence[MetricLike] = METRICS,
+    folds: int = 5,
+    repeats: int = 1,
+    validation: float | str = 0.0,
+    random_state: int = 0,
+    convention: str = "standard",
+    workers: int | None = None,
+    on_fit: Callable[[], None] = lambda: None,
+) -> MetricTransfer:
+    """Train a ranker with each of several metrics, and measure all of them on test queries.
+
+    Shows whether training with a metric improves that metric.
+
+    Parameters
+    ----------
+    ranker
+        A ranker with a `metric`, or its name; it is not changed.
+    data, folds, repeats, validation, random_state, workers
+        As for `rankwright.cross_validate`; `[(train, test)]` uses given parts.
+    metrics
+        At least two metrics.
+    convention
+        As for `rankwright.evaluate`.
+    on_fit
+        Called after each fit: one per fold and metric.
+    """
+    ranker = as_ranker(ranker)
+    asked = checked_metrics(metrics, find_convention(convention))
+    names = [str(one) for one in asked]
+    if len(asked) < 2 or len(set(names)) < len(names):
+        raise InputError(f"At least two different metrics are needed, not {', '.join(names) or 'none'}.")
+    variants = {name: Variant(configured(ranker, {"metric": one})) for name, one in zip(names, asked, strict=True)}
+    how = Fitting(asked, convention, workers, on_fit, on_train=True)
+    found = fit_out_of_fold(variants, data, Division(folds, repeats, validation, random_state), how)
+    test = {key: mean_over_queries(values) for key, values in found.values.items()}
+    against_own = {
+        (one, other): compare_values(found.values[one, other], found.values[other, other])
+        for one in names
+        for other in names
+        if one != other
+    }
+    return MetricTransfer(name_of(ranker), tuple(names), test, found.train_means, against_own, len(found))
+
+
+def _spelled(one: Comparison) -> str:
+    return Estimate(one.difference, *one.interval).spelled(signed=True)

@@ -1,0 +1,176 @@
+"""A metric on training and test queries after each round (Zhu et al. 2009, figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.analyses.truncated_models import rounds_of, systems_with_rounds
+from rankwright.base.wording import counted
+from rankwright.evaluation.evaluate import checked_judged, evaluate
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.statistics.bootstrap import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.conventions import Convention
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.models.fitted import Fitted
+    from rankwright.models.scorer import Scorer
+    from rankwright.reports.charts.chart import Chart
+
+
+@dataclass(frozen=True, eq=False)
+class RoundCurve:
+    """A system's metric by number of rounds.
+
+    Parameters
+    ----------
+    rounds
+        Numbers of rounds, ascending.
+    train, test
+        The mean over training and over test queries after so many rounds.
+    peak
+        The number of rounds with the highest test value.
+    lost
+        Test value at the peak minus that of all rounds, with the interval of this difference over test queries. As
+        the peak was chosen on the same queries, it is somewhat too high.
+    """
+
+    rounds: tuple[int, ...]
+    train: tuple[float, ...]
+    test: tuple[float, ...]
+    peak: int
+    lost: Estimate
+
+    def value(self, rounds: int) -> float:
+        """Return the test value after so many rounds."""
+        return self.test[self.rounds.index(rounds)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overfitting(Analysis):
+    """A metric on training and test queries by number of rounds, one curve per system."""
+
+    metric: str
+    curves: Mapping[str, RoundCurve]
+    n_train: int
+    n_test: int
+
+    def table(self) -> Table:
+        """Return one row per system: the last round beside the best one."""
+        head = ("system", "rounds", "training", "test", "best test", "at round", "lost since")
+        rows = [
+            (
+                system,
+                f"{curve.rounds[-1]:,}",
+                f"{curve.train[-1]:.4f}",
+                f"{curve.test[-1]:.4f}",
+                f"{curve.value(curve.peak):.4f}",
+                f"{curve.peak:,}",
+                curve.lost.spelled(),
+            )
+            for system, curve in self.curves.items()
+        ]
+        return Table(head, rows)
+
+    def footnote(self) -> str:
+        """Return a sentence on the queries."""
+        return (
+            f"{self.metric} after each number of rounds, on {counted(self.n_train, 'training query')} and "
+            f"{counted(self.n_test, 'test query')}; the best round was chosen on the test queries"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the curves as JSON values."""
+        systems = {
+            system: {
+                "rounds": list(curve.rounds),
+                "train": list(curve.train),
+                "test": list(curve.test),
+                "peak": curve.peak,
+                "lost": curve.lost.to_dict(),
+            }
+            for system, curve in self.curves.items()
+        }
+        return {
+            "metric": self.metric,
+            "train_queries": self.n_train,
+            "test_queries": self.n_test,
+            "systems": systems,
+        }
+
+    def chart(self) -> Chart:
+        """Return a line per system and part, dashed on training queries, with the best test round marked."""
+        from rankwright.reports.charts.lines import line_chart
+
+        curves, marked = {}, {}
+        for system, curve in self.curves.items():
+            curves[f"{system}, test"] = list(zip(curve.rounds, curve.test, strict=True))
+            curves[f"{system}, training"] = list(zip(curve.rounds, curve.train, strict=True))
+            marked[f"{system}, test"] = (curve.peak, curve.value(curve.peak))
+        return line_chart(
+            curves,
+            "rounds",
+            self.metric,
+            description=f"{self.metric} on training and test queries by round, of {', '.join(self.curves)}.",
+            marked=marked,
+            dashed=[f"{system}, training" for system in self.curves],
+        )
+
+
+def overfitting(
+    systems: Mapping[str, Scorer | Fitted] | Scorer | Fitted,
+    train: RankingData,
+    test: RankingData,
+    *,
+    metric: MetricLike = "ndcg@10",
+    rounds: Sequence[int] | None = None,
+    convention: str | Convention = "standard",
+    n_jobs: int | None = None,
+) -> Overfitting:
+    """Measure boosted models after each number of rounds, on the queries they learned from and on others.
+
+    A model that was fitted with validation data has kept only the rounds that validation chose; fit without it to
+    see what later rounds do.
+
+    Parameters
+    ----------
+    systems
+        Fitted rankers or models with rounds: several by name, or a single one. They may differ in rounds.
+    train, test
+        The queries that the systems learned from, and others.
+    metric
+        The metric.
+    rounds
+        Numbers of rounds to measure; by default about twenty, evenly spaced. All rounds of a system are always
+        measured; larger numbers are ignored for it.
+    convention, n_jobs
+        As for `rankwright.evaluate`.
+    """
+    asked = as_metric(metric)
+    options: dict[str, Any] = {"metrics": [asked], "convention": convention, "n_jobs": n_jobs}
+    train, test = checked_judged(train), checked_judged(test)
+    curves = {}
+    for name, scorer in systems_with_rounds(systems).items():
+        numbers = rounds_of(scorer, rounds)
+        cuts = {str(number): scorer.first(number) for number in numbers}
+        reports = [evaluate(cuts, part, **options) for part in (train, test)]
+        trained, tested = ([report.per_query(str(one), asked) for one in numbers] for report in reports)
+        curves[name] = _curve(numbers, trained, tested)
+    return Overfitting(str(asked), curves, len(train.groups), len(test.groups))
+
+
+def _curve(rounds: tuple[int, ...], train: Sequence[Doubles], test: Sequence[Doubles]) -> RoundCurve:
+    train_means, test_means = (tuple(map(mean_over_queries, part)) for part in (train, test))
+    best = int(np.argmax(test_means))
+    lost = test[best] - test[-1]
+    found = Estimate(mean_over_queries(lost), *mean_interval(lost))
+    return RoundCurve(rounds, train_means, test_means, rounds[best], found)

@@ -1,0 +1,234 @@
+"""Error rates by pair of labels: which grades a system confuses (Xu & Li 2007, figure 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.data.ranking import Ranking
+from rankwright.evaluation.evaluate import judged_scores
+from rankwright.metrics.base import spell_number
+from rankwright.reports.analysis import Analysis, Estimate, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.groups import QueryGroups
+    from rankwright.data.readers.trec import Judgements, Run
+    from rankwright.evaluation.evaluate import Predicts
+    from rankwright.reports.charts.chart import Chart
+
+ALL = "all"
+MOST_LABELS = 100
+NORMAL_975 = 1.959964  # 97.5 % quantile of the normal distribution
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairErrors(Analysis):
+    """The fraction of misordered pairs for every pair of labels.
+
+    Parameters
+    ----------
+    pairs
+        Number of pairs of documents of one query, by pair of labels, such as `"2 > 0"`; `"all"` has the sum.
+    rates
+        The fraction of them that each system misorders, by system and pair of labels; pairs with equal scores
+        count one half.
+    n_queries
+        Number of queries with documents of different labels.
+    not_retrieved
+        The number of judged documents that each run did not retrieve.
+    """
+
+    pairs: Mapping[str, int]
+    rates: Mapping[tuple[str, str], Estimate]
+    n_queries: int
+    not_retrieved: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(dict.fromkeys(system for system, _ in self.rates))
+
+    def rate(self, system: str, pair: str = ALL) -> float:
+        """Return the fraction of misordered pairs of these labels."""
+        if (system, pair) not in self.rates:
+            raise InputError(
+                f"There is no error rate of {system} for {pair!r}; pairs are {', '.join(self.pairs)}."
+            )
+        return self.rates[system, pair].value
+
+    def table(self) -> Table:
+        """Return one row per pair of labels, one column per system."""
+        rows = [
+            (pair, f"{count:,}", *(self.rates[system, pair].spelled() for system in self.systems))
+            for pair, count in self.pairs.items()
+        ]
+        return Table(("labels", "pairs", *self.systems), rows)
+
+    def footnote(self) -> str:
+        """Return a sentence on what was counted."""
+        pairs = counted(self.pairs[ALL], "pair")
+        missing = [
+            f"; {counted(number, 'judged document')} not retrieved by {name}, below all others"
+            for name, number in self.not_retrieved.items()
+            if number
+        ]
+        queries = counted(self.n_queries, "query")
+        return f"fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts and rates as JSON values."""
+        systems = {
+            system: {pair: self.rates[system, pair].to_dict() for pair in self.pairs} for system in self.systems
+        }
+        missing = {"not_retrieved": dict(self.not_retrieved)} if self.not_retrieved else {}
+        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": systems, **missing}
+
+    def chart(self) -> Chart:
+        """Return a bar per pair of labels and system."""
+        from rankwright.reports.charts.bars import grouped_bar_chart
+
+        estimates = {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs}
+        return grouped_bar_chart(
+            {pair: {system: one.value for system, one in row.items()} for pair, row in estimates.items()},
+            "misordered pairs",
+            x_label="labels: the first should rank higher",
+            description=f"Fraction of misordered pairs by pair of labels, of {', '.join(self.systems)}.",
+            intervals={
+                pair: {system: (one.low, one.high) for system, one in row.items()}
+                for pair, row in estimates.items()
+            },
+        )
+
+
+def pair_errors(
+    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    data: RankingData | Judgements | tuple[Any, Any, Any],
+    *,
+    names: Mapping[float, str] | None = None,
+    queries: str | None = None,
+    n_jobs: int | None = None,
+) -> PairErrors:
+    """Count, for every pair of labels, the pairs of documents that systems order wrongly.
+
+    Only documents of the same query form pairs. The rate is the fraction of all pairs of all queries, so a query
+    counts by its number of pairs; its interval is for other samples of queries (normal approximation). Documents
+    that a run did not retrieve are below all others; those that were not judged form no pairs.
+
+    Parameters
+    ----------
+    systems, data, queries
+        As for `rankwright.evaluate`.
+    names
+        Names of labels, such as `{2: "d", 1: "p", 0: "n"}`, in place of the numbers.
+    n_jobs
+        Number of threads.
+    """
+    found = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
+    levels, level = np.unique(found.labels, return_inverse=True)
+    _check_labels(levels)
+    counted_labels = _LabelCounts(level, len(levels), found.groups)
+    kinds = _pairs_of_labels(levels, names or {}, counted_labels)
+    rates: dict[tuple[str, str], Estimate] = {}
+    for system, scores in found.scores.items():
+        wrong = misordered(scores, level, found.groups, len(levels), n_jobs)
+        rates |= {(system, pair): rate for pair, rate in _rates(kinds, counted_labels, wrong).items()}
+    totals = {name: int(counted_labels.pairs(*kind).sum()) for name, kind in kinds.items()}
+    informative = int((counted_labels.all_pairs() > 0).sum())
+    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, found.not_retrieved)
+
+
+def misordered(
+    scores: ArrayLike, level: NDArray[np.intp], groups: QueryGroups, n_levels: int, n_jobs: int | None = None
+) -> Iterator[Doubles]:
+    """Yield, for each level, the number of pairs in which it has the higher score: queries x other levels.
+
+    Ties count one half. Each document needs the number of documents of a level above it, which cumulative counts
+    over the ranking give: n log n for the sort and n for each level, where pairs would be n^2.
+    """
+    ranking = Ranking.of(scores, groups, n_jobs=n_jobs)
+    order, query = ranking.order, np.repeat(np.arange(len(groups)), groups.sizes)
+    ranked, sorted_scores = level[order], ranking.scores[order]
+    first = np.append(True, (sorted_scores[1:] != sorted_scores[:-1]) | (query[1:] != query[:-1]))
+    starts = np.flatnonzero(first)  # of documents with equal scores
+    tie, ends = np.cumsum(first) - 1, np.append(starts[1:], len(order))
+    cell = query * n_levels + ranked
+    for lower in range(n_levels):
+        before = np.concatenate([[0], np.cumsum(ranked == lower)])
+        above = 0.5 * (before[starts] + before[ends])[tie] - before[groups.offsets[:-1]][query]
+        counts = np.bincount(cell, above, len(groups) * n_levels).reshape(len(groups), n_levels)
+        yield counts.astype(np.float64, copy=False)
+
+
+class _LabelCounts:
+    """Numbers of documents by query and level, and of the pairs that they form."""
+
+    def __init__(self, level: NDArray[np.intp], n_levels: int, groups: QueryGroups) -> None:
+        cell = groups.query_of_row * n_levels + level
+        self.counts = np.bincount(cell, minlength=len(groups) * n_levels).reshape(len(groups), n_levels)
+
+    def pairs(self, one: int, other: int) -> NDArray[np.int64]:
+        """Return the number of pairs of two levels, one per query."""
+        return np.asarray(self.counts[:, one] * self.counts[:, other])
+
+    def all_pairs(self) -> NDArray[np.int64]:
+        """Return the number of pairs of different levels, one per query."""
+        return np.asarray((self.counts.sum(axis=1) ** 2 - (self.counts**2).sum(axis=1)) // 2)
+
+
+def _pairs_of_labels(
+    levels: Doubles, names: Mapping[float, str], counts: _LabelCounts
+) -> dict[str, tuple[int, int]]:
+    """Return the higher and the lower level of each pair of labels that occurs, the farthest apart first."""
+    shown = [str(names.get(float(one), spell_number(one))) for one in levels]
+    if len(set(shown)) < len(shown):
+        raise InputError(f"Two labels have the same name: {', '.join(shown)}.")
+    kinds = [(high, low) for low, high in combinations(range(len(levels)), 2) if counts.pairs(high, low).any()]
+    if not kinds:
+        raise InputError("No query has documents of different labels, so there are no pairs to order.")
+    kinds.sort(key=lambda kind: (kind[0] - kind[1], kind[0]), reverse=True)
+    return {f"{shown[high]} > {shown[low]}": (high, low) for high, low in kinds}
+
+
+def _rates(
+    kinds: Mapping[str, tuple[int, int]], counts: _LabelCounts, wrong: Iterator[Doubles]
+) -> dict[str, Estimate]:
+    """Return the error rate of each pair of labels, and of all pairs."""
+    rates, all_wrong = {}, np.zeros(len(counts.counts))
+    for lower, by_level in enumerate(wrong):
+        for name, (high, low) in kinds.items():
+            if low == lower:
+                rates[name] = _ratio(by_level[:, high], counts.pairs(high, low))
+                all_wrong += by_level[:, high]
+    return rates | {ALL: _ratio(all_wrong, counts.all_pairs())}
+
+
+def _check_labels(levels: Doubles) -> None:
+    if len(levels) < 2:
+        raise InputError(f"All documents have the label {levels[0]:g}; pairs need at least two different labels.")
+    if len(levels) > MOST_LABELS:
+        raise InputError(
+            f"There are {len(levels):,} different labels; error rates are for up to {MOST_LABELS} grades, so "
+            "round the labels first."
+        )
+
+
+def _ratio(errors: Doubles, pairs: NDArray[np.int64]) -> Estimate:
+    """Return the ratio of two sums over queries; its standard error is that of the linearised ratio."""
+    total, n_queries = pairs.sum(), int((pairs > 0).sum())
+    rate = float(errors.sum() / total)
+    if n_queries < 2:
+        return Estimate(rate, float("nan"), float("nan"))
+    error = float(np.sqrt(((errors - rate * pairs) ** 2).sum() * n_queries / (n_queries - 1)) / total)
+    reach = NORMAL_975 * error
+    return Estimate(rate, max(0.0, rate - reach), min(1.0, rate + reach))

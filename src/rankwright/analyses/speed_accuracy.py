@@ -1,0 +1,203 @@
+"""Speed against accuracy: a metric against the time or the trees that it costs (Wu et al. 2010, figure 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankwright.analyses.truncated_models import cuts_of
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted, nearest
+from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
+from rankwright.evaluation.timing import microseconds_per_document, timing_sample
+from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.statistics.bootstrap import mean_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rankwright.data.dataset import RankingData
+    from rankwright.evaluation.evaluate import Predicts
+    from rankwright.metrics.conventions import Convention
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.charts.chart import Chart
+
+LABELS = {"microseconds": "microseconds per document, one thread", "trees": "trees"}
+
+
+class SpeedPoint(NamedTuple):
+    """A system, or a cut of it, with its cost and its value.
+
+    Parameters
+    ----------
+    system
+        Name of the system.
+    rounds
+        The number of its rounds that were kept; 0 if it has none.
+    trees
+        Number of trees; 0 if it has none.
+    microseconds
+        Microseconds to score a document on one thread; NaN if not measured.
+    value
+        The mean of the metric over queries.
+    """
+
+    system: str
+    rounds: int
+    trees: int
+    microseconds: float
+    value: Estimate
+
+    def cost(self, kind: str) -> float:
+        """Return the microseconds or the number of trees."""
+        return float(self.trees) if kind == "trees" else self.microseconds
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SpeedAccuracy(Analysis):
+    """A metric against the cost of scoring, one point per system and cut.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric.
+    cost
+        What the points are compared by: `"microseconds"` or `"trees"`.
+    points
+        The points, those of a system by ascending rounds.
+    n_queries
+        Number of queries.
+    """
+
+    metric: str
+    cost: str
+    points: tuple[SpeedPoint, ...]
+    n_queries: int
+
+    @property
+    def frontier(self) -> tuple[SpeedPoint, ...]:
+        """The points that are better than every cheaper one, the cheapest first."""
+        found: list[SpeedPoint] = []
+        for point in sorted(self.points, key=lambda one: (one.cost(self.cost), -one.value.value)):
+            if not found or point.value.value > found[-1].value.value:
+                found.append(point)
+        return tuple(found)
+
+    def cost_to_reach(self, system: str, value: float) -> float:
+        """Return the least cost at which a system has at least this value; infinite if it never does."""
+        points = [point for point in self.points if point.system == system]
+        if not points:
+            raise InputError(
+                f"There is no system {system!r}{nearest(system, {one.system for one in self.points})}"
+            )
+        return min((one.cost(self.cost) for one in points if one.value.value >= value), default=float("inf"))
+
+    def table(self) -> Table:
+        """Return one row per point; a star marks the frontier."""
+        frontier = set(map(id, self.frontier))
+        rows = [
+            (
+                point.system,
+                f"{point.rounds:,}" if point.rounds else "",
+                f"{point.trees:,}" if point.trees else "",
+                *([f"{point.microseconds:.3g}"] if self.cost == "microseconds" else []),
+                point.value.spelled(),
+                "*" if id(point) in frontier else "",
+            )
+            for point in self.points
+        ]
+        timed = ("µs/document",) if self.cost == "microseconds" else ()
+        return Table(("system", "rounds", "trees", *timed, self.metric, ""), rows)
+
+    def footnote(self) -> str:
+        """Return a sentence on what was measured."""
+        return (
+            f"{self.metric} of {counted(self.n_queries, 'query')} against {LABELS[self.cost]}; "
+            "* better than everything cheaper"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the points as JSON values."""
+        frontier = set(map(id, self.frontier))
+        points = [
+            point._asdict() | {"value": point.value.value, "interval": list(point.value[1:]), "frontier": on}
+            for point, on in ((one, id(one) in frontier) for one in self.points)
+        ]
+        return {"metric": self.metric, "cost": self.cost, "queries": self.n_queries, "points": points}
+
+    def chart(self) -> Chart:
+        """Return the metric against the cost, on a logarithmic scale: one line per system."""
+        from rankwright.reports.charts.lines import line_chart
+
+        curves: dict[str, list[tuple[float, float]]] = {}
+        for point in self.points:
+            curves.setdefault(point.system, []).append((point.cost(self.cost), point.value.value))
+        return line_chart(
+            {system: sorted(points) for system, points in curves.items()},
+            LABELS[self.cost],
+            self.metric,
+            description=f"{self.metric} of {', '.join(curves)} against {LABELS[self.cost]}.",
+            x_log=True,
+        )
+
+
+def speed_accuracy(
+    systems: Mapping[str, Predicts] | Predicts,
+    data: RankingData | tuple[Any, Any, Any],
+    *,
+    metric: MetricLike = "ndcg@10",
+    rounds: Sequence[int] | None = None,
+    trees: Sequence[int] | None = None,
+    cost: str = "microseconds",
+    convention: str | Convention = "standard",
+    n_jobs: int | None = None,
+) -> SpeedAccuracy:
+    """Measure systems, cut to several numbers of rounds, against what scoring a document costs.
+
+    Times are the fastest of seven runs over about 5,000 documents on one thread; they include the columns within
+    the query that a model needs. Other work on the machine makes them longer.
+
+    Parameters
+    ----------
+    systems
+        Fitted rankers, models, or other libraries' models: several by name, or a single one. Those with rounds are
+        cut; the others are one point each.
+    data
+        The judged documents, preferably not those that the systems were fitted on.
+    metric
+        The metric.
+    rounds
+        Numbers of rounds; by default about twenty, evenly spaced. All rounds of a system are always measured.
+    trees
+        In place of `rounds`: numbers of trees, so that models are cut to equal costs. A round of McRank with one
+        tree per class has as many trees as classes; a model is cut to the rounds that fit into the number.
+    cost
+        `"microseconds"` per document, or the number of `"trees"`, for models of trees alone.
+    convention, n_jobs
+        As for `rankwright.evaluate`.
+    """
+    if cost not in LABELS:
+        raise InputError(f"cost must be 'microseconds' or 'trees', not {cost!r}.")
+    if rounds is not None and trees is not None:
+        raise InputError("Give the rounds or the trees that models are cut to, not both.")
+    data, asked = checked_judged(data), as_metric(metric)
+    cuts = {name: cuts_of(name, one, rounds, trees) for name, one in named_systems(systems).items()}
+    if cost == "trees" or trees is not None:
+        _require_trees(cuts)
+    sample, points = timing_sample(data), []
+    for name, by_rounds in cuts.items():
+        named = {f"{name}, {number} rounds" if number else name: one for number, one in by_rounds.items()}
+        report = evaluate(named, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
+        for (number, one), values in zip(by_rounds.items(), report.values.values(), strict=True):
+            time = microseconds_per_document(one, sample) if cost == "microseconds" else float("nan")
+            value = Estimate(mean_over_queries(values), *mean_interval(values))
+            points.append(SpeedPoint(name, number, getattr(one, "n_trees", 0), time, value))
+    return SpeedAccuracy(str(asked), cost, tuple(points), len(data.groups))
+
+
+def _require_trees(cuts: Mapping[str, Mapping[int, Any]]) -> None:
+    for name, by_rounds in cuts.items():
+        if not all(getattr(one, "n_trees", 0) for one in by_rounds.values()):
+            raise InputError(f"{name} has no trees to count; compare by cost='microseconds'.")

@@ -1,0 +1,183 @@
+"""What each microsecond of scoring buys: mixtures from the whole one down to the cheapest member."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.auto.mixing import Mix, mix
+from rankwright.base.errors import InputError
+from rankwright.base.wording import rounded_up
+from rankwright.ensembling.weights import plausible_weights
+from rankwright.evaluation.timing import microseconds_per_document, timing_sample
+from rankwright.metrics.base import mean_over_queries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.plan import HeldOut
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+
+MARGIN = 0.9  # of the budget: the same model may be slower the next time
+
+
+class Priced(NamedTuple):
+    """A mixture, the microseconds that it takes per document on one thread, and its value out of fold."""
+
+    mix: Mix
+    microseconds: float
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Times scorers on a sample of documents."""
+
+    sample: RankingData
+    _known: dict[tuple[tuple[str, int], ...], float] = field(default_factory=dict)
+
+    @classmethod
+    def on(cls, data: RankingData) -> Prices:
+        """Time on the first queries of the data."""
+        return cls(timing_sample(data))
+
+    def of(self, scorer: Scorer) -> float:
+        """Return the microseconds per document on one thread."""
+        return microseconds_per_document(scorer, self.sample)
+
+    def of_entry(self, entry: JudgedEntry, place: int) -> float:
+        """Return the microseconds of one entry alone, with the number of rounds at this place."""
+        return self.of_mix(Mix((entry,), (place,), np.ones(1)))
+
+    def of_mix(self, chosen: Mix) -> float:
+        """Return the microseconds of a mixture; one of the same members and rounds is timed only once."""
+        key = tuple((chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]]) for i in chosen.kept)
+        if key not in self._known:
+            self._known[key] = self.of(chosen.scorer())
+        return self._known[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Market:
+    """Values and times mixtures of the judged entries.
+
+    Parameters
+    ----------
+    held_out, metric
+        What mixtures are valued by.
+    prices
+        Times their scorers.
+    n_threads
+        Number of threads that mixtures are valued with.
+    weigh
+        Gives the weights of a mixture.
+    judgements
+        The judgements that choose and value mixtures; None for all.
+    """
+
+    held_out: HeldOut
+    metric: Metric
+    prices: Prices
+    n_threads: int
+    weigh: Weigh = plausible_weights
+    judgements: NDArray[np.bool_] | None = None
+
+    def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
+        """Return the mixture of these entries with its time and its value."""
+        return self._priced(self._mix(entries))
+
+    def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
+        """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
+
+        That is one entry, or half of the rounds of one.
+        """
+        current = self._mixed(entries)
+        while True:
+            yield self._priced(current)
+            smaller = [self._mixed(some) for some in _smaller(current)]
+            if not smaller:
+                return
+            value, cost = self._value(current), self._cost(current)
+            current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
+
+    def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
+        """Return the best mixture that scores a document in so many microseconds.
+
+        If the mixture of all entries is too slow, two are compared: the first that is fast enough of those that
+        get cheaper and cheaper, and one that is built up from the best entry that is fast enough, which may have
+        members that the first lost early.
+        """
+        most = MARGIN * microseconds
+        whole = self.priced(entries)
+        if whole.microseconds <= most:
+            return whole
+        path = self.cheaper_and_cheaper(entries)
+        fast = next((one for one in path if one.microseconds <= most), None)
+        built = self._built_up(entries, most)
+        found = [one for one in (fast, built) if one is not None]
+        if found:
+            return max(found, key=lambda one: one.value)
+        cheapest = min((self._mixed([one.up_to(0)]) for one in entries), key=self._cost)
+        cost = self._cost(cheapest)
+        raise InputError(
+            f"No member scores a document in {microseconds:g} microseconds: {cheapest.entries[0].name} takes "
+            f"{cost:.2g}; max_microseconds={rounded_up(cost / MARGIN * 1.1)} would do."
+        )
+
+    def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:
+        """Return the best entry that is fast enough, with others added as long as that raises the value."""
+        cut = [one.up_to(place) for one in entries for place in range(len(one.rounds))]
+        best: Priced | None = None
+        while True:
+            held = [] if best is None else list(best.mix.entries)
+            names = [one.name for one in held]
+            larger = [self._mixed([*held, one]) for one in cut if one.name not in names]
+            affordable = [one for one in larger if self._cost(one) <= most]
+            if not affordable:
+                return best
+            found = self._priced(max(affordable, key=self._value))
+            if best is not None and (found.value <= best.value or found.microseconds > most):
+                return best
+            best = found
+
+    def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
+        """Return the mixture of these entries without those that it leaves out."""
+        chosen = self._mix(entries)
+        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[one] for one in chosen.kept])
+
+    def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
+        return mix(entries, self.weigh, self.judgements)
+
+    def _priced(self, chosen: Mix) -> Priced:
+        return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))
+
+    def _value(self, chosen: Mix) -> float:
+        values = self.held_out.values(self.metric, chosen.scores, self.n_threads)
+        return mean_over_queries(values if self.judgements is None else values[self.judgements])
+
+    def _cost(self, chosen: Mix) -> float:
+        """Return the sum of the entries' microseconds.
+
+        A mixture may take less, because entries share columns, or more, because it standardises their scores.
+        """
+        return sum(map(self.prices.of_entry, chosen.entries, chosen.places))
+
+
+def _smaller(chosen: Mix) -> Iterator[list[JudgedEntry]]:
+    """Yield the entries without one of them, and with at most half of the rounds of one of them."""
+    entries = list(chosen.entries)
+    for this, (one, place) in enumerate(zip(entries, chosen.places, strict=True)):
+        others = entries[:this], entries[this + 1 :]
+        if len(entries) > 1:
+            yield [*others[0], *others[1]]
+        half = [at for at, rounds in enumerate(one.rounds) if rounds <= one.rounds[place] / 2]
+        if half and one.rounds[place]:
+            yield [*others[0], one.up_to(half[-1]), *others[1]]

@@ -1,0 +1,125 @@
+"""Files: errors in reading become one sentence, and writing is all or nothing."""
+
+from __future__ import annotations
+
+import fcntl
+import gzip
+import hashlib
+import os
+import secrets
+import stat
+import zlib
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from rankwright.base.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from io import BufferedReader
+
+
+@contextmanager
+def open_bytes(path: str | os.PathLike[str]) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """Open a file for reading bytes, decompressed if its name ends with .gz."""
+    try:
+        with gzip.open(path, "rb") if is_compressed(path) else Path(path).open("rb") as file:
+            yield file
+    except FileNotFoundError:
+        raise InputError(f"There is no file {path}.") from None
+    except IsADirectoryError:
+        raise InputError(f"{path} is a folder, not a file.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(f"{path} is not a complete gzip file: it is truncated or corrupt.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def is_compressed(path: str | os.PathLike[str]) -> bool:
+    """Return whether the name of a file ends with .gz."""
+    return os.fspath(path).endswith(".gz")
+
+
+@contextmanager
+def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a binary file that replaces the target once it is complete and on disk; an exception changes nothing.
+
+    The file gets the permissions that a plain `open` would give it, and a symbolic link is followed. Until then
+    the content is in a hidden `.part` file in the same folder. The process keeps it locked; if the process is
+    killed, the next write to the same target finds the file unlocked and removes it.
+    """
+    target = Path(path).resolve()
+    part = None
+    try:
+        mode = _mode_of(target)
+        _remove_stale_parts(target)
+        part, descriptor = _new_part(target)
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            if mode is not None:
+                part.chmod(mode)
+            part.replace(target)  # still locked
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:  # Ctrl-C too must leave nothing behind
+        if part is not None:
+            with suppress(OSError):
+                part.unlink()
+    _sync_folder(target.parent)
+
+
+def _part_name(target: Path, token: str) -> str:
+    """Return the name of a part of the target: a hash, since the target's name may be as long as names can be."""
+    return f".{hashlib.sha256(os.fsencode(target.name)).hexdigest()[:16]}-{token}.part"
+
+
+def _new_part(target: Path) -> tuple[Path, int]:
+    """Create a locked part of the target; return its path and descriptor."""
+    while True:
+        part = target.with_name(_part_name(target, secrets.token_hex(8)))
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        with suppress(OSError):  # a file system without locks: nobody will remove the part, dead or alive
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink > 0:
+            return part, descriptor
+        os.close(descriptor)  # another writer removed it before it was locked
+
+
+def _remove_stale_parts(target: Path) -> None:
+    """Remove parts of the target that no living process has locked."""
+    for part in target.parent.glob(_part_name(target, "*")):
+        with suppress(OSError):
+            descriptor = os.open(part, os.O_RDWR)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                part.unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _mode_of(target: Path) -> int | None:
+    """Return the permissions of an existing file, None if there is none; refuse devices and the like."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISREG(status.st_mode):  # replacing a device such as /dev/null would break the machine
+        raise InputError(f"{target} exists and is not a file.")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut, where the system can open a folder."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some file systems cannot; the file itself is safe
+        pass
+    finally:
+        os.close(descriptor)

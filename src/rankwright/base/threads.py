@@ -1,0 +1,64 @@
+"""Determines the number of threads that this process may use."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from functools import cache
+from operator import index
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rankwright.base.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import SupportsIndex
+
+MOST_THREADS = 1024  # more than the native code ever starts
+
+
+def resolve_threads(n_jobs: SupportsIndex | None) -> int:
+    """Return the number of threads to use: `n_jobs`, or all that this process may use for None and -1."""
+    if n_jobs is None:
+        return available_threads()
+    try:  # isinstance(n_jobs, SupportsIndex) takes as long as scoring a document
+        count = 0 if isinstance(n_jobs, bool) else index(n_jobs)
+    except TypeError:
+        count = 0
+    if count == -1:
+        return available_threads()
+    if count < 1:
+        raise InputError(f"n_jobs must be None, -1 or a positive integer, not {n_jobs!r}.")
+    return min(count, MOST_THREADS)
+
+
+@contextmanager
+def one_thread_for_libraries() -> Iterator[None]:
+    """Keep numpy's linear algebra to one thread: waking others costs more than it saves on small matrices."""
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
+    with threadpool_limits(1):
+        yield
+
+
+@cache
+def available_threads() -> int:
+    """Return the number of cores that this process may use: its CPU affinity, limited by the container's quota."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, min(cores, _cgroup_cores() or cores))
+
+
+def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return the number of whole cores in a cgroup's CPU quota (version 2, then 1), or None without a quota."""
+    for quota_file, period_file in (("cpu.max", None), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            words = (root / quota_file).read_text().split()
+            if period_file is not None:
+                words += (root / period_file).read_text().split()
+            quota, period = int(words[0]), int(words[1])
+        except (OSError, ValueError, IndexError):  # no such file, or "max"
+            continue
+        if quota > 0 and period > 0:
+            return max(1, quota // period)
+    return None

@@ -1,0 +1,97 @@
+"""The wording of numbers, names and lists: every message, table and page spells them by this module."""
+
+from __future__ import annotations
+
+from decimal import ROUND_CEILING, Context
+from difflib import get_close_matches
+from math import isfinite
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+UNKNOWN = "-"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in "1 query" or "2,000 queries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names to choose from, as in "'csv', 'tsv' or 'jsonl'"."""
+    *others, last = (repr(name) for name in names)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known name that is most like this one; None if none is."""
+    return next(iter(get_close_matches(name, list(known), n=1, cutoff=cutoff)), None)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error message that suggests the closest known name, or lists all names."""
+    names = sorted(known)
+    close = closest(name, names)
+    return f"; did you mean {close!r}?" if close else f"; there are {', '.join(names)}."
+
+
+def spelled(number: float | None, form: str) -> str:
+    """Return a number in a format of Python, or a dash if it is unknown."""
+    return UNKNOWN if number is None or not isfinite(number) else format(number, form)
+
+
+def metric_value(value: float | None) -> str:
+    """Return the value of a metric with four digits, as in "0.4567"."""
+    return spelled(value, ".4f")
+
+
+def difference(value: float | None) -> str:
+    """Return a difference of metric values with its sign, as in "+0.0123"; no sign if it rounds to 0."""
+    return spelled(value, "+z.4f")
+
+
+def interval(low: float, high: float, *, signed: bool = False) -> str:
+    """Return the limits of an interval of metric values, as in "0.4480 to 0.4567"; a dash if unknown."""
+    if not isfinite(low) or not isfinite(high):
+        return UNKNOWN
+    spell = difference if signed else metric_value
+    return f"{spell(low)} to {spell(high)}"
+
+
+def shown_p_value(value: float | None) -> str:
+    """Return a p-value as a cell of a table has it: three digits, or a dash if it is unknown."""
+    if value is None or not isfinite(value):
+        return UNKNOWN
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def said_p_value(value: float) -> str:
+    """Return a p-value as a part of a sentence, as in "p = 0.012"."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def percent(fraction: float | None) -> str:
+    """Return a fraction as a percentage, as in "95 %" or "12.5 %"."""
+    return UNKNOWN if fraction is None or not isfinite(fraction) else f"{100 * fraction:.4g} %"
+
+
+def seconds(amount: float | None) -> str:
+    """Return a time with its unit, as in "0.12 s" or "75.3 s"."""
+    return UNKNOWN if amount is None or not isfinite(amount) else f"{amount:,.{2 if amount < 10 else 1}f} s"
+
+
+def microseconds(amount: float | None) -> str:
+    """Return a short time with its unit, as in "4.5 µs"."""
+    return UNKNOWN if amount is None or not isfinite(amount) else f"{amount:.2g} µs"
+
+
+def plain_number(number: float | int | None) -> str:
+    """Return any number with up to six digits, and commas in large ones."""
+    return spelled(number, "," if isinstance(number, int) else ",.6g")
+
+
+def rounded_up(number: float) -> str:
+    """Return a number rounded up to two digits, as a limit that would do: "0.024" or "1300"."""
+    return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(number))).normalize():f}"

@@ -1,0 +1,1 @@
+"""Model cards, data sheets, the query browser, and the pages that contain them."""

@@ -1,0 +1,231 @@
+"""What the query browser of a page shows: some of the queries, with the lists of several systems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.threads import resolve_threads
+from rankwright.base.wording import counted
+from rankwright.cards.data_sheet import feature_names_of
+from rankwright.crossval.out_of_fold import HeldOutModels
+from rankwright.data.alignment import aligned
+from rankwright.data.ranking import Ranking
+from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.reports.pages.blocks import Note, Section, Text
+from rankwright.reports.pages.browser import BrowsedQuery, Listed, Moved, QueryBrowser
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.evaluation.report import Report
+    from rankwright.models.scorer import Scorer
+
+MOST_SYSTEMS = 8
+MOST_ENTRIES = 12_000  # documents in all lists together
+MOST_QUERIES = 100
+LONGEST_LIST = 20
+CAUSES = 3  # features per document
+EXPLAINED_DOCUMENTS = 6_000  # of whole queries; contributions of many trees take a while
+
+
+def browser_section(
+    systems: Mapping[str, Any],
+    report: Report,
+    data: RankingData,
+    *,
+    judged: NDArray[np.bool_] | None = None,
+    n_jobs: int | None = None,
+) -> Section:
+    """Return the lists of several systems for the queries in which they differ most, and for some others.
+
+    Parameters
+    ----------
+    systems
+        Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept. Documents with the
+        score minus infinity were not retrieved.
+    report
+        Their evaluation on these queries, and perhaps on others.
+    data
+        The judged documents.
+    judged
+        Whether each of them was judged, if some were not; their labels are not shown.
+    """
+    kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
+    places = {str(query): place for place, query in enumerate(report.queries)}
+    order = [places[str(query)] for query in data.groups.ids]
+    values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
+    chosen = chosen_queries(values, data.groups.sizes)
+    rows = np.concatenate([data.groups.rows[slice(*data.groups.offsets[[query, query + 1]])] for query in chosen])
+    part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
+    lists = [_SystemLists.of(_of_rows(systems[name], rows), part, threads) for name in kept]
+    names = [f"row{row + 1}" for row in rows] if data.document_ids is None else data.document_ids[rows].tolist()
+    labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
+    queries = [
+        _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
+        for query, own in zip(chosen, part.groups, strict=True)
+    ]
+    highest = max(0.0, float(data.y.max()))
+    browser = QueryBrowser(report.metrics[0], kept, feature_names_of(data), queries, highest)
+    introduction = _introduction(lists, some_unjudged=bool(np.isnan(labels).any()))
+    return Section("Query browser", [Text(introduction), browser, Note(_left_out(browser, report))])
+
+
+def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the queries to keep: half of them those in which two systems differ most, the others at random.
+
+    `values` has one row per system and one column per query. If all fit, they are all kept.
+    """
+    known = np.where(np.isfinite(values), values, 0.0)
+    by_difference = np.argsort(-np.ptp(known, axis=0), kind="stable")
+    at_random = np.random.default_rng(0).permutation(len(sizes))
+    alternately = np.ravel(np.column_stack([by_difference, at_random]))
+    _, first = np.unique(alternately, return_index=True)
+    order = alternately[np.sort(first)]
+    entries = np.cumsum(np.minimum(sizes[order], LONGEST_LIST)) * len(values)
+    return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
+
+
+def _of_rows(system: Any, rows: NDArray[np.int64]) -> Any:
+    """Return a system for some of the documents: itself, or their scores."""
+    return system if hasattr(system, "predict") else np.asarray(system)[rows]
+
+
+class _SystemLists:
+    """One system's scores and ranks of some documents, and what moved them."""
+
+    def __init__(self, scores: Doubles, ranks: NDArray[np.int64], causes: Mapping[int, Sequence[Moved]]) -> None:
+        self.scores, self.ranks, self.causes = scores, ranks, causes
+
+    def ranks_of(self, rows: NDArray[np.int64]) -> list[int | None]:
+        """Return the ranks of documents, None for those that were not retrieved."""
+        pairs = zip(self.ranks[rows].tolist(), self.scores[rows].tolist(), strict=True)
+        return [None if score == -np.inf else rank for rank, score in pairs]
+
+    @classmethod
+    def of(cls, system: Any, part: RankingData, threads: int) -> _SystemLists:
+        given = scores_by(system, part, n_threads=threads) if hasattr(system, "predict") else system
+        scores = np.asarray(given, dtype=np.float64)
+        ranks = Ranking.of(scores, part.groups, n_jobs=threads).ranks()
+        return cls(scores, ranks, _causes(system, part, ranks, threads))
+
+
+def _causes(
+    system: Any, part: RankingData, ranks: NDArray[np.int64], threads: int
+) -> Mapping[int, Sequence[Moved]]:
+    """Return, for the documents of the lists, the features that move them most; none for plain scores."""
+    if not len(part):
+        return {}
+    n_queries = max(1, int(np.searchsorted(np.cumsum(part.groups.sizes), EXPLAINED_DOCUMENTS, side="right")))
+    explained = np.flatnonzero(part.groups.query_of_row < n_queries)
+    found: dict[int, Sequence[Moved]] = {}
+    for model, rows in models_of(system, part.take(explained)):
+        found |= _moved_by(model, part, explained[rows], ranks, threads)
+    return found
+
+
+def models_of(system: Any, data: RankingData) -> Iterator[tuple[Scorer, NDArray[np.int64]]]:
+    """Yield the models of a system, each with the rows that it scores; none for plain scores."""
+    if isinstance(system, HeldOutModels):
+        yield from system.parts(data)
+    elif (model := scorer_of(system)) is not None:
+        yield model, np.arange(len(data))
+
+
+def _moved_by(
+    model: Scorer, part: RankingData, rows: NDArray[np.int64], ranks: NDArray[np.int64], threads: int
+) -> dict[int, Sequence[Moved]]:
+    """Return what moves these documents, by row; empty if the model has no contributions.
+
+    A contribution is relative to the mean of the query's documents: what all of them share moves none of them.
+    """
+    some = part.take(rows)
+    try:
+        contributions = model.contributions(some, n_jobs=threads)[:, :-1]
+    except InputError:
+        return {}
+    features, number_of = aligned(some, model).X, _feature_numbers(model, some)
+    for own in some.groups:
+        contributions[own] -= contributions[own].mean(axis=0)
+    strongest = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :CAUSES]
+    return {
+        int(row): [
+            Moved(number_of[feature], float(features[place, feature]), float(contributions[place, feature]))
+            for feature in strongest[place]
+            if contributions[place, feature] != 0.0
+        ]
+        for place, row in enumerate(rows)
+        if ranks[row] <= LONGEST_LIST
+    }
+
+
+def _feature_numbers(model: Scorer, data: RankingData) -> list[int]:
+    """Return, for each feature of the model, its number among those of the data."""
+    if model.feature_names is None or data.feature_names is None:
+        return list(range(model.n_features))
+    places = {name: place for place, name in enumerate(data.feature_names)}
+    return [places[name] for name in model.feature_names]
+
+
+def _browsed(
+    name: str,
+    values: Doubles,
+    rows: NDArray[np.int64],
+    names: Sequence[str],
+    labels: Doubles,
+    lists: Sequence[_SystemLists],
+) -> BrowsedQuery:
+    """Return a query with the documents that are in any system's list."""
+    highest = np.min([one.ranks[rows] for one in lists], axis=0)
+    kept = rows[highest <= LONGEST_LIST]
+    number_of = {int(row): number for number, row in enumerate(kept)}
+    return BrowsedQuery(
+        id=name,
+        values=values.tolist(),
+        n_documents=len(rows),
+        n_relevant=int((labels[rows] > 0).sum()),
+        documents=[names[row] for row in kept],
+        labels=labels[kept].tolist(),
+        ranks=[one.ranks_of(kept) for one in lists],
+        lists=[
+            [
+                Listed(number_of[row], float(one.scores[row]), one.causes.get(row, ()))
+                for row in rows[np.argsort(one.ranks[rows])][:LONGEST_LIST].tolist()
+                if one.scores[row] > -np.inf
+            ]
+            for one in lists
+        ],
+    )
+
+
+def _introduction(lists: Sequence[_SystemLists], *, some_unjudged: bool) -> str:
+    explained = (
+        " Below a document are the features that moved it most: their contribution to its score, relative to the "
+        "mean of the query's documents."
+    )
+    unjudged = " or a dash if the document was not judged" if some_unjudged else ""
+    return (
+        f"Two systems' lists of the same query. The number in a box is the label{unjudged}; an arrow says how "
+        "many ranks higher or lower a document is than in the other list."
+        + (explained if any(one.causes for one in lists) else "")
+    )
+
+
+def _left_out(browser: QueryBrowser, report: Report) -> str:
+    kept, all_queries = len(browser.kept), len(report.queries)
+    sentences = [f"Each list has at most {LONGEST_LIST} documents."]
+    if kept < all_queries:
+        sentences.insert(
+            0,
+            f"This page keeps {kept:,} of {counted(all_queries, 'query')}: those in which systems differ most, "
+            "and as many at random.",
+        )
+    if len(browser.systems) < len(report.systems):
+        sentences.append(f"{len(browser.systems)} of {counted(len(report.systems), 'system')} are kept.")
+    return " ".join(sentences)

@@ -1,0 +1,1 @@
+"""Options that verbs share, configuration files, and how arguments are read."""

@@ -1,0 +1,246 @@
+"""How the verbs read data files: the options that all of them share, and the readers behind them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rankwright import data
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.cli.options.option_groups import takes_options
+from rankwright.cli.output.console import note
+from rankwright.data.columns import LABEL, QUERY, listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.data.alignment import HasFeatures
+    from rankwright.data.dataset import Documents, RankingData
+
+LETOR = "letor"
+TABLES = {"csv": ",", "tsv": "\t", "parquet": None}  # with the delimiter of the fields
+FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet; - for standard input"
+STANDARD_INPUT = "standard input"
+
+
+def _option(name: str, metavar: str, words: str) -> Any:
+    return typer.Option(name, metavar=metavar, help=words, rich_help_panel="Reading data files")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How data files are read: their format, and what the columns of a table are used for."""
+
+    label: Annotated[
+        str | None, _option("--label", "COLUMN", "Column of a table with the labels; by default label.")
+    ] = None
+    qid: Annotated[
+        str | None, _option("--qid", "COLUMN", "Column of a table with the query ids; by default qid.")
+    ] = None
+    docid: Annotated[
+        str | None,
+        _option(
+            "--docid", "COLUMN", "Column of a table with the document ids; by default docid, if there is one."
+        ),
+    ] = None
+    features: Annotated[
+        str | None,
+        _option("--features", "A,B,...", "Feature columns of a table; patterns such as bm25_* are allowed."),
+    ] = None
+    drop: Annotated[
+        str | None, _option("--drop", "A,B,...", "Columns of a table that are no features, by name or pattern.")
+    ] = None
+    categorical: Annotated[
+        str | None,
+        _option("--categorical", "A,B,...", "Columns of a table with categories to encode, by name or pattern."),
+    ] = None
+    n_features: Annotated[
+        int | None,
+        typer.Option(
+            "--n-features",
+            min=1,
+            metavar="N",
+            help="Number of features, if a LETOR file never mentions the last ones.",
+            rich_help_panel="Reading data files",
+        ),
+    ] = None
+    zero_based: Annotated[
+        bool,
+        typer.Option(
+            "--zero-based",
+            help="LETOR files number features from 0, as scikit-learn writes them.",
+            rich_help_panel="Reading data files",
+        ),
+    ] = False
+    format: Annotated[
+        str | None,
+        _option("--format", "NAME", "letor, csv, tsv or parquet, if the name of the file does not say it."),
+    ] = None
+
+    def format_of(self, path: Path) -> str:
+        """Return the format of a file: as given, otherwise by the end of its name."""
+        if self.format is not None:
+            if self.format not in (LETOR, *TABLES):
+                raise InputError(f"--format must be letor, csv, tsv or parquet, not {self.format!r}.")
+            return self.format
+        ending = Path(path.name.lower().removesuffix(".gz")).suffix.removeprefix(".")
+        return ending if ending in TABLES else LETOR
+
+    def columns(self, models: Sequence[HasFeatures], *, judged: bool) -> dict[str, Any]:
+        """Return the options of the readers of tables; without a list of features, those of the models."""
+        options: dict[str, Any] = {
+            "label": (self.label or LABEL) if judged else self.label,
+            "qid": self.qid or QUERY,
+            "docid": self.docid,
+            "features": None if self.features is None else _names(self.features),
+            "drop": _names(self.drop),
+            "categorical": _names(self.categorical),
+        }
+        if self.features is None and models and all(model.feature_names is not None for model in models):
+            from rankwright.data.categories import source_columns
+
+            needed = [source_columns(model.feature_names or (), model.categories) for model in models]
+            options["features"] = list(dict.fromkeys(name for names in needed for name in names))
+        if not self.categorical:
+            held = [category.name for model in models for category in model.categories]
+            options["categorical"] = list(dict.fromkeys(held))
+        return options
+
+    def refuse_columns(self, path: Path) -> None:
+        """Refuse options that have no effect on a LETOR file."""
+        for name in ("label", "qid", "docid", "features", "drop", "categorical"):
+            if getattr(self, name) is not None:
+                hint = "; for the number of features there is --n-features" if name == "features" else ""
+                if str(path) == "-" and self.format is None:
+                    hint = ", as which standard input is read; add --format csv, tsv or parquet"
+                raise InputError(f"--{name} is for tables only, not for LETOR files{hint}.")
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+reads_data = takes_options(ReadOptions, "reading")
+
+
+def read_data(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+) -> RankingData:
+    """Read judged documents; with models, check that the documents have the models' features."""
+    from rankwright.data import tables
+    from rankwright.data.readers import letor
+
+    try:
+        judged = _read(path, reading, models, n_jobs, judged=True)
+    except InputError as error:
+        needed = "this command needs labels; `rank` and `predict` do not"
+        sentence = str(error).replace(letor.WITHOUT_LABELS, needed)
+        raise InputError(sentence.replace(tables.WITHOUT_LABELS, f"{needed.capitalize()}.")) from None
+    assert isinstance(judged, data.RankingData)
+    return judged
+
+
+def read_validation(
+    path: Path, reading: ReadOptions, train: RankingData, *, n_jobs: int | None = None
+) -> RankingData:
+    """Read validation data; a LETOR file may never mention the last features of the training data."""
+    if reading.format_of(path) == LETOR:
+        reading = replace(reading, n_features=train.n_features)
+    return read_data(path, reading, [train], n_jobs=n_jobs)
+
+
+def read_documents(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+) -> Documents:
+    """Read documents to score; labels, if the file has any, are ignored."""
+    return _read(path, reading, models, n_jobs, judged=False)
+
+
+def read_documents_with_labels(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+) -> Documents:
+    """Read documents with their labels, if each has one; without, unless --label asks for them."""
+    with file_of(path) as file:
+        try:
+            return _read(file, reading, models, n_jobs, judged=True)
+        except InputError:
+            if reading.label is not None:
+                raise
+        return _read(file, reading, models, n_jobs, judged=False)
+
+
+def _read(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures], n_jobs: int | None, *, judged: bool
+) -> Documents:
+    kind = reading.format_of(path)
+    if kind == LETOR:
+        reading.refuse_columns(path)
+    documents: Documents
+    with file_of(path) as file:
+        if kind == LETOR:
+            options: dict[str, Any] = {"n_features": reading.n_features, "zero_based": reading.zero_based}
+            documents = data.read_letor(file, judged=judged, n_jobs=n_jobs, **options)
+        else:
+            if reading.n_features is not None or reading.zero_based:
+                name = "--zero-based" if reading.zero_based else "--n-features"
+                raise InputError(f"{name} is for LETOR files only.")
+            documents = _read_table(file, kind, reading.columns(models, judged=judged))
+    for model in models:
+        _require_features(documents, model, path, reading)
+    if documents.columns is not None:
+        note(str(documents.columns))
+    return documents
+
+
+def _read_table(file: Path, kind: str, options: dict[str, Any]) -> Documents:
+    from rankwright.data.tables import ColumnsWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnsWarning)  # a note says the same
+        if kind == "parquet":
+            documents: Documents = data.read_parquet(file, **options)
+        else:
+            documents = data.read_csv(file, delimiter=TABLES[kind], **options)
+    return documents
+
+
+@contextmanager
+def file_of(path: Path) -> Iterator[Path]:
+    """Yield the path itself or, for `-`, that of a temporary file with everything from standard input."""
+    if str(path) != "-":
+        yield path
+        return
+    with tempfile.NamedTemporaryFile() as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        try:
+            yield Path(file.name)
+        except InputError as error:
+            from rankwright.data.readers.letor import OR_WRITE_SIZES
+
+            sentence = str(error).replace(OR_WRITE_SIZES.format(file.name), "")  # no file stands beside it
+            raise InputError(sentence.replace(file.name, STANDARD_INPUT)) from None
+
+
+def _require_features(documents: Documents, model: HasFeatures, path: Path, reading: ReadOptions) -> None:
+    """Refuse another number of features than the model's, unless they are found by their names."""
+    by_name = model.feature_names is not None and documents.feature_names is not None
+    if by_name or documents.n_features == model.n_features:
+        return
+    hint = ""
+    if documents.n_features < model.n_features and documents.feature_names is None and reading.n_features is None:
+        hint = f"; if the file never mentions the last ones, add --n-features {model.n_features}"
+    names = "" if documents.feature_names is None else f" ({listed(documents.feature_names)})"
+    raise InputError(
+        f"{STANDARD_INPUT if str(path) == '-' else path} has {counted(documents.n_features, 'feature')}{names}, "
+        f"the model was trained on {model.n_features:,}{hint}."
+    )

@@ -1,0 +1,1 @@
+"""What the command line prints: the console, progress and live tables."""

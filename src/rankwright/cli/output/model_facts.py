@@ -1,0 +1,153 @@
+"""Facts about models and documents, for `rankwright info`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.dataset import RankingData
+from rankwright.interop.loading import START_BYTES, is_foreign_model
+from rankwright.models.linear import LinearScorer
+from rankwright.models.model_file import MAGIC
+from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.trees import TreeEnsemble
+from rankwright.text.searcher import Searcher
+from rankwright.text.searcher_files import MAGIC as SEARCHER
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rankwright.data.columns import Columns
+    from rankwright.data.dataset import Documents
+    from rankwright.models.scorer import Scorer
+
+# Facts that are read from the model itself; a file may claim anything under these names.
+OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
+
+
+def is_model(file: Path) -> bool:
+    """Return whether a file is a model file of rankwright or of another tool."""
+    start = _start(file)
+    return start.startswith(MAGIC) or is_foreign_model(start)
+
+
+def is_searcher(file: Path) -> bool:
+    """Return whether a file is a searcher of rankwright."""
+    return _start(file).startswith(SEARCHER)
+
+
+def _start(file: Path) -> bytes:
+    try:
+        with file.open("rb") as content:
+            return content.read(START_BYTES)
+    except OSError:
+        return b""  # reading it as data gives the error message
+
+
+def searcher_facts(file: Path) -> dict[str, Any]:
+    """Return what is known of a searcher, and of its model."""
+    searcher = Searcher.load(file)
+    facts = {
+        "kind": "searcher",
+        "index": str(searcher.index.path),
+        "retrieval": str(searcher.retrieval),
+        "candidates": searcher.candidates,
+    }
+    if searcher.model is None:
+        return facts
+    of_model = model_facts(searcher.model)
+    return {**facts, "model": of_model.pop("kind"), **of_model}
+
+
+def model_facts(scorer: Scorer) -> dict[str, Any]:
+    """Return what is known of a model."""
+    about = {name: fact for name, fact in scorer.about.items() if name not in OWN_FACTS}
+    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **about}
+    inner = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
+    if isinstance(inner, LinearScorer):
+        facts["weights"] = _weights(scorer, inner)
+    if isinstance(inner, TreeEnsemble):
+        facts["trees"] = inner.n_trees
+        facts["importances"] = _importances(scorer, inner)
+    return facts
+
+
+def _column_name(scorer: Scorer, column: int) -> str:
+    """Return the name of a column that is scored; one computed within the query also names its kind.
+
+    A feature without a name has its number, counted from 1 as in LETOR files.
+    """
+    kind, feature = divmod(column, scorer.n_features)
+    name = str(feature + 1) if scorer.feature_names is None else scorer.feature_names[feature]
+    if not isinstance(scorer, QueryFeatureScorer) or (scorer.raw and kind == 0):
+        return name
+    return f"{name} {scorer.columns[kind - scorer.raw].value}"
+
+
+def _importances(scorer: Scorer, trees: TreeEnsemble) -> dict[str, dict[str, float]]:
+    """Return total gain and number of splits of the columns that are split on, the highest gain first."""
+    # Only of these columns: a small file may claim millions of features.
+    used, place = np.unique(trees.feature, return_inverse=True)
+    gain, splits = np.bincount(place, trees.gain), np.bincount(place)
+    return {
+        _column_name(scorer, int(used[one])): {"gain": float(gain[one]), "splits": int(splits[one])}
+        for one in np.argsort(-gain, kind="stable")
+    }
+
+
+def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
+    """Return the weights other than 0, the largest first."""
+    used = linear.used_features
+    order = used[np.argsort(-np.abs(linear.weights[used]), kind="stable")]
+    return {_column_name(scorer, int(column)): float(linear.weights[column]) for column in order}
+
+
+def data_facts(documents: Documents) -> dict[str, Any]:
+    """Return the size of the documents, and what stands out."""
+    sizes = documents.groups.sizes
+    facts: dict[str, Any] = {
+        "documents": len(documents),
+        "queries": len(documents.groups),
+        "features": documents.n_features,
+        "documents_per_query": {
+            "minimum": int(sizes.min()),
+            "median": float(np.median(sizes)),
+            "maximum": int(sizes.max()),
+        },
+        "missing_values": int(np.isnan(documents.X).sum()),
+        "constant_features": _constant_features(documents),
+    }
+    if documents.columns is not None:
+        facts["columns"] = _column_facts(documents.columns)
+    if not isinstance(documents, RankingData):
+        return facts | {"labels": None}
+    return facts | {
+        "queries_with_one_label": int(_queries_with_one_label(documents)),
+        "labels": _labels(documents),
+    }
+
+
+def _column_facts(columns: Columns) -> dict[str, str]:
+    """Return what each column of a table was used for."""
+    roles = {name: getattr(columns, name) for name in ("label", "qid", "docid")}
+    used = {column: name for name, column in roles.items() if column is not None}
+    used |= {name: "categorical" if name in columns.categorical else "feature" for name in columns.features}
+    return used | {name: f"not used: {why}" for name, why in columns.not_used.items()}
+
+
+def _labels(judged: RankingData) -> dict[str, float]:
+    labels, counts = np.unique(judged.y, return_counts=True)
+    if len(labels) > 20:
+        return {"minimum": float(labels[0]), "maximum": float(labels[-1]), "distinct": len(labels)}
+    return {f"{label:g}": int(count) for label, count in zip(labels, counts, strict=True)}
+
+
+def _constant_features(documents: Documents) -> int:
+    """Return the number of features with at most one distinct value, missing values aside."""
+    lowest, highest = np.fmin.reduce(documents.X), np.fmax.reduce(documents.X)
+    return int(((lowest == highest) | np.isnan(lowest)).sum())
+
+
+def _queries_with_one_label(judged: RankingData) -> int:
+    return sum(np.ptp(judged.y[rows]) == 0 for rows in judged.groups)

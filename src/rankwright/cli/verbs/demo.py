@@ -1,0 +1,156 @@
+"""`rankwright demo`: train, blend, compare and report on generated data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import said_p_value
+from rankwright.cli.options.page_option import this_command
+from rankwright.cli.options.shared_options import JsonFlag, checked_output
+from rankwright.cli.options.tuning_options import INTERRUPTED
+from rankwright.cli.output.console import describe, note, say, show_json, show_table
+from rankwright.cli.verbs.train import fit_with_progress
+
+if TYPE_CHECKING:
+    from rankwright.rankers.ranker import Ranker
+
+METRIC = "ndcg@10"
+TIME_LIMIT = 60.0  # seconds for the fits of AutoRanker, which take a tenth of it on most machines
+BASELINE = "best feature"
+
+
+def demo(
+    report: Annotated[
+        Path,
+        typer.Option(
+            "--report", metavar="FILE", help="HTML page to write; the model is written beside it as .rw."
+        ),
+    ] = Path("report.html"),
+    queries: Annotated[
+        int, typer.Option("--queries", min=10, metavar="N", help="Number of training queries.")
+    ] = 150,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Train rankers on generated data, blend two, compare them and write a report, in half a minute.
+
+    Example:
+
+        rankwright demo
+    """
+    model = _model_beside(report)
+    truth = rw.synthetic.RandomPolynomial.draw(seed)
+    train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
+    note(f"Generated training, validation and test data, each with {describe(train)}.")
+    fitted, interrupted = _fitted(train, valid)
+    systems = _systems(fitted, train, valid)
+    measured = rw.evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
+    saved = next(name for name in systems if name in fitted)
+    rw.save(fitted[saved], model)
+    page = _write_page(measured, systems, fitted, test, report)
+    if json:
+        show_json(measured.to_dict() | {"report": page, "model": str(model)})
+    else:
+        _show(measured)
+        written = f"Wrote the model {model} ({saved})" + ("" if page is None else f" and the page {page}")
+        note(f"{written}; next: rankwright info {model}")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _model_beside(report: Path) -> Path:
+    """Return the path of the model: that of the page, but ending in .rw."""
+    model = checked_output(report).with_suffix(".rw")
+    if model == report:
+        raise InputError(
+            f"{report} would be overwritten by the model; give the page another name, such as report.html."
+        )
+    return checked_output(model)
+
+
+def _rankers() -> dict[str, Ranker]:
+    """Return the rankers to compare, the fastest first."""
+    metric = rw.metrics.parse(METRIC)
+    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15}
+    portfolio = [rw.RankSVM(), rw.LambdaMART(metric, **trees), rw.MART(**trees)]
+    return {
+        "AdaRank": rw.AdaRank(metric, directions="both"),
+        "RankSVM": rw.RankSVM(),
+        "LambdaMART": rw.LambdaMART(metric, **trees),
+        "AutoRanker": rw.AutoRanker(metric, portfolio=portfolio, time_limit=TIME_LIMIT),
+    }
+
+
+def _fitted(train: rw.RankingData, valid: rw.RankingData) -> tuple[dict[str, Ranker], bool]:
+    """Return the fitted rankers by name, and whether Ctrl-C ended the fits."""
+    fitted: dict[str, Ranker] = {}
+    for name, ranker in _rankers().items():
+        try:
+            # AutoRanker would learn from the validation queries too; the others only choose their rounds by them.
+            fit_with_progress(ranker, train, None if isinstance(ranker, rw.AutoRanker) else valid)
+        except InputError as error:  # this machine is too slow for AutoRanker's time limit
+            note(f"{name} is left out: {error}")
+            continue
+        except KeyboardInterrupt:
+            if not fitted:
+                raise
+            return fitted, True
+        fitted[name] = ranker
+        if ranker.history_.interrupted:
+            return fitted, True
+    return fitted, False
+
+
+def _systems(fitted: dict[str, Ranker], train: rw.RankingData, valid: rw.RankingData) -> dict[str, Any]:
+    """Return what is compared: the rankers, the last one first, a blend of two of them, and the best feature."""
+    from rankwright.crossval.best_feature import best_feature
+
+    systems: dict[str, Any] = dict(reversed(fitted.items()))
+    if "LambdaMART" in fitted:
+        pair = fitted["LambdaMART"], fitted["RankSVM"]
+        systems["LambdaMART + RankSVM"] = rw.blend(*pair, on=valid, metric=METRIC)
+    return systems | {BASELINE: best_feature(train, METRIC)}
+
+
+def _write_page(
+    measured: rw.Report, systems: dict[str, Any], fitted: dict[str, Ranker], test: rw.RankingData, report: Path
+) -> str | None:
+    """Write the page and return its path; without the packages for it, say how to get them and return None."""
+    from rankwright.cards.report_page import write_page
+    from rankwright.evaluation.compare import compare_report
+
+    histories = {name: one.history_ for name, one in fitted.items() if name != "AutoRanker"}
+    try:
+        write_page(
+            compare_report(measured, baseline=BASELINE),
+            report,
+            histories=histories,
+            systems=systems,
+            data=test,
+            title="rankwright demo",
+            reproduce=this_command(),
+        )
+    except MissingPackageError as error:
+        note(str(error))
+        return None
+    return str(report)
+
+
+def _show(measured: rw.Report) -> None:
+    rows = [
+        (system, *(f"{measured.mean(system, metric):.4f}" for metric in measured.metrics))
+        for system in sorted(measured.systems, key=lambda one: -measured.mean(one, METRIC))
+    ]
+    show_table(("system", *measured.metrics), rows)
+    first = measured.systems[0]
+    found = measured.compare(first, BASELINE, METRIC)
+    say(
+        f"{first} against the best feature: {found.difference:+.4f} {METRIC} ({said_p_value(found.p_value)}); "
+        f"better on {found.better} queries, worse on {found.worse}."
+    )
+    note(measured.footnote())

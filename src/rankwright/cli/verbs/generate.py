@@ -1,0 +1,106 @@
+"""`rankwright generate`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.cli.options.shared_options import JsonFlag, checked_output
+from rankwright.cli.output.console import describe, note, show_json
+
+
+class Kind(Enum):
+    """The kinds of artificial data."""
+
+    POLYNOMIAL = "polynomial"
+    GAUSSIAN = "gaussian"
+
+
+def generate(
+    kind: Annotated[
+        Kind,
+        typer.Argument(metavar="KIND", help="polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010)."),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="PATH", help="LETOR file to write; with --fold, the folder for three files."
+        ),
+    ],
+    queries: Annotated[int, typer.Option("--queries", min=1, metavar="N", help="Number of queries.")] = 1000,
+    documents: Annotated[
+        int | None,
+        typer.Option(
+            "--documents",
+            min=1,
+            metavar="N",
+            help="Number of documents per query; by default 50 for polynomial, 21 for gaussian.",
+        ),
+    ] = None,
+    noise: Annotated[
+        float,
+        typer.Option(
+            "--noise",
+            min=0.0,
+            max=1.0,
+            metavar="FRACTION",
+            help="Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
+        ),
+    ] = 0.0,
+    fold: Annotated[
+        bool, typer.Option("--fold", help="Write train.txt, vali.txt and test.txt with the same true function.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, metavar="N", help="Seed; the same seed gives the same files.")
+    ] = 0,
+    json: JsonFlag = False,
+) -> None:
+    """Write artificial judged documents as LETOR text.
+
+    Example:
+
+        rankwright generate polynomial --queries 1000 --fold --out artificial/Fold1
+    """
+    _check(kind, documents, noise)
+    paths = [out / name for name in ("train.txt", "vali.txt", "test.txt")] if fold else [out]
+    if fold:
+        _make_folder(out)
+    else:
+        checked_output(out)
+    written = {}
+    for part, path in enumerate(paths):
+        data = _sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part)
+        rw.write_letor(data, path)
+        note(f"wrote {path}: {describe(data)}")
+        written[str(path)] = {"documents": len(data), "queries": len(data.groups), "features": data.n_features}
+    if json:
+        show_json({"kind": kind.value, "seed": seed, "files": written})
+
+
+def _check(kind: Kind, documents: int | None, noise: float) -> None:
+    if kind is Kind.GAUSSIAN and documents is not None and documents < 3:
+        raise InputError(f"A gaussian query needs at least 3 documents (a third is relevant), not {documents}.")
+    if kind is Kind.GAUSSIAN and noise:
+        raise InputError("--noise is for polynomial only.")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The folder {folder} cannot be created: {error.strerror}.") from None
+
+
+def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> rw.RankingData:
+    if kind is Kind.GAUSSIAN:
+        total = documents or 21
+        return rw.synthetic.gaussian_queries(
+            queries, n_relevant=total // 3, n_irrelevant=total - total // 3, seed=3 * seed + part
+        )
+    truth = rw.synthetic.RandomPolynomial.draw(seed)
+    return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)

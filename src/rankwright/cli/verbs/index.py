@@ -1,0 +1,185 @@
+"""`rankwright index`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.cli.options.shared_options import JobsOption, JsonFlag
+from rankwright.cli.options.text_options import (
+    AnalysisOptions,
+    DocumentOptions,
+    finds_words,
+    listed_names,
+    reads_documents,
+)
+from rankwright.cli.output.console import counting, note, show_facts, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Iterator
+    from contextlib import AbstractContextManager
+
+    from rankwright.text.collections.documents import TextDocument
+    from rankwright.text.index.index import Index
+
+MEGABYTE = 1 << 20
+
+
+@finds_words
+@reads_documents
+def index(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the index.")],
+    reading: DocumentOptions,
+    words: AnalysisOptions,
+    documents: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DOCS...", help="Files of documents, a folder of them, or irds:NAME."),
+    ] = None,
+    add: Annotated[bool, typer.Option("--add", help="Add the documents to the index that is there.")] = False,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--remove", metavar="ID", help="Remove a document, before others are added; may be repeated."
+        ),
+    ] = None,
+    remove_listed: Annotated[
+        Path | None,
+        typer.Option("--remove-listed", metavar="FILE", help="Remove the documents of a file, one id per line."),
+    ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Merge the segments of an index that was changed: searches are faster.")
+    ] = False,
+    skip_duplicates: Annotated[
+        bool, typer.Option("--skip-duplicates", help="Skip documents whose id came before, and count them.")
+    ] = False,
+    store: Annotated[bool, typer.Option("--text/--no-text", help="Store the text too, for snippets.")] = True,
+    memory: Annotated[
+        int, typer.Option("--memory", min=1, metavar="MB", help="Memory for words before they are written.")
+    ] = 1024,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Index documents for searching, or change an index.
+
+    Example:
+
+        rankwright index docs.jsonl --fields title=2,body --out index
+    """
+    begin = time.perf_counter()
+    removed = [*(remove or []), *(listed_names(remove_listed) if remove_listed else [])]
+    changes = add or merge or bool(removed)
+    _check(documents, add, changes)
+    counts = Counts(skip_duplicates)
+    options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
+    if changes:
+        _refuse_settings(reading, words, store)
+        found = rw.text.Index.open(out)
+        _change(found, documents or [], removed, reading, counts, options)
+        if merge:
+            found.merge(n_jobs=jobs)
+    else:
+        source = rw.text.read_documents(_sources(documents or [], out), **reading.reading())
+        options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
+        with counts.following(source) as read:
+            found = rw.text.Index.build(read, out, **options)
+    _show(found, counts, removed, time.perf_counter() - begin, as_json=json)
+
+
+@dataclass
+class Counts:
+    """Counts documents as they are read, and skips duplicates if they are to be skipped."""
+
+    skip_duplicates: bool
+    read: int = 0
+    empty: int = 0
+    duplicates: int = 0
+    _seen: set[str] = field(default_factory=set)
+
+    def following(
+        self, documents: Iterable[TextDocument], index: Index | None = None
+    ) -> AbstractContextManager[Iterator[TextDocument]]:
+        """Yield documents to add to an index, or to a new one, while a terminal shows how many were read."""
+        return counting("Indexing", "document", self._counted(documents, index))
+
+    def _counted(self, documents: Iterable[TextDocument], index: Index | None) -> Iterator[TextDocument]:
+        known: Container[object] = () if index is None else index
+        fields = None if index is None else index.fields
+        for document in documents:
+            self.read += 1
+            if self.skip_duplicates:
+                if document.id in self._seen or document.id in known:
+                    self.duplicates += 1
+                    continue
+                self._seen.add(document.id)
+            texts = document.fields.values() if fields is None else map(document.fields.get, fields)
+            self.empty += not any(text and text.strip() for text in texts)
+            yield document
+
+
+def _check(documents: list[str] | None, add: bool, changes: bool) -> None:
+    """Refuse arguments that do not go together."""
+    if add and not documents:
+        raise InputError("--add needs documents to add: name their files.")
+    if not documents and not changes:
+        raise InputError("Name the files of the documents, or a change: --add, --remove, --merge.")
+    if documents and changes and not add:
+        raise InputError("Documents are added to an index with --add; without a change, they make a new one.")
+
+
+def _refuse_settings(reading: DocumentOptions, words: AnalysisOptions, store: bool) -> None:
+    """Refuse settings that an index has from its first documents."""
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name, value in (*vars(words).items(), ("fields", reading.fields))
+        if value is not None
+    ]
+    given += [] if store else ["--no-text"]
+    if given:
+        raise InputError(f"{given[0]} is for a new index; one that is changed keeps its fields and its words.")
+
+
+def _sources(documents: list[str], out: Path) -> str | list[str]:
+    """Return what to read: a single file or folder by itself; the index must not be inside the folder."""
+    for name in documents:
+        if Path(name).is_dir() and out.resolve().is_relative_to(Path(name).resolve()):
+            raise InputError(f"The index {out} would be inside the folder of documents {name}; choose another.")
+    return documents[0] if len(documents) == 1 else documents
+
+
+def _change(
+    index: Index, documents: list[str], removed: list[str], reading: DocumentOptions, counts: Counts, options: Any
+) -> None:
+    """Remove documents from an index and add others; each step happens completely or not at all."""
+    if removed:
+        index.remove(removed)
+        note(f"removed {counted(len(set(removed)), 'document')}")
+    if documents:
+        names = None if reading.rename is None else index.fields
+        source = rw.text.read_documents(_sources(documents, index.path), **reading.reading(names))
+        with counts.following(source, index) as found:
+            index.add(found, **options)
+
+
+def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, as_json: bool) -> None:
+    from rankwright.text.index.summary import index_facts
+
+    facts: dict[str, Any] = {"index": str(index.path), **index_facts(index)}
+    if counts.read:
+        facts |= {"documents_read": counts.read, "empty_documents": counts.empty}
+    if counts.skip_duplicates:
+        facts["duplicates_skipped"] = counts.duplicates
+    if removed:
+        facts["removed"] = len(set(removed))
+    facts["seconds"] = round(seconds, 3)
+    if as_json:
+        show_json(facts)
+    else:
+        show_facts(facts)
+        note(f'next: rankwright search "words" --index {index.path}')

@@ -1,0 +1,157 @@
+"""`rankwright predict` and `rankwright rank`: scores and ranked lists."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.cli.options.data_files import (
+    FORMATS,
+    ReadOptions,
+    read_documents,
+    read_documents_with_labels,
+    reads_data,
+)
+from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
+from rankwright.cli.output.console import note, show_text, write_text
+from rankwright.data.columns import listed
+
+if TYPE_CHECKING:
+    from rankwright.data.dataset import Documents
+    from rankwright.data.readers.trec import Run
+
+ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
+DataOption = Annotated[
+    Path,
+    typer.Option("--data", metavar="FILE", help=f"Documents to score, with or without labels ({FORMATS})."),
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="File to write; by default standard output.")
+]
+
+
+@reads_data
+def predict(
+    model: ModelArgument,
+    data: DataOption,
+    reading: ReadOptions,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
+            "table with qid, docid, score, rank and, if the documents have labels, label.",
+        ),
+    ] = None,
+    contributions: Annotated[
+        bool,
+        typer.Option(
+            "--contributions", help="Write a table with the contribution of each feature to the score too."
+        ),
+    ] = False,
+    jobs: JobsOption = None,
+    json: PlainJsonFlag = False,
+) -> None:
+    """Score documents: one score per line, in the order of the file, or a table.
+
+    Example:
+
+        rankwright predict model.rw --data test.parquet --out scores.csv
+    """
+    from rankwright.data.table_writers import format_table, is_table_name, write_table
+    from rankwright.models.score_table import score_columns
+
+    out = _checked(out, model, data)
+    named_table = out is not None and is_table_name(out)
+    if json and named_table:
+        raise InputError(f"--json writes JSON, and {out} names a table; leave out --json or give another name.")
+    scorer = rw.load(model)
+    if not (contributions or named_table):
+        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=jobs), n_jobs=jobs).tolist()
+        text = _json({"scores": scores}) if json else "".join(f"{score!r}\n" for score in scores)
+        _write(text, out, f"{len(scores):,} scores")
+        return
+    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=jobs)
+    columns = score_columns(scorer, documents, contributions=contributions, n_jobs=jobs)
+    what = f"{len(documents):,} scores"
+    if out is not None and named_table:
+        write_table(columns, out)
+        note(f"wrote {what} to {out}")
+    else:
+        lists = {name: column.tolist() for name, column in columns.items()}
+        _write(_json(lists) if json else format_table(columns), out, what)
+
+
+@reads_data
+def rank(
+    model: ModelArgument,
+    data: DataOption,
+    reading: ReadOptions,
+    out: OutOption = None,
+    tag: Annotated[
+        str, typer.Option("--tag", metavar="NAME", help="Name of the run, its last column.")
+    ] = "rankwright",
+    jobs: JobsOption = None,
+    json: PlainJsonFlag = False,
+) -> None:
+    """Rank the documents of each query, best first, as a TREC run.
+
+    Example:
+
+        rankwright rank model.rw --data test.txt --out run.txt
+    """
+    from rankwright.data.readers.trec import Run, format_run
+
+    out = _checked(out, model, data)
+    scorer = rw.load(model)
+    documents = read_documents(data, reading, [scorer], n_jobs=jobs)
+    scores = scorer.predict(documents, n_jobs=jobs)
+    run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
+    _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
+    _note_rows_without_id(documents)
+
+
+def _note_rows_without_id(documents: Documents) -> None:
+    """Say which documents got the names of their rows, if the others have ids."""
+    if documents.document_ids is None:
+        return
+    rows = [f"row{row}" for row, one in enumerate(documents.document_ids, start=1) if not one]
+    if rows:
+        note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
+
+
+def run_lists(run: Run) -> dict[str, Any]:
+    """Return each query's documents, best first."""
+    ranking = run.ranking()
+    offsets, order = ranking.groups.offsets, ranking.order
+    queries: dict[str, list[dict[str, Any]]] = {}
+    for query, name in enumerate(ranking.groups.ids.tolist()):
+        rows = order[offsets[query] : offsets[query + 1]].tolist()
+        queries[str(name)] = [{"document": run.document_ids[row], "score": run.scores[row]} for row in rows]
+    return {"tag": run.tag, "queries": queries}
+
+
+def _json(value: dict[str, Any]) -> str:
+    return dumps(value, allow_nan=False) + "\n"
+
+
+def _checked(out: Path | None, *inputs: Path) -> Path | None:
+    """Return the file to write after checking it; None for standard output, which `-` names too."""
+    if out is None or str(out) == "-":
+        return None
+    return checked_output(out, inputs=inputs)
+
+
+def _write(text: str, out: Path | None, what: str) -> None:
+    if out is None:
+        show_text(text)
+        return
+    write_text(out, text)
+    note(f"wrote {what} to {out}")

@@ -1,0 +1,201 @@
+"""`rankwright search`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import shorten
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.cli.options.option_groups import given_option
+from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
+from rankwright.cli.options.text_options import QueryOptions, RetrievalOption, read_retrieval, reads_queries
+from rankwright.cli.output.console import note, show_found, show_json, show_text, write_text
+from rankwright.cli.verbs.predict import run_lists
+
+if TYPE_CHECKING:
+    from rankwright.text.collections.queries import Queries
+    from rankwright.text.index.search_results import Results
+    from rankwright.text.searcher import Searcher
+
+HEADING = 100  # characters
+TAG = "rankwright"
+
+CandidatesOption = Annotated[
+    int | None,
+    typer.Option(
+        "--candidates", min=1, metavar="N", help="Number of documents that --model ranks; by default 100."
+    ),
+]
+ColumnsOption = Annotated[
+    Path | None,
+    typer.Option("--columns", metavar="FILE", help="Table of your own numbers that --model was trained with."),
+]
+
+
+@reads_queries
+def search(
+    asking: QueryOptions,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY...", help="The query; or --queries for many.")
+    ] = None,
+    index: Annotated[Path | None, typer.Option("--index", metavar="DIR", help="Folder of the index.")] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", metavar="FILE", help="Model of features of text; by default --retrieval decides."),
+    ] = None,
+    searcher: Annotated[
+        Path | None,
+        typer.Option(
+            "--searcher", metavar="PATH", help="Searcher that --save wrote, or the folder of its index, instead."
+        ),
+    ] = None,
+    retrieval: RetrievalOption = "bm25",
+    candidates: CandidatesOption = None,
+    columns: ColumnsOption = None,
+    n: Annotated[
+        int | None,
+        typer.Option("--n", min=1, metavar="N", help="Number of results; by default 10, with --queries 100."),
+    ] = None,
+    queries: Annotated[
+        str | None, typer.Option("--queries", metavar="FILE", help="Queries to search for; gives a TREC run.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="With --queries: file to write the run to.")
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="NAME", help="Name of the run; by default rankwright.")
+    ] = None,
+    snippets: Annotated[bool, typer.Option("--snippets/--no-snippets", help="Show parts of the text.")] = True,
+    save: Annotated[
+        Path | None,
+        typer.Option("--save", metavar="FILE", help="Write index, model and settings as a searcher."),
+    ] = None,
+    jobs: JobsOption = None,
+    json: PlainJsonFlag = False,
+) -> None:
+    """Search an index, with or without a learned model.
+
+    Example:
+
+        rankwright search --index index --model model.rw "lift of wings"
+    """
+    _check(words, queries, index, searcher, out, save)
+    if queries is None:
+        _refuse_run_options(asking, tag)
+    found = _searcher(index, model, searcher, retrieval, candidates=candidates, columns=columns)
+    _require_candidates(found, n)
+    if save is not None:
+        note(f"wrote {found.save(checked_output(save, inputs=(model,)))}")
+    if queries is not None:
+        _write_run(found, asking.read_queries(queries), n or 100, out, tag or TAG, jobs, as_json=json)
+    elif words:
+        _show(found, " ".join(words), n or 10, snippets=snippets, as_json=json)
+
+
+def _check(
+    words: list[str] | None,
+    queries: str | None,
+    index: Path | None,
+    searcher: Path | None,
+    out: Path | None,
+    save: Path | None,
+) -> None:
+    """Refuse arguments that do not go together."""
+    if (index is None) == (searcher is None):
+        raise InputError("Give --index DIR, or --searcher PATH.")
+    if words and queries is not None:
+        raise InputError("Give a query or --queries, not both.")
+    if not words and queries is None and save is None:
+        raise InputError('Give a query, such as "lift of wings", or a file of them with --queries.')
+    if out is not None and queries is None:
+        raise InputError("--out is for the run of --queries.")
+    if out is not None:
+        checked_output(out)
+
+
+def _refuse_run_options(asking: QueryOptions, tag: str | None) -> None:
+    """Refuse options that are without effect where no queries are read."""
+    option = given_option(asking) or (None if tag is None else "--tag")
+    if option is not None:
+        raise InputError(f"{option} is for --queries.")
+
+
+def _searcher(
+    index: Path | None,
+    model: Path | None,
+    searcher: Path | None,
+    retrieval: str,
+    *,
+    candidates: int | None,
+    columns: Path | None,
+) -> Searcher:
+    if searcher is not None:
+        if retrieval != "bm25" or any(one is not None for one in (model, candidates, columns)):
+            raise InputError("--searcher has a model and settings of its own; use --index with --model.")
+        return rw.text.Searcher.load(searcher)
+    assert index is not None
+    found, how = rw.text.Index.open(index), read_retrieval(retrieval)
+    if model is None:
+        if candidates is not None or columns is not None:
+            raise InputError("--candidates and --columns are for --model.")
+        return rw.text.Searcher(found, retrieval=how)
+    from rankwright.text.searcher import features_of
+
+    loaded = rw.load(model)
+    features = None if columns is None else features_of(loaded, columns)
+    return rw.text.Searcher(found, features, loaded, candidates=candidates or 100, retrieval=how)
+
+
+def _require_candidates(searcher: Searcher, n: int | None) -> None:
+    """Refuse to show more documents than the model ranks."""
+    if searcher.model is not None and n is not None and n > searcher.candidates:
+        raise InputError(
+            f"--n {n} is more than the {searcher.candidates} documents that the model ranks: see --candidates."
+        )
+
+
+def _write_run(
+    searcher: Searcher, queries: Queries, n: int, out: Path | None, tag: str, jobs: int | None, *, as_json: bool
+) -> None:
+    from rankwright.data.readers.trec import format_run
+
+    run = searcher.search_all(queries, n, tag=tag, n_jobs=jobs)
+    if as_json:
+        show_json(run_lists(run))
+    elif out is None:
+        show_text(format_run(run))
+    if out is not None:
+        write_text(out, format_run(run))
+        note(f"wrote {counted(len(run), 'document')} for {counted(len(run.groups), 'query')} to {out}")
+    missing = [query for query in queries.ids if query not in set(run.qid.tolist())]
+    if missing:
+        note(f"{counted(len(missing), 'query')} without any known word: {', '.join(missing[:5])}")
+
+
+def _show(searcher: Searcher, query: str, n: int, *, snippets: bool, as_json: bool) -> None:
+    results = searcher.search(query, n)
+    parts = searcher.snippets(query, results) if snippets and searcher.index.has_text else None
+    if as_json:
+        show_json({"query": query, "results": _records(results, parts)})
+        return
+    texts = map(searcher.index.text, results.ids) if searcher.index.has_text else ({} for _ in results)
+    for rank, ((name, score), text) in enumerate(zip(results, texts, strict=True), start=1):
+        heading = "" if len(text) < 2 else shorten(next(iter(text.values())), HEADING, placeholder=" …")
+        shown = None if parts is None else parts[rank - 1]
+        show_found(rank, name, score, heading, *(("", ()) if shown is None else (shown.text, shown.marks)))
+    if not len(results):
+        note("Nothing was found: no document has a word of the query.")
+
+
+def _records(results: Results, parts: Any) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = [
+        {"rank": rank, "document": name, "score": score} for rank, (name, score) in enumerate(results, start=1)
+    ]
+    for record, part in zip(records, parts or [], strict=False):
+        record |= {"field": part.field, "snippet": part.text}
+    return records

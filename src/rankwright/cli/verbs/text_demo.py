@@ -1,0 +1,237 @@
+"""`rankwright text-demo`: from text to a judged comparison of rankers, with a page and a searcher."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import said_p_value
+from rankwright.cli.options.candidates import CandidateOptions, finds_candidates
+from rankwright.cli.options.option_groups import given_option
+from rankwright.cli.options.page_option import this_command
+from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
+from rankwright.cli.options.text_options import (
+    AnalysisOptions,
+    DocumentOptions,
+    QueryOptions,
+    finds_words,
+    reads_documents,
+    reads_queries,
+)
+from rankwright.cli.options.tuning_options import several_fits
+from rankwright.cli.output.console import describe, note, say, show_json, show_table
+from rankwright.cli.verbs.features import judged_facts
+from rankwright.cli.verbs.train import fit_with_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.readers.trec import Judgements
+    from rankwright.evaluation.system_comparison import SystemComparison
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.text.collections.documents import TextDocument
+    from rankwright.text.collections.queries import Queries
+    from rankwright.text.features.judged_features import JudgedFeatures
+    from rankwright.text.searcher import Searcher
+
+METRICS = ("ndcg@10", "map")
+BASELINE = "BM25"
+
+
+@reads_queries
+@finds_candidates
+@finds_words
+@reads_documents
+def text_demo(
+    reading: DocumentOptions,
+    words: AnalysisOptions,
+    finding: CandidateOptions,
+    asking: QueryOptions,
+    documents: Annotated[
+        str | None,
+        typer.Option("--documents", metavar="PATH", help="Your documents; by default they are generated."),
+    ] = None,
+    queries: Annotated[str | None, typer.Option("--queries", metavar="FILE", help="Your queries.")] = None,
+    qrels: Annotated[str | None, typer.Option("--qrels", metavar="FILE", help="Your judgements.")] = None,
+    report: Annotated[Path, typer.Option("--report", metavar="FILE", help="HTML page to write.")] = Path(
+        "report.html"
+    ),
+    index: Annotated[
+        Path | None,
+        typer.Option("--index", metavar="DIR", help="Folder to keep the index in, with a searcher."),
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", metavar="FILE", help="Model file to write: the best ranker's.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of generated text and folds.")] = 0,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Go from text to a comparison: index, features, tuned BM25 and learned rankers, five folds, a report.
+
+    Example:
+
+        rankwright text-demo --index index
+    """
+    _check(documents, queries, qrels, report, model)
+    if documents is None:
+        _refuse_reading(reading, asking)
+    collection = _collection(documents, queries, qrels, reading, asking, seed)
+    with _folder(index) as folder:
+        found = rw.text.Index.build(
+            collection.documents, folder, analyser=words.analyser(), fields=reading.weights, n_jobs=jobs
+        )
+        note(f"Indexed {len(found):,} documents with the fields {', '.join(found.fields)}.")
+        chosen = rw.text.FeatureSet(columns=finding.columns)
+        judged = finding.judged(chosen, found, collection.queries, collection.judgements, jobs)
+        note(str(judged))
+        asking.hint(collection.queries, judged.coverage)
+        scores = _scores(judged.data, seed)
+        comparison = rw.compare(scores, judged.data, metrics=METRICS, baseline=BASELINE)
+        best = comparison.by(METRICS[0]).ranked()[0]
+        written: dict[str, Any] = {"report": _write_page(comparison, scores, judged.data, report)}
+        if index is not None or model is not None:
+            ranker = _rankers()[best]
+            fit_with_progress(ranker, judged.data, None)
+            searcher = finding.searcher(found, chosen, ranker)
+            written |= _save(ranker, searcher, index, model)
+    _show(comparison, judged, written, best, as_json=json)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, queries and judgements."""
+
+    documents: Iterable[TextDocument]
+    queries: Queries
+    judgements: Judgements
+
+
+def _check(
+    documents: str | None, queries: str | None, qrels: str | None, report: Path, model: Path | None
+) -> None:
+    given = [one is not None for one in (documents, queries, qrels)]
+    if any(given) and not all(given):
+        raise InputError("A collection of your own needs --documents, --queries and --qrels.")
+    for path in (report, model):
+        if path is not None:
+            checked_output(path)
+
+
+def _refuse_reading(reading: DocumentOptions, asking: QueryOptions) -> None:
+    """Refuse options for reading files where the text is generated."""
+    option = given_option(replace(reading, fields=None)) or given_option(asking)
+    if option is not None:
+        raise InputError(
+            f"{option} is for a collection of your own, which needs --documents, --queries and --qrels."
+        )
+
+
+def _collection(
+    documents: str | None,
+    queries: str | None,
+    qrels: str | None,
+    reading: DocumentOptions,
+    asking: QueryOptions,
+    seed: int,
+) -> Collection:
+    if documents is None or queries is None or qrels is None:
+        return Collection(*rw.text.generated_collection(seed=seed))
+    return Collection(
+        rw.text.read_documents(documents, **reading.reading()),
+        asking.read_queries(queries),
+        asking.read_judgements(qrels),
+    )
+
+
+@contextmanager
+def _folder(index: Path | None) -> Iterator[Path]:
+    """Yield the folder of the index: one that stays, or one that is removed."""
+    if index is not None:
+        yield index
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _rankers() -> dict[str, Ranker]:
+    """Return the rankers to compare, the quickest first."""
+    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "query_features": ["zscore", "rank"]}
+    portfolio = [rw.RankSVM(), rw.LambdaMART(**trees), rw.MART(**trees)]
+    return {
+        BASELINE: rw.BM25Ranker(),
+        "language model": rw.LanguageModelRanker(),
+        "RankSVM": portfolio[0],
+        "LambdaMART": portfolio[1],
+        "MART": portfolio[2],
+        "AutoRanker": rw.AutoRanker(portfolio=portfolio),
+    }
+
+
+def _scores(data: RankingData, seed: int) -> dict[str, Any]:
+    """Return each ranker's scores, by models that have not seen the query."""
+    from rankwright.crossval.out_of_fold import out_of_fold_scores
+    from rankwright.crossval.splits import Division
+
+    rankers = _rankers()
+    folds = Division().folds
+    note(f"Cross-validating {', '.join(rankers)} on {folds} folds of {describe(data)}.")
+    with several_fits("cross-validating", len(rankers) * folds) as on_fit:
+        return out_of_fold_scores(rankers, data, folds=folds, random_state=seed, on_fit=on_fit)
+
+
+def _write_page(
+    comparison: SystemComparison, scores: dict[str, Any], data: RankingData, report: Path
+) -> str | None:
+    """Write the page and return its path; without the packages for it, say how to get them and return None."""
+    from rankwright.cards.report_page import write_page
+
+    title = "rankwright text demo"
+    try:
+        write_page(comparison, report, systems=scores, data=data, title=title, reproduce=this_command())
+    except MissingPackageError as error:
+        note(str(error))
+        return None
+    return str(report)
+
+
+def _save(ranker: Ranker, searcher: Searcher, index: Path | None, model: Path | None) -> dict[str, str]:
+    written = {}
+    if model is not None:
+        rw.save(ranker, model)
+        written["model"] = str(model)
+    if index is not None:
+        written["searcher"] = str(searcher.save())
+    return written
+
+
+def _show(
+    comparison: SystemComparison, judged: JudgedFeatures, written: dict[str, Any], best: str, *, as_json: bool
+) -> None:
+    if as_json:
+        show_json(comparison.to_dict() | {"best": best, "judged": judged_facts(judged)} | written)
+        return
+    rows = []
+    for system in comparison.by(METRICS[0]).ranked():
+        cells = [f"{comparison.mean(system, metric):.4f}" for metric in METRICS]
+        if system != BASELINE:
+            pairs = [comparison.pair(system, BASELINE, metric) for metric in METRICS]
+            cells += [
+                f"{pair.difference:+.4f} ({said_p_value(pair.corrected['randomisation'])})" for pair in pairs
+            ]
+        rows.append((system, *cells, *[""] * (2 * len(METRICS) - len(cells))))
+    show_table(("system", *METRICS, *(f"{metric} against {BASELINE}" for metric in METRICS)), rows)
+    note(f"p-values are corrected for the number of rankers (Holm); {comparison.report.footnote()}")
+    for what, path in written.items():
+        if path is not None:
+            note(f"wrote the {what} {path}")
+    if "searcher" in written:
+        say(f'next: rankwright search --searcher {Path(written["searcher"]).parent} "words"')

@@ -1,0 +1,255 @@
+"""`rankwright train`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.cli.options.config import configurable
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_data, read_validation, reads_data
+from rankwright.cli.options.page_option import ReportOption, check_report, this_command
+from rankwright.cli.options.shared_options import (
+    AsPrintedFlag,
+    JobsOption,
+    JsonFlag,
+    RankerArgument,
+    SetOption,
+    checked_output,
+    make_ranker,
+)
+from rankwright.cli.options.tuning_options import (
+    INTERRUPTED,
+    ChooseOption,
+    GridOption,
+    WorkersOption,
+    read_grid,
+    require_tune,
+    setting_text,
+    several_fits,
+)
+from rankwright.cli.output.console import describe, note, progress, say, show_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rankwright.data.dataset import RankingData
+    from rankwright.models.scorer import Scorer
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.training.history import Round
+    from rankwright.training.training_set import TrainingSet
+    from rankwright.tuning.grid import Grid
+    from rankwright.tuning.tune import Tuning
+
+# Facts that some rankers report about their data, and how to print them.
+REPORTED: dict[str, Callable[[Any], str]] = {
+    "skipped_queries": lambda number: f"{counted(number, 'query')} skipped",
+    "relevant_from": "relevant from label {:g}".format,
+}
+
+TrainOption = Annotated[
+    Path, typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS}).")
+]
+ModelOption = Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")]
+ValidOption = Annotated[
+    Path | None,
+    typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
+]
+StartOption = Annotated[
+    Path | None,
+    typer.Option("--start", metavar="MODEL", help="Model file to improve on, such as that of a larger market."),
+]
+TuneFlag = Annotated[
+    bool,
+    typer.Option("--tune", help="First choose parameters and the number of rounds: by --valid, else out of fold."),
+]
+RefitFlag = Annotated[
+    bool,
+    typer.Option("--refit", help="Learn from the validation part too, once it has chosen the number of rounds."),
+]
+
+
+@configurable
+@reads_data
+def train(
+    ranker: RankerArgument,
+    train: TrainOption,
+    model: ModelOption,
+    reading: ReadOptions,
+    valid: ValidOption = None,
+    start: StartOption = None,
+    settings: SetOption = None,
+    as_printed: AsPrintedFlag = False,
+    refit: RefitFlag = False,
+    tune: TuneFlag = False,
+    choose: ChooseOption = None,
+    grid: GridOption = None,
+    workers: WorkersOption = None,
+    report: ReportOption = None,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    """Train a ranker on judged documents and save it as a model file.
+
+    Ctrl-C stops training, saves the model of the best round so far and exits with code 130.
+
+    Example:
+
+        rankwright train adarank --train train.txt --valid vali.txt --model model.rw
+    """
+    require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
+    if tune and refit:
+        raise InputError(
+            "--refit is for training without --tune; --choose out-of-fold also learns from both parts."
+        )
+    if tune and start is not None:
+        raise InputError("--tune cannot be used with --start: settings are compared without a start.")
+    chosen = make_ranker(ranker, settings or [], jobs, as_printed=as_printed)
+    tried = read_grid(chosen, grid)
+    checked_output(model, inputs=(train, valid, start))
+    check_report(report, inputs=(train, valid, start), model=model)
+    submodel = None if start is None else rw.load(start)
+    submodels = [] if submodel is None else [submodel]
+    judged = read_data(train, reading, submodels, n_jobs=jobs)
+    validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
+    started = time.perf_counter()
+    held_out = validation
+    tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
+    if tuning is not None:
+        chosen, judged, validation = tuning.ranker, tuning.data.data, None
+    fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel, refit=refit)
+    seconds = time.perf_counter() - started
+    rw.save(chosen, model)
+    facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
+    if report is not None:
+        _write_page(chosen, judged, held_out, tuning, report)
+        facts["report"] = str(report)
+    if json:
+        show_json(facts)
+    else:
+        _show(facts, judged)
+    exit_if_interrupted(chosen)
+
+
+def _tuned(
+    ranker: Ranker,
+    judged: RankingData,
+    validation: RankingData | None,
+    choose: str | None,
+    grid: Grid | None,
+    workers: int | None,
+) -> Tuning:
+    """Choose setting and rounds, with progress over all fits."""
+    from rankwright.tuning.tune import count_trials, tune
+
+    n_fits = count_trials(ranker, choose, has_validation=validation is not None, grid=grid)
+    with several_fits(f"tuning {ranker.name}", n_fits) as on_fit:
+        options: dict[str, Any] = {"choose": choose, "grid": True if grid is None else grid, "workers": workers}
+        return tune(ranker, judged, validation=validation, **options, on_fit=on_fit)
+
+
+def _write_page(
+    ranker: Ranker, judged: RankingData, held_out: RankingData | None, tuning: Tuning | None, report: Path
+) -> None:
+    if ranker.name == "auto":
+        from rankwright.auto.page import write_auto_page
+
+        write_auto_page(cast("rw.AutoRanker", ranker), report, reproduce=this_command())
+        return
+    from rankwright.cards.training_page import write_training_page
+
+    chosen = "" if tuning is None else f"{counted(len(tuning.trials), 'setting')} tried, {tuning.protocol}"
+    parts: dict[str, Any] = {"train": judged, "validation": held_out}
+    write_training_page(ranker, report, **parts, chosen=chosen, reproduce=this_command())
+
+
+def _tuning_facts(tuning: Tuning | None) -> dict[str, Any]:
+    if tuning is None:
+        return {}
+    return {
+        "protocol": tuning.protocol,
+        "chosen": dict(tuning.best.parameters),
+        "chosen_value": tuning.best.value,
+        "trials": [trial.to_dict() for trial in tuning.trials],
+    }
+
+
+def _show(facts: dict[str, Any], judged: RankingData) -> None:
+    if "chosen" in facts:
+        where = {"validation": "on validation"}.get(facts["protocol"], "out of fold")
+        setting = setting_text(facts["chosen"] | {"rounds": facts["rounds"]})
+        say(f"Chosen {where} from {counted(len(facts['trials']), 'setting')}: {setting}")
+        say(f"{facts['metric']}: {facts['chosen_value']:.4f} {where}, smoothed over rounds")
+    say(_sentence(facts))
+    if facts["validation"] is not None and "estimate" not in facts:
+        note(f"round {facts['best_round']} is {facts['reason']}")
+    written = " and ".join(facts[one] for one in ("model", "report") if one in facts)
+    reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
+    note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {written}")
+
+
+def exit_if_interrupted(ranker: Ranker) -> None:
+    """Exit as a command does that Ctrl-C has stopped, so that a script does not take the model for complete."""
+    if ranker.history_.interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def fit_with_progress(
+    ranker: Ranker,
+    judged: RankingData | TrainingSet,
+    validation: RankingData | None,
+    start: Scorer | None = None,
+    *,
+    refit: bool = False,
+) -> None:
+    """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
+    rounds = ranker.get_params(deep=False).get("rounds")
+    total = rounds if isinstance(rounds, int) else None  # fit refuses anything else
+    with progress(f"training {ranker.name}", total) as step:
+        parts: dict[str, Any] = {"validation": validation, "start": start, "refit": refit}
+        ranker.fit(judged, **parts, on_round=lambda one: step(_remark(ranker, one)))
+
+
+def _remark(ranker: Ranker, one: Round) -> str:
+    if one.validation is not None:
+        return f"{ranker.metric} {one.validation:.4f} (validation)"
+    return "" if one.train is None else f"{ranker.metric} {one.train:.4f} (training)"
+
+
+def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any]:
+    history, about = ranker.history_, ranker.model_.about
+    best = asdict(history[history.best_round - 1]) if history.best_round else {}
+    return {
+        "ranker": ranker.name,
+        "metric": str(ranker.metric),
+        "documents": len(judged),
+        "queries": len(judged.groups),
+        "features": judged.n_features,
+        **{name: about[name] for name in (*REPORTED, "estimate") if name in about},
+        "rounds": len(history),
+        "best_round": history.best_round,
+        "reason": history.reason,
+        "interrupted": history.interrupted,
+        "train": best.get("train"),
+        "validation": best.get("validation"),
+        "history": [{"round": one.number, "train": one.train, "validation": one.validation} for one in history],
+        "seconds": seconds,
+    }
+
+
+def _sentence(facts: dict[str, Any]) -> str:
+    if "estimate" in facts:  # AutoRanker: a round is a member, and every query judges
+        found = f"{facts['validation']:.4f} out of fold, {facts['estimate']['value']:.4f} expected on new queries"
+        return f"{facts['metric']}: {found} ({counted(facts['rounds'], 'member')})"
+    if not facts["best_round"]:
+        return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
+    parts = {"training": facts["train"], "validation": facts["validation"]}
+    values = ", ".join(f"{value:.4f} on {part}" for part, value in parts.items() if value is not None)
+    measured = f"{facts['metric']}: {values}" if values else f"Trained {facts['ranker']}"
+    return f"{measured} (round {facts['best_round']} of {facts['rounds']})"

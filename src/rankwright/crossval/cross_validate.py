@@ -1,0 +1,264 @@
+"""Cross-validation of one or more rankers, over the folds of a collection or over folds made from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.wording import nearest
+from rankwright.crossval.cross_comparison import CrossComparison
+from rankwright.crossval.cross_validation import CrossValidation, FoldResult
+from rankwright.crossval.fold_fits import FoldFitter
+from rankwright.crossval.folds import Folds
+from rankwright.crossval.splits import Division
+from rankwright.evaluation.evaluate import checked_metrics, evaluate
+from rankwright.metrics.base import Ties
+from rankwright.metrics.conventions import Convention, find_convention
+from rankwright.rankers.catalogue import as_ranker
+from rankwright.tuning.trials import Trial, best_of, chosen_parameters, configured
+from rankwright.tuning.tune import count_trials
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankwright.crossval.folds import FoldParts, FoldsData
+    from rankwright.metrics.base import Metric
+    from rankwright.metrics.parse import MetricLike
+    from rankwright.rankers.ranker import Ranker
+    from rankwright.tuning.grid import Grid
+
+    Rankers = Mapping[str, Ranker | str] | list[Ranker] | list[str] | tuple[Ranker | str, ...]
+
+    class Options(TypedDict, total=False):
+        """The options of `cross_validate`, for its two types of results."""
+
+        folds: int
+        repeats: int
+        validation: float | str
+        stratify: bool
+        random_state: int
+        min_relevant: int
+        drop_one_label: bool
+        metrics: MetricLike | Sequence[MetricLike]
+        convention: str
+        refit: bool
+        tune: str | bool | None
+        grid: Grid | Mapping[str, Grid] | None
+        workers: int | None
+        on_fit: Callable[[], None]
+        on_fold: Callable[[FoldResult], None]
+
+
+DEFAULTS = "defaults"  # name of the protocol without tuning
+
+
+@overload
+def cross_validate(ranker: Ranker | str, data: FoldsData, **options: Unpack[Options]) -> CrossValidation: ...
+
+
+@overload
+def cross_validate(ranker: Rankers, data: FoldsData, **options: Unpack[Options]) -> CrossComparison: ...
+
+
+def cross_validate(
+    ranker: Ranker | str | Rankers,
+    data: FoldsData,
+    *,
+    folds: int = 5,
+    repeats: int = 1,
+    validation: float | str = 0.0,
+    stratify: bool = False,
+    random_state: int = 0,
+    min_relevant: int = 0,
+    drop_one_label: bool = False,
+    metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
+    convention: str = "standard",
+    refit: bool = False,
+    tune: str | bool | None = None,
+    grid: Grid | Mapping[str, Grid] | None = None,
+    workers: int | None = None,
+    on_fit: Callable[[], None] = lambda: None,
+    on_fold: Callable[[FoldResult], None] = lambda _: None,
+) -> CrossValidation | CrossComparison:
+    """Fit and test one or more rankers on each fold of a collection.
+
+    The training part of a fold is fitted, its validation part, if any, chooses the round to keep, and its test
+    part is measured. Results include values with ties averaged: file order within ties may favour equal scores.
+
+    Parameters
+    ----------
+    ranker, data
+        A ranker or its name, or several by name, which are compared on the same folds. And judged documents, a
+        file of them, a folder with Fold1, Fold2 and so on, a list of (train, test) or (train, valid, test), or
+        what `make_folds` returns.
+    folds, repeats, validation, stratify, random_state
+        How data without folds are divided, as in `make_folds`: without a validation part rankers learn for all
+        their rounds.
+    min_relevant
+        Drop queries with fewer relevant documents (label >= 1) from all parts, before data are divided.
+    drop_one_label
+        Whether to leave queries of a single label out of the test parts, as `evaluate` does.
+    refit
+        Whether to fit again on training and validation part, for the number of rounds that validation chose.
+    tune
+        How each fold chooses setting and rounds: on the `"validation"` part, or `"out-of-fold"`, by
+        cross-validation over its training and validation queries; the final fit then uses both. True: on the
+        validation part if there is one. None fits the ranker as it is.
+    grid
+        Values to try by parameter, of several rankers by name; by default the ranker's, of parameters not set.
+    workers
+        Number of concurrent fits; None: one per thread.
+    on_fit, on_fold
+        Called after each fit (see `count_fits`), and with each result.
+    """
+    named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
+    division = Division(folds, repeats, validation, random_state, stratify)
+    parts = Folds.of(data, division, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
+    grids = _grids(grid, named, several=is_several(ranker))
+    options = (tune, refit, workers, on_fit)
+    fitters = {name: FoldFitter.of(one, grids[name], parts, *options) for name, one in named.items()}
+    measuring = Measuring(asked, convention, {"min_relevant": min_relevant, "drop_one_label": drop_one_label})
+    found = _run(fitters, parts, measuring, on_fold)
+    return found if is_several(ranker) else found[found.rankers[0]]
+
+
+def named_rankers(given: Any) -> dict[str, Ranker]:
+    """Return one or more rankers by name; those of a list are named after their methods."""
+    if not is_several(given):
+        ranker = as_ranker(given)
+        return {ranker.name: ranker}
+    if not given:
+        raise InputError("There is nothing to cross-validate: give at least one ranker.")
+    if isinstance(given, Mapping):
+        return {str(name): as_ranker(one) for name, one in given.items()}
+    named: dict[str, Ranker] = {}
+    for ranker in map(as_ranker, given):
+        if ranker.name in named:
+            raise InputError(
+                f"Two rankers are called {ranker.name}; give rankers by name, such as "
+                f"{{'one': {type(ranker).__name__}(...), 'other': {type(ranker).__name__}(...)}}."
+            )
+        named[ranker.name] = ranker
+    return named
+
+
+def is_several(given: Any) -> bool:
+    """Return whether rankers are given by name or as a list; `{"ranker": "mart", "rounds": 50}` is one ranker."""
+    if isinstance(given, Mapping):
+        return not isinstance(given.get("ranker"), str)
+    return isinstance(given, list | tuple)
+
+
+def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = None) -> int:
+    """Return the number of fits of `cross_validate` per fold and ranker."""
+    return 1 + (count_trials(ranker, tune, has_validation=True, grid=grid) if tune else 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """What is measured on test parts: the metrics by a tool's definitions, on queries that are not dropped."""
+
+    metrics: Sequence[Metric]
+    convention: str
+    dropping: Mapping[str, Any]
+
+    def measure(self, name: str, fitter: FoldFitter, fold: FoldParts) -> FoldResult:
+        """Fit a ranker, named `name` in reports, on a fold, and measure it on the test part."""
+        ranker, chosen, trials = fitter.fit(fold)
+        scores = {name: ranker.predict(fold.test)}
+        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **self.dropping}
+        try:
+            report = evaluate(scores, fold.test, convention=self.convention, **how)
+            averaged = evaluate(scores, fold.test, convention=_averaging_ties(self.convention), **how)
+        except InputError as error:
+            raise InputError(f"{fold.name} cannot be measured: {error}") from None
+        rounds = ranker.history_.best_round
+        return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
+
+
+def _run(
+    fitters: Mapping[str, FoldFitter], parts: Folds, measuring: Measuring, on_fold: Callable[[FoldResult], None]
+) -> CrossComparison:
+    """Fit and measure all rankers, fold by fold: each fold is read or made once."""
+    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
+    seconds = dict.fromkeys(fitters, 0.0)
+    for fold in parts:
+        for name, fitter in fitters.items():
+            started = time.perf_counter()
+            results[name].append(measuring.measure(name, fitter, fold))
+            seconds[name] += time.perf_counter() - started
+            on_fold(results[name][-1])
+    return CrossComparison(
+        {
+            name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
+            for name, fitter in fitters.items()
+        }
+    )
+
+
+def _validated(
+    name: str, fitter: FoldFitter, parts: Folds, measuring: Measuring, folds: Sequence[FoldResult], seconds: float
+) -> CrossValidation:
+    """Return the results of one ranker on all folds."""
+    ranker = fitter.ranker
+    chosen = _chosen_over_folds(ranker, folds) if fitter.protocol or parts.has_validation else {}
+    return CrossValidation(
+        name,
+        measuring.convention,
+        fitter.protocol or DEFAULTS,
+        tuple(map(str, measuring.metrics)),
+        tuple(folds),
+        parts.repeats,
+        configured(ranker, chosen),
+        chosen,
+        seconds,
+        _dropped(parts, folds),
+    )
+
+
+def _dropped(parts: Folds, folds: Sequence[FoldResult]) -> dict[str, int]:
+    """Return the number of dropped queries by reason: before data were divided, and of test parts."""
+    dropped = dict(parts.dropped)
+    for fold in folds:
+        for reason, number in fold.report.dropped.items() if fold.repeat == 1 else ():
+            dropped[reason] = dropped.get(reason, 0) + number
+    return dropped
+
+
+def _grids(grid: Any, named: Mapping[str, Ranker], *, several: bool) -> dict[str, Grid | None]:
+    """Return the grid of every ranker; None stands for its own."""
+    if grid is None or not several:
+        return dict.fromkeys(named, grid)
+    for name, one in grid.items():
+        if name not in named:
+            raise InputError(f"The grid is for {name!r}, which is none of the rankers{nearest(str(name), named)}")
+        if not isinstance(one, Mapping):
+            raise InputError("The grid of several rankers is by name: {'LambdaMART': {'max_leaves': [4, 16]}}.")
+    return {name: grid.get(name) for name in named}
+
+
+def _averaging_ties(name: str) -> Convention:
+    counting = find_convention(name)
+    return replace(counting, settings={**counting.settings, "ties": Ties.EXPECTED})
+
+
+def _chosen_over_folds(ranker: Ranker, results: Sequence[FoldResult]) -> dict[str, Any]:
+    """Return the setting that is best on average over folds, and its median number of rounds."""
+    if not results[0].trials:
+        return chosen_parameters(ranker, Trial({}, _median([fold.best_round for fold in results]), 0.0))
+    by_setting = zip(*(fold.trials for fold in results), strict=True)
+    return chosen_parameters(ranker, best_of([_mean_trial(trials) for trials in by_setting]))
+
+
+def _mean_trial(trials: Sequence[Trial]) -> Trial:
+    rounds, value = _median([trial.rounds for trial in trials]), float(np.mean([trial.value for trial in trials]))
+    return Trial(trials[0].parameters, rounds, value)
+
+
+def _median(rounds: Sequence[int]) -> int:
+    return max(1, round(float(np.median(rounds))))

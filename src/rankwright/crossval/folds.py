@@ -1,0 +1,208 @@
+"""What cross-validation runs over: a folder of folds, a list of parts, or one collection that is divided here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
+from rankwright.crossval.splits import Division, divided, strata
+from rankwright.data.canonical_order import canonical_queries
+from rankwright.data.dataset import RankingData
+from rankwright.data.query_filters import checked_min_relevant, drop_queries, queries_to_drop
+from rankwright.data.readers.any_format import read_judged
+from rankwright.data.readers.fold_folders import find_folds, read_fold
+from rankwright.data.splitting import deal_folds, generator
+from rankwright.training.training_set import TrainingSet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    FoldsData: TypeAlias = "RankingData | TrainingSet | str | os.PathLike[str] | Parts | Folds"
+    Parts = Sequence[Sequence[RankingData]]
+
+
+class FoldParts(NamedTuple):
+    """One fold: its name, which repeat it belongs to (from 1), and its parts; not every fold has a valid part."""
+
+    name: str
+    repeat: int
+    train: RankingData
+    valid: RankingData | None
+    test: RankingData
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Folds:
+    """The folds of a cross-validation; each is read or made when it is its turn.
+
+    Parameters
+    ----------
+    repeats
+        How many times the data are divided.
+    has_validation
+        Whether the folds have a validation part.
+    dropped
+        The number of queries that were dropped before the data were divided, by reason.
+    """
+
+    repeats: int
+    has_validation: bool
+    _parts: Callable[[], Iterator[FoldParts]]
+    _count: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, data: FoldsData, division: Division, *, min_relevant: int = 0, n_jobs: int | None = None) -> Folds:
+        """Return the folds of a folder, a list of parts, a file or judged documents, or folds as they are.
+
+        Queries with fewer relevant documents than `min_relevant` are dropped: of data without folds before they
+        are divided, of others from the training and validation parts. Test parts are left to the evaluation,
+        which counts what it drops.
+        """
+        if isinstance(data, Folds):
+            _refuse_division("The folds are made already", division, min_relevant)
+            return data
+        if isinstance(data, str | os.PathLike):
+            if Path(data).is_dir():
+                return _of_folder(Path(data), division, min_relevant, n_jobs)
+            if not Path(data).exists():
+                raise InputError(f"There is no file or folder {data}.")
+            data = read_judged(data, n_jobs=n_jobs)
+        if isinstance(data, TrainingSet):
+            data = data.data
+        if isinstance(data, RankingData):
+            return _of_collection(data, division, min_relevant)
+        if isinstance(data, Sequence):
+            return _of_list(data, division, min_relevant)
+        raise InputError(
+            "Cross-validation takes RankingData, a file, a folder of folds, or a list of (train, test) or "
+            f"(train, valid, test), not {type(data).__name__}."
+        )
+
+    def __iter__(self) -> Iterator[FoldParts]:
+        return self._parts()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        repeats = f" in {counted(self.repeats, 'repeat')}" if self.repeats > 1 else ""
+        return f"Folds({self._count:,}{repeats}, with{'' if self.has_validation else 'out'} validation)"
+
+
+def make_folds(
+    data: RankingData,
+    folds: int = 5,
+    *,
+    repeats: int = 1,
+    validation: float | str = 0.0,
+    stratify: bool = False,
+    min_relevant: int = 0,
+    random_state: int = 0,
+) -> Folds:
+    """Divide judged documents into folds by query, for `cross_validate` or for a loop over their parts.
+
+    All documents of a query go to the same part. The folds depend neither on the order of rows nor on the names of
+    queries. Each has a `name`, the number of its `repeat`, and the parts `train`, `valid` (or None) and `test`.
+
+    Parameters
+    ----------
+    data
+        The judged documents.
+    folds
+        Number of folds; each query is in the test part of one of them.
+    repeats
+        How many times the data are divided, each time in another way.
+    validation
+        The fraction of the queries outside the test part that form a validation part; 0 for none. With `"fold"` it
+        is the fold before the test part, so that each query validates once and tests once; five folds are then
+        divided 3 + 1 + 1, as in LETOR.
+    stratify
+        Whether folds and validation parts have about the same numbers of queries with few and with many relevant
+        documents, those with a label of at least 1.
+    min_relevant
+        Drop queries with fewer relevant documents than this before the data are divided.
+    random_state
+        The seed.
+    """
+    if not isinstance(data, RankingData):
+        raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")
+    return _of_collection(data, Division(folds, repeats, validation, random_state, stratify), min_relevant)
+
+
+def count_folds(data: FoldsData, division: Division) -> int:
+    """Return the number of folds of data of any kind, in all repeats together."""
+    if isinstance(data, str | os.PathLike) and Path(data).is_dir():
+        return len(find_folds(Path(data)))
+    if isinstance(data, Folds) or (isinstance(data, Sequence) and not isinstance(data, str)):
+        return len(data)
+    return division.folds * division.repeats
+
+
+def _of_folder(folder: Path, division: Division, min_relevant: int, n_jobs: int | None) -> Folds:
+    paths = find_folds(folder)
+    _refuse_division(f"{folder} has folds of its own", division)
+
+    def parts() -> Iterator[FoldParts]:
+        for path in paths:
+            yield _without_few(FoldParts(path.name, 1, *read_fold(path, n_jobs=n_jobs)), min_relevant)
+
+    return Folds(1, True, parts, len(paths))
+
+
+def _of_list(given: Sequence[Any], division: Division, min_relevant: int) -> Folds:
+    _refuse_division("A list of parts has folds of its own", division)
+    sizes = {len(parts) if isinstance(parts, tuple | list) else 0 for parts in given}
+    of_one_kind = sizes in ({2}, {3})
+    if not of_one_kind or not all(isinstance(part, RankingData) for parts in given for part in parts):
+        raise InputError(
+            "A list of folds must hold (train, test) or (train, valid, test) for every fold, each RankingData."
+        )
+
+    def parts() -> Iterator[FoldParts]:
+        for number, (train, *valid, test) in enumerate(given, start=1):
+            fold = FoldParts(f"Fold{number}", 1, train, valid[0] if valid else None, test)
+            yield _without_few(fold, min_relevant)
+
+    return Folds(1, sizes == {3}, parts, len(given))
+
+
+def _refuse_division(has_folds: str, division: Division, min_relevant: int = 0) -> None:
+    if division != Division() or min_relevant:
+        also = "min_relevant and " if min_relevant else ""
+        raise InputError(
+            f"{has_folds}; {also}folds, repeats, validation, stratify and random_state are for data without folds."
+        )
+
+
+def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
+    """Drop queries with few relevant documents from the training and the validation part."""
+    if not checked_min_relevant(min_relevant):
+        return fold
+    try:
+        train = drop_queries(fold.train, min_relevant=min_relevant)
+        valid = None if fold.valid is None else drop_queries(fold.valid, min_relevant=min_relevant)
+    except InputError as error:
+        raise InputError(f"{fold.name} cannot be used: {error}") from None
+    return fold._replace(train=train, valid=valid)
+
+
+def _of_collection(data: RankingData, division: Division, min_relevant: int) -> Folds:
+    reasons = queries_to_drop(data.y, data.groups, min_relevant=min_relevant)
+    kept = drop_queries(data, min_relevant=min_relevant)
+    queries, random = canonical_queries(kept), generator(division.random_state)
+    counts = strata(kept) if division.stratify else None
+    repeats = [deal_folds(queries, division.folds, random, counts=counts) for _ in range(division.repeats)]
+
+    def parts() -> Iterator[FoldParts]:
+        for repeat, fold_of_query in enumerate(repeats, start=1):
+            for fold in range(division.folds):
+                yield FoldParts(f"Fold{fold + 1}", repeat, *divided(kept, fold_of_query, fold, division))
+
+    dropped = {reason: int(some.sum()) for reason, some in reasons.items()}
+    return Folds(division.repeats, division.has_validation, parts, division.folds * division.repeats, dropped)

@@ -1,0 +1,1 @@
+"""Readers of documents, judgements and runs: one file per format."""

@@ -1,0 +1,279 @@
+"""Documents from pandas and polars data frames and Arrow tables."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack, overload
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.tables import NUMBERS, documents_of, warned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pandas as pd
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import Documents, RankingData
+    from rankwright.data.tables import Column
+
+
+@overload
+def from_pandas(frame: pd.DataFrame, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
+@overload
+def from_pandas(frame: pd.DataFrame, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
+def from_pandas(
+    frame: pd.DataFrame,
+    *,
+    label: str | None = LABEL,
+    qid: str = QUERY,
+    docid: str | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+) -> Documents:
+    """Return the documents of a pandas data frame.
+
+    The attribute `columns` of the result says what each column was used for. By default every column that holds
+    numbers is a feature, unless its name or its values say that it holds ids. If columns are left out by this
+    rule, a warning names them, until they are named in `features`, `drop`, `categorical` or `docid`.
+
+    Parameters
+    ----------
+    frame
+        One row per document; NaN, None and NA are missing values.
+    label
+        The column with the label of each document; no value may be missing. With None the documents have no
+        labels, the result is `Documents`, and a column `label` is ignored.
+    qid
+        The column with the query id of each document: integers or strings; no value may be missing.
+    docid
+        The column with the id of each document; by default the column `docid`, if there is one.
+    features
+        The feature columns, by name or by shell-style patterns such as `bm25_*`.
+    drop
+        Columns that are no features, by name or pattern.
+    categorical
+        Feature columns with categories (text or numbers), by name or pattern, to be encoded: see `Category`.
+    """
+    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
+
+
+@overload
+def from_polars(frame: pl.DataFrame, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
+@overload
+def from_polars(frame: pl.DataFrame, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
+def from_polars(
+    frame: pl.DataFrame,
+    *,
+    label: str | None = LABEL,
+    qid: str = QUERY,
+    docid: str | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+) -> Documents:
+    """Return the documents of a polars data frame.
+
+    The parameters and the result are those of `from_pandas`.
+    """
+    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
+
+
+@overload
+def from_arrow(table: Any, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
+@overload
+def from_arrow(table: Any, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
+def from_arrow(
+    table: Any,
+    *,
+    label: str | None = LABEL,
+    qid: str = QUERY,
+    docid: str | None = None,
+    features: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    categorical: Sequence[str] = (),
+) -> Documents:
+    """Return the documents of a `pyarrow.Table`.
+
+    The parameters and the result are those of `from_pandas`.
+    """
+    return warned(documents_of(columns_of(table), Roles(label, qid, docid, features, drop, categorical)))
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether this is a data frame or an Arrow table: something with named columns."""
+    return hasattr(X, "iloc") or hasattr(X, "column_names") or hasattr(X, "get_columns")
+
+
+def columns_of(frame: Any) -> Iterator[Column]:
+    """Yield the columns of a pandas or polars data frame or an Arrow table."""
+    if hasattr(frame, "iloc"):
+        for name, series in frame.items():
+            yield _PandasColumn(str(name), series)
+    elif hasattr(frame, "column_names"):
+        for name, values in zip(frame.column_names, frame.columns, strict=True):
+            yield _ArrowColumn(name, values)
+    else:
+        for series in frame.get_columns():
+            yield _PolarsColumn(series.name, series)
+
+
+@dataclass(frozen=True)
+class _FrameColumn(ABC):
+    name: str
+    values: Any
+
+    @property
+    @abstractmethod
+    def holds(self) -> str: ...
+
+    @abstractmethod
+    def missing(self) -> NDArray[np.bool_]:
+        """Return for each row whether its value is missing."""
+
+    @abstractmethod
+    def _plain(self) -> list[Any]:
+        """Return the values as Python objects."""
+
+    @abstractmethod
+    def _doubles(self) -> Doubles: ...
+
+    @abstractmethod
+    def _ids(self) -> NDArray[Any]: ...
+
+    def require_complete(self) -> None:
+        missing = self.missing()
+        if missing.any():
+            raise InputError(f"Row {int(missing.argmax())} has no value in column {self.name!r}.")
+
+    def numbers(self) -> Doubles:
+        if self.holds != NUMBERS:
+            raise InputError(f"Column {self.name!r} does not hold numbers.")
+        return self._doubles()
+
+    def ids(self) -> NDArray[Any]:
+        self.require_complete()
+        return self._ids()
+
+    def texts(self) -> list[str | None]:
+        return [
+            None if absent else _text_of(value)
+            for value, absent in zip(self._plain(), self.missing().tolist(), strict=True)
+        ]
+
+
+def _text_of(value: Any) -> str:
+    """Return a category as text; 3.0 is 3, because pandas makes floats of integers beside missing values."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+class _PandasColumn(_FrameColumn):
+    values: pd.Series[Any]
+
+    @property
+    def holds(self) -> str:
+        from pandas.api.types import infer_dtype, is_datetime64_any_dtype, is_numeric_dtype
+
+        dtype = self.values.dtype
+        if is_numeric_dtype(dtype):
+            return "complex numbers" if dtype.kind == "c" else NUMBERS
+        if dtype.kind == "O":
+            # Decimals, and numbers beside None, come as objects.
+            numbers = ("boolean", "decimal", "empty", "floating", "integer", "mixed-integer-float")
+            kind = infer_dtype(self.values, skipna=True)
+            return NUMBERS if kind in numbers else "dates" if "date" in kind else "text"
+        if is_datetime64_any_dtype(dtype):
+            return "dates"
+        return {"category": "categories", "str": "text", "string": "text"}.get(dtype.name, dtype.name)
+
+    def missing(self) -> NDArray[np.bool_]:
+        return self.values.isna().to_numpy()
+
+    def _plain(self) -> list[Any]:
+        return self.values.tolist()
+
+    def _doubles(self) -> Doubles:
+        return self.values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def _ids(self) -> NDArray[Any]:
+        return np.asarray(self.values.to_numpy())
+
+
+class _PolarsColumn(_FrameColumn):
+    values: pl.Series
+
+    @property
+    def holds(self) -> str:
+        import polars as pl
+
+        dtype = self.values.dtype
+        if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
+            return NUMBERS
+        if dtype.is_temporal():
+            return "dates"
+        if dtype in (pl.Categorical, pl.Enum):
+            return "categories"
+        return "text" if dtype == pl.String else str(dtype)
+
+    def missing(self) -> NDArray[np.bool_]:
+        absent = self.values.is_null()
+        return (absent | self.values.is_nan() if self.values.dtype.is_float() else absent).to_numpy()
+
+    def _plain(self) -> list[Any]:
+        return self.values.to_list()
+
+    def _doubles(self) -> Doubles:
+        import polars as pl
+
+        return self.values.cast(pl.Float64).to_numpy()
+
+    def _ids(self) -> NDArray[Any]:
+        import polars as pl
+
+        named = self.values.dtype in (pl.Categorical, pl.Enum)
+        return (self.values.cast(pl.String) if named else self.values).to_numpy()
+
+
+class _ArrowColumn(_FrameColumn):
+    @property
+    def holds(self) -> str:
+        from pyarrow import types
+
+        kind = self.values.type
+        numbers = (types.is_integer, types.is_floating, types.is_decimal, types.is_boolean, types.is_null)
+        if any(is_kind(kind) for is_kind in numbers):
+            return NUMBERS
+        if types.is_temporal(kind):
+            return "dates"
+        if types.is_dictionary(kind):
+            return "categories"
+        return "text" if types.is_string(kind) or types.is_large_string(kind) else str(kind)
+
+    def missing(self) -> NDArray[np.bool_]:
+        absent: NDArray[np.bool_] = self.values.is_null(nan_is_null=True).to_numpy()
+        return absent
+
+    def _plain(self) -> list[Any]:
+        plain: list[Any] = self.values.to_pylist()
+        return plain
+
+    def _doubles(self) -> Doubles:
+        from pyarrow import float64, types
+
+        half = types.is_float16(self.values.type)  # which not every version can cast
+        plain = self.values if half else self.values.cast(float64())
+        return np.asarray(plain.to_numpy(), dtype=np.float64)
+
+    def _ids(self) -> NDArray[Any]:
+        from pyarrow import types
+
+        encoded = types.is_dictionary(self.values.type)
+        plain = self.values.cast(self.values.type.value_type) if encoded else self.values
+        return np.asarray(plain.to_numpy())

@@ -1,0 +1,213 @@
+"""Reads and writes TREC judgements (qrels) and runs."""
+
+from __future__ import annotations
+
+import gzip
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.base.files import is_compressed, open_bytes, write_whole
+from rankwright.data.dataset import checked_document_ids, checked_labels
+from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.ranking import Ranking, checked_scores
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+_JUDGEMENT_COLUMNS = ("query", "iteration", "document", "label")
+_RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements:
+    """The labels of judged documents, one per row: query, document and label."""
+
+    qid: NDArray[np.str_]
+    document_ids: NDArray[np.object_]
+    labels: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
+        """Make judgements from columns; a document may occur once per query."""
+        queries, documents = _checked_names(qid, document_ids)
+        return cls(queries, documents, checked_labels(labels, len(documents)))
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every judged query."""
+        return QueryGroups.of(self.qid)
+
+    @cached_property
+    def row_numbers(self) -> dict[tuple[str, str], int]:
+        """The row of each pair of query id and document id."""
+        return {pair: row for row, pair in enumerate(pairs(self))}
+
+    @cached_property
+    def query_numbers(self) -> dict[str, int]:
+        """The number in `groups` of each query id."""
+        return {query: number for number, query in enumerate(self.groups.ids.tolist())}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The documents that a system retrieved: one row per document with query and score, and the system's name."""
+
+    qid: NDArray[np.str_]
+    document_ids: NDArray[np.object_]
+    scores: NDArray[np.float64]
+    tag: str
+
+    @classmethod
+    def of(
+        cls,
+        qid: ArrayLike,
+        document_ids: Sequence[object] | NDArray[Any],
+        scores: ArrayLike,
+        *,
+        tag: str = "rankwright",
+    ) -> Run:
+        """Make a run from scored documents in any order; a document may occur once per query."""
+        queries, documents = _checked_names(qid, document_ids)
+        return cls(queries, documents, checked_scores(scores, len(documents)), tag)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query."""
+        return QueryGroups.of(self.qid)
+
+    def ranking(self) -> Ranking:
+        """Return the documents of every query, best first by score; the ranks in a file are ignored."""
+        return Ranking.of(self.scores, self.groups)
+
+
+def read_judgements(path: str | PathLike[str]) -> Judgements:
+    """Read TREC judgements, lines of `query iteration document label`, decompressed if the name ends with .gz.
+
+    Negative labels, with which some collections mark spam, are kept.
+    """
+    rows = _read_rows(path, _JUDGEMENT_COLUMNS, number="label")
+    return Judgements(*_columns(rows))
+
+
+def read_run(path: str | PathLike[str]) -> Run:
+    """Read a TREC run, lines of `query Q0 document rank score tag`, decompressed if the name ends with .gz."""
+    rows = _read_rows(path, _RUN_COLUMNS, number="score")
+    tag = rows[-1].tag if rows else ""
+    return Run(*_columns(rows), tag)
+
+
+def format_run(run: Run) -> str:
+    """Return a run as the text of a TREC file: queries in order of first appearance, documents best first.
+
+    trec_eval reads scores, not ranks, and sorts equal scores by document id in descending order.
+    """
+    for name in {run.tag, *run.groups.ids.tolist(), *run.document_ids.tolist()}:
+        if len(name.split()) != 1:
+            raise InputError(
+                f"{name!r} is empty or contains a space, which a run file cannot represent; a table of scores "
+                "can, see `predict --out scores.csv` and scores_frame."
+            )
+    ranking = run.ranking()
+    columns = (run.qid, run.document_ids, ranking.ranks(), run.scores)
+    lines = zip(*(column[ranking.order].tolist() for column in columns), strict=True)
+    return "".join(f"{query} Q0 {name} {rank} {score!r} {run.tag}\n" for query, name, rank, score in lines)
+
+
+def write_run(path: str | PathLike[str], run: Run) -> None:
+    """Write the text of `format_run` to a file, compressed if its name ends with .gz."""
+    text = format_run(run).encode()
+    with write_whole(path) as file:
+        file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
+
+
+class _Row(NamedTuple):
+    query: str
+    document: str
+    number: float
+    tag: str
+
+
+def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str) -> list[_Row]:
+    """Read lines with the given columns, one of them a number; a document may occur once per query."""
+    rows: list[_Row] = []
+    seen: set[tuple[str, str]] = set()
+    for line, words in _read_words(path):
+        try:
+            row = _row(words, columns, number)
+            _require_new(row.query, row.document, seen)
+        except InputError as mistake:
+            raise InputError(f"{path}, line {line}: {mistake}") from None
+        rows.append(row)
+    return rows
+
+
+def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number and the words of every line that is not blank."""
+    try:
+        with open_bytes(path) as file, TextIOWrapper(file, encoding="utf-8-sig") as lines:
+            for line, text in enumerate(lines, start=1):
+                if words := text.split():
+                    yield line, words
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8.") from None
+
+
+def _row(words: list[str], columns: Sequence[str], number: str) -> _Row:
+    if len(words) != len(columns):
+        expected = f"{len(columns)}: {' '.join(columns)}"
+        raise InputError(f"Found {len(words)} columns, expected {expected}.")
+    return _Row(words[0], words[2], _number(words[columns.index(number)], number), words[-1])
+
+
+def _number(word: str, name: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value) or (name == "label" and math.isinf(value)):
+        raise InputError(f"The {name} {word!r} is not a number.")
+    return value
+
+
+def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
+    """Refuse a document that occurred in the query before."""
+    if (query, document) in seen:
+        raise InputError(f"Document {document!r} occurs twice in query {query!r}.")
+    seen.add((query, document))
+
+
+def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], NDArray[np.float64]]:
+    queries = np.array([row.query for row in rows], dtype=np.str_)
+    documents = np.array([row.document for row in rows], dtype=object)
+    return queries, documents, np.array([row.number for row in rows], dtype=np.float64)
+
+
+def _checked_names(
+    qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any]
+) -> tuple[NDArray[np.str_], NDArray[np.object_]]:
+    queries: NDArray[np.str_] = checked_query_ids(qid).astype(np.str_)
+    documents = checked_document_ids(document_ids, len(queries))
+    seen: set[tuple[str, str]] = set()
+    for query, document in zip(queries.tolist(), documents, strict=True):
+        _require_new(query, document, seen)
+    return queries, documents
+
+
+def pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
+    """Return the query id and the document id of each row."""
+    return zip(named.qid.tolist(), named.document_ids.tolist(), strict=True)

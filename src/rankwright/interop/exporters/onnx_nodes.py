@@ -1,0 +1,45 @@
+"""Nodes, attributes and constants of an ONNX graph, encoded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rankwright.interop.exporters.protobuf import integer, nested
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+FLOAT, INT64, DOUBLE = 1, 7, 11  # types of elements
+AS_INTEGER, AS_STRING, AS_FLOATS, AS_INTEGERS, AS_STRINGS = 2, 3, 6, 7, 8  # types of attributes
+
+
+def node(kind: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = "") -> bytes:
+    """Return a node, named after its first output."""
+    content = b"".join(nested(1, one) for one in inputs) + b"".join(nested(2, one) for one in outputs)
+    content += nested(3, outputs[0] + "_node") + nested(4, kind)
+    return content + b"".join(nested(5, one) for one in attributes) + nested(7, domain)
+
+
+def attribute(name: str, kind: int, content: bytes) -> bytes:
+    """Return an attribute whose content is already encoded."""
+    return nested(1, name) + content + integer(20, kind)
+
+
+def whole_number(name: str, value: int) -> bytes:
+    """Return an attribute that is one integer."""
+    return attribute(name, AS_INTEGER, integer(3, value))
+
+
+def cast(source: str, result: str, kind: int = DOUBLE) -> bytes:
+    """Return the node that converts elements to another type."""
+    return node("Cast", [source], [result], whole_number("to", kind))
+
+
+def tensor(name: str, values: NDArray[Any]) -> bytes:
+    """Return a constant of 64-bit numbers or integers."""
+    is_integer = values.dtype.kind == "i"
+    dims = b"".join(integer(1, size) for size in values.shape)
+    content = values.astype("<i8" if is_integer else "<f8").tobytes()
+    return dims + integer(2, INT64 if is_integer else DOUBLE) + nested(8, name) + nested(9, content)

@@ -1,0 +1,111 @@
+"""How targets treat missing values, thresholds and numbers, and whether a model agrees."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.models.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.models.linear import LinearScorer
+
+HIGHEST = np.finfo(np.float32).max
+
+
+class Missing(Enum):
+    """What a target does with a missing value."""
+
+    SIDES = "sends a missing value to the side that the split says"
+    ZERO = "counts a missing value as 0"
+    RIGHT = "sends a missing value right at every split"
+
+
+def require_same_missing(model: TreeEnsemble | LinearScorer, rule: Missing, target: str) -> None:
+    """Refuse a model that treats missing values differently from the target."""
+    if isinstance(model, TreeEnsemble):
+        zeros_left = model.threshold >= 0.0
+        expected = {
+            Missing.SIDES: model.missing_left,
+            Missing.ZERO: zeros_left,
+            Missing.RIGHT: np.zeros_like(zeros_left),
+        }
+        different = int((model.missing_left != expected[rule]).sum())
+        what, all_of_them = "splits send it elsewhere", len(model.threshold)
+    else:
+        rule, used = Missing.ZERO, model.used_features
+        different = int((model.missing[used] != 0.0).sum())
+        what, all_of_them = "features replace it by another number", len(used)
+    if different:
+        raise InputError(
+            f"{target} {rule.value}, and {different:,} of the model's {all_of_them:,} {what}: "
+            "if no value is ever missing, export with missing=False (--no-missing)."
+        )
+
+
+def with_finite_thresholds(trees: TreeEnsemble) -> TreeEnsemble:
+    """Return trees that treat all finite and missing values alike, for a target without infinite numbers."""
+    never = trees.threshold == -np.inf  # no finite number is so low: exchange sides, and all are below the highest
+    if np.isfinite(trees.threshold).all():
+        return trees
+    return replace(
+        trees,
+        threshold=np.where(never, HIGHEST, np.minimum(trees.threshold, HIGHEST)),
+        missing_left=np.where(never, 1 - trees.missing_left, trees.missing_left),
+        left=np.where(never, trees.right, trees.left),
+        right=np.where(never, trees.left, trees.right),
+    )
+
+
+class Below(NamedTuple):
+    """Splits that send a value left if it is below the threshold, not at most the threshold."""
+
+    threshold: NDArray[np.float32]
+    missing_left: NDArray[np.uint8]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+
+
+def strictly_below(trees: TreeEnsemble) -> Below:
+    """Return the splits for `<`, so that no 32-bit float changes sides; thresholds stay finite."""
+    always = trees.threshold == HIGHEST  # no finite number is above: exchange sides, and none is below the lowest
+    with np.errstate(over="ignore"):
+        above = np.nextafter(trees.threshold, np.float32(np.inf))
+    return Below(
+        np.where(always, -HIGHEST, above).astype(np.float32),
+        np.where(always, 1 - trees.missing_left, trees.missing_left).astype(np.uint8),
+        np.where(always, trees.right, trees.left),
+        np.where(always, trees.left, trees.right),
+    )
+
+
+def require_float32(trees: TreeEnsemble, target: str) -> TreeEnsemble:
+    """Return the trees with leaves rounded to 32-bit floats, in which the target sums."""
+    with np.errstate(over="ignore"):
+        leaves = trees.leaf_value.astype(np.float32)
+    if not np.isfinite(leaves).all():
+        raise InputError(f"{target} has 32-bit numbers, and a leaf of the model is beyond them.")
+    return replace(trees, leaf_value=leaves.astype(np.float64))
+
+
+def never_negative(trees: TreeEnsemble) -> tuple[TreeEnsemble, float]:
+    """Return the trees with a constant added to the first, so that no score is below 0, and the constant."""
+    first_leaves = trees.splits[:-1] + np.arange(trees.n_trees)
+    lowest = float(np.minimum.reduceat(trees.leaf_value, first_leaves).sum())
+    if lowest >= 0.0:
+        return trees, 0.0
+    leaves = trees.leaf_value.copy()
+    leaves[: trees.splits[1] + 1] -= lowest
+    return replace(trees, leaf_value=leaves), -lowest
+
+
+def numbered(trees: TreeEnsemble) -> list[slice]:
+    """Return the places of each tree's splits; its leaves start at that place plus the tree's number."""
+    return [slice(start, end) for start, end in pairwise(trees.splits.tolist())]

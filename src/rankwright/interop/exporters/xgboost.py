@@ -1,0 +1,97 @@
+"""XGBoost's model as JSON; siblings are numbered one after the other."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.interop.exporters.target_rules import numbered, strictly_below
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.interop.exporters.target_rules import Below
+    from rankwright.models.trees import TreeEnsemble
+
+NO_PARENT = 2**31 - 1
+VERSION = [2, 1, 0]  # later ones read it too
+OBJECTIVE = {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}}  # scores as they are
+
+
+def xgboost_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
+    """Return the text of a model file; names are empty if the model has none."""
+    below = strictly_below(trees)
+    parts = {
+        "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(trees.n_trees)},
+        "iteration_indptr": list(range(trees.n_trees + 1)),
+        "tree_info": [0] * trees.n_trees,
+        "trees": [_tree(trees, below, number, place) for number, place in enumerate(numbered(trees))],
+    }
+    shape = {"base_score": "0E0", "boost_from_average": "0", "num_class": "0", "num_target": "1"}
+    learner = {
+        "attributes": {},
+        "feature_names": list(names),
+        "feature_types": ["float"] * len(names),
+        "gradient_booster": {"model": parts, "name": "gbtree"},
+        "learner_model_param": {**shape, "num_feature": str(trees.n_features)},
+        "objective": OBJECTIVE,
+    }
+    return json.dumps({"learner": learner, "version": VERSION}, allow_nan=False)
+
+
+def _tree(trees: TreeEnsemble, below: Below, number: int, place: slice) -> dict[str, Any]:
+    left, right = below.left[place].tolist(), below.right[place].tolist()
+    children, order = _siblings_together(left, right)
+    is_split = order >= 0
+    split, leaf = place.start + order[is_split], place.start + number - 1 - order[~is_split]
+    n_nodes = len(order)
+
+    def per_node(of_splits: NDArray[Any], of_leaves: NDArray[Any] | int) -> list[Any]:
+        values = np.zeros(n_nodes, dtype=np.float64 if of_splits.dtype.kind == "f" else np.int64)
+        values[is_split], values[~is_split] = of_splits, of_leaves
+        return values.tolist()
+
+    parents = np.full(n_nodes, NO_PARENT, dtype=np.int64)
+    first_child = children[is_split]
+    parents[first_child] = parents[first_child + 1] = np.flatnonzero(is_split)
+    leaf_values = trees.leaf_value[leaf]
+    return {
+        "base_weights": per_node(np.zeros(len(split)), leaf_values),
+        "categories": [],
+        "categories_nodes": [],
+        "categories_segments": [],
+        "categories_sizes": [],
+        "default_left": per_node(below.missing_left[split], 0),
+        "id": number,
+        "left_children": per_node(first_child, -1),
+        "loss_changes": per_node(trees.gain[split].astype(np.float32), 0),
+        "parents": parents.tolist(),
+        "right_children": per_node(first_child + 1, -1),
+        "split_conditions": per_node(below.threshold[split], leaf_values),
+        "split_indices": per_node(trees.feature[split], 0),
+        "split_type": [0] * n_nodes,
+        "sum_hessian": per_node(np.zeros(len(split)), trees.cover[leaf].astype(np.float32)),
+        "tree_param": {
+            "num_deleted": "0",
+            "num_feature": str(trees.n_features),
+            "num_nodes": str(n_nodes),
+            "size_leaf_vector": "1",
+        },
+    }
+
+
+def _siblings_together(left: list[int], right: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the left child of each node (-1 for a leaf), and the split or leaf (negative) that the node is."""
+    order, children = [0 if left else -1], [-1]
+    place = 0
+    while place < len(order):
+        if order[place] >= 0:
+            children[place] = len(order)
+            order += [left[order[place]], right[order[place]]]
+            children += [-1, -1]
+        place += 1
+    return np.array(children), np.array(order)

@@ -1,0 +1,1 @@
+"""Model files of other tools, read as scorers without importing the tool."""

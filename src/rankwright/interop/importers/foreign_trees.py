@@ -1,0 +1,87 @@
+"""Trees of other libraries as a `TreeEnsemble`, without one document changing sides.
+
+Our features are 32-bit floats or missing. For these, every threshold of another library, `<` or `<=`, in 32 or 64
+bits, equals "at most the highest 32-bit float that goes left", which may be infinite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.models.tree_arrays import PER_LEAF, PER_SPLIT
+from rankwright.models.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignTree:
+    """One tree with the arrays of a `TreeEnsemble`, before its thresholds are 32-bit floats.
+
+    Parameters
+    ----------
+    threshold
+        The highest value that goes left.
+    feature, missing_left, left, right, gain
+        The other arrays with one value per split.
+    leaf_value, cover
+        The arrays with one value per leaf.
+    """
+
+    feature: NDArray[Any]
+    threshold: NDArray[np.float64]
+    missing_left: NDArray[Any]
+    left: NDArray[Any]
+    right: NDArray[Any]
+    gain: NDArray[np.float64]
+    leaf_value: NDArray[np.float64]
+    cover: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        n_splits = len(self.feature)
+        for one in fields(self):
+            found, expected = len(getattr(self, one.name)), n_splits + (one.name in PER_LEAF)
+            if found != expected:
+                raise InputError(f"a tree of {n_splits} splits has {found} values of {one.name}.")
+
+    @classmethod
+    def leaf(cls, value: float) -> ForeignTree:
+        """Return a tree without splits."""
+        none = np.zeros(0)
+        whole = none.astype(np.int64)
+        return cls(whole, none, whole, whole, whole, none, np.array([value]), np.zeros(1))
+
+
+def highest_below(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the highest 32-bit floats below 32-bit thresholds: `x < t` as `x <= highest_below(t)`."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(nearest_float32(thresholds), np.float32(-np.inf)).astype(np.float64)
+
+
+def nearest_float32(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return the 32-bit floats that were written as these decimal numbers."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32)
+
+
+def ensemble(
+    trees: Sequence[ForeignTree], n_features: int, *, scale: float = 1.0, bias: float = 0.0
+) -> TreeEnsemble:
+    """Return `scale` times the sum of the trees, plus `bias`, which becomes part of the first tree's leaves."""
+    trees = trees or [ForeignTree.leaf(0.0)]
+    arrays: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in trees]) for name in PER_SPLIT + PER_LEAF
+    }
+    splits = np.cumsum([0, *(len(one.feature) for one in trees)])
+    with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+        arrays["leaf_value"] = arrays["leaf_value"] * scale
+        arrays["leaf_value"][: splits[1] + 1] += bias
+    arrays["gain"] = np.where(np.isfinite(arrays["gain"]), arrays["gain"], 0.0)  # no part of a score
+    return TreeEnsemble(splits, **arrays, n_features=n_features)

@@ -1,0 +1,209 @@
+"""XGBoost's model, as JSON or UBJSON, as a scorer.
+
+A split sends a document left if its value is below the threshold, both 32-bit floats; a missing value goes to the
+default side. A split's threshold and a leaf's value are both in `split_conditions`. Siblings may stand anywhere.
+A categorical split has a set instead of a threshold: its categories go right, and all other values left. A value
+that is not negative is cut off at its decimal point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.interop.importers.checked_access import (
+    checked_list,
+    checked_object,
+    integers,
+    list_in,
+    member,
+    numbers,
+    object_in,
+    parsed_json,
+    reading,
+)
+from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, highest_below, nearest_float32
+from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
+from rankwright.interop.importers.ubjson import is_ubjson, parsed_ubjson
+from rankwright.models.fitted import made_up
+from rankwright.models.state import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from rankwright.models.trees import TreeEnsemble
+
+NO_CHILD = -1
+NUMERICAL, CATEGORICAL = 0, 1
+HIGHEST_CATEGORY = 2**24 - 1
+BELOW_CATEGORIES = float(np.nextafter(np.float32(0.0), np.float32(-1.0)))
+IDENTITY = (
+    *("rank:ndcg", "rank:pairwise", "rank:map", "reg:squarederror", "reg:squaredlogerror"),
+    *("reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror", "binary:hinge"),
+)
+LOGIT = ("binary:logistic", "reg:logistic")
+LOG = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+
+
+def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
+    """Return XGBoost's model, as `Booster.save_raw` or a JSON or UBJSON file has it, as a scorer of margins.
+
+    The scores are those of `Booster.predict(data, output_margin=True)` with NaN as the missing value; XGBoost sums
+    them in 32 bits, which we do in 64. Linear boosters and models with several outputs are refused.
+    """
+    with reading("XGBoost"):
+        learner = object_in(_parsed(model), "learner")
+        shape = object_in(learner, "learner_model_param")
+        _require_one_score(shape)
+        booster, weights = _booster(object_in(learner, "gradient_booster"))
+        parts = object_in(booster, "model")
+        if integers("tree_info", checked_list("tree_info", parts.get("tree_info", []))).any():
+            raise InputError("its tree_info says that trees belong to several scores per document.")
+        trees = with_intervals(_tree(checked_object("a tree", one)) for one in list_in(parts, "trees"))
+        _require_all_rounds(parts, len(trees))
+        trees = trees if weights is None else _weighted(trees, weights)
+        bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
+        scorer = ensemble(trees, _number_of(shape, "num_feature"), bias=bias)
+        names = checked_list("feature_names", learner.get("feature_names", []))
+        return scorer if made_up(names) else scorer.described(feature_names=names)
+
+
+def _parsed(model: str | bytes | Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(model, bytes | bytearray) and is_ubjson(model):
+        return checked_object("it", parsed_ubjson(bytes(model)))
+    return parsed_json(model)
+
+
+def _number_of(parameters: Mapping[str, Any], name: str) -> int:
+    return int(integers(name, [member(name, parameters)])[0])
+
+
+def _require_one_score(shape: Mapping[str, Any]) -> None:
+    outputs = [int(integers(name, [shape.get(name, 1)])[0]) for name in ("num_class", "num_target")]
+    if max(outputs) > 1:
+        raise InputError("it has several scores per document, one per class or target.")
+
+
+def _require_all_rounds(model: Mapping[str, Any], n_trees: int) -> None:
+    """Refuse a file by which XGBoost would leave trees out: it scores those of the rounds, if the file has any."""
+    if "iteration_indptr" not in model:
+        return
+    ends = integers("iteration_indptr", list_in(model, "iteration_indptr"))
+    if not len(ends) or ends[0] != 0 or ends[-1] != n_trees or (np.diff(ends) < 0).any():
+        raise InputError(f"its iteration_indptr does not divide its {n_trees} trees into rounds.")
+
+
+def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.float32] | None]:
+    """Return the trees' booster, and one weight per tree if they were dropped out (DART)."""
+    name = member("name", booster)
+    if name == "gbtree":
+        return booster, None
+    if name == "dart":
+        weights = numbers("weight_drop", list_in(booster, "weight_drop"))
+        return object_in(booster, "gbtree"), nearest_float32(weights)
+    raise InputError(f"its booster is {shown(name)}, and only gbtree and dart have trees.")
+
+
+def _weighted(trees: list[ForeignTree], weights: NDArray[np.float32]) -> list[ForeignTree]:
+    """Return the trees with their leaves multiplied in 32 bits, as XGBoost does."""
+    if len(weights) != len(trees):
+        raise InputError(f"weight_drop has {len(weights)} weights for {len(trees)} trees.")
+    with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
+        values = [nearest_float32(one.leaf_value) * weight for one, weight in zip(trees, weights, strict=True)]
+    return [replace(tree, leaf_value=own.astype(np.float64)) for tree, own in zip(trees, values, strict=True)]
+
+
+def _base_score(shape: Mapping[str, Any]) -> float:
+    """Return the base score, a number as text, since version 3.1 in brackets."""
+    text = member("base_score", shape)
+    found = numbers("base_score", [text.strip("[]") if isinstance(text, str) else text])
+    return float(nearest_float32(found)[0])
+
+
+def _margin(base_score: float, objective: Any) -> float:
+    """Return the score from which the trees of this objective start."""
+    if objective in IDENTITY:
+        return base_score
+    if objective in LOGIT and 0.0 < base_score < 1.0:
+        return -log(1.0 / base_score - 1.0)
+    if objective in LOG and base_score > 0.0:
+        return log(base_score)
+    if objective in LOGIT + LOG:
+        raise InputError(f"its base_score is {base_score:g}, which the objective {objective} does not allow.")
+    raise InputError(f"its objective is {shown(objective)}, for which the scale of base_score is not known.")
+
+
+def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
+    """Return a tree, and the splits that are sets of categories."""
+    left, right, feature, default_left = (
+        integers(name, list_in(tree, name))
+        for name in ("left_children", "right_children", "split_indices", "default_left")
+    )
+    condition, gain, cover = (
+        numbers(name, list_in(tree, name)) for name in ("split_conditions", "loss_changes", "sum_hessian")
+    )
+    if len({len(one) for one in (left, right, feature, default_left, condition, gain, cover)}) > 1:
+        raise InputError("the arrays of a tree have different lengths.")
+    splits, leaves = _nodes(left, right)
+    if ((default_left[splits] != 0) & (default_left[splits] != 1)).any():
+        raise InputError("default_left holds numbers that are neither 0 nor 1.")
+    number = np.zeros(len(left), dtype=np.int64)
+    number[splits], number[leaves] = np.arange(len(splits)), -1 - np.arange(len(leaves))
+    as_written = ForeignTree(
+        feature=feature[splits],
+        threshold=highest_below(condition[splits]),
+        missing_left=default_left[splits],
+        left=number[left[splits]],
+        right=number[right[splits]],
+        gain=gain[splits],
+        leaf_value=nearest_float32(condition[leaves]).astype(np.float64),
+        cover=cover[leaves],
+    )
+    return as_written, {int(number[node]): own for node, own in _sets(tree, splits).items()}
+
+
+def _sets(tree: Mapping[str, Any], splits: NDArray[np.int64]) -> dict[int, Intervals]:
+    """Return the categories that go right, by the node of the split."""
+    kinds = integers("split_type", checked_list("split_type", tree.get("split_type", [])))
+    if not kinds.any():
+        return {}
+    if ((kinds != NUMERICAL) & (kinds != CATEGORICAL)).any():
+        raise InputError("split_type holds numbers that are not known.")
+    nodes, starts, sizes, categories = (
+        integers(name, list_in(tree, name))
+        for name in ("categories_nodes", "categories_segments", "categories_sizes", "categories")
+    )
+    if not len(nodes) == len(starts) == len(sizes) or len(kinds) != len(list_in(tree, "left_children")):
+        raise InputError("the arrays of a tree have different lengths.")
+    if (np.diff(nodes) <= 0).any() or ((starts < 0) | (sizes < 0) | (starts + sizes > len(categories))).any():
+        raise InputError("its sets of categories are not in order.")
+    if ((categories < 0) | (categories > HIGHEST_CATEGORY)).any():
+        raise InputError(f"categories must be numbered from 0 to {HIGHEST_CATEGORY:,}.")
+    ranges = zip(nodes.tolist(), starts, starts + sizes, strict=True)
+    found = {node: categories[start:end] for node, start, end in ranges if node in splits}
+    if set(found) != set(splits[kinds[splits] == CATEGORICAL].tolist()):
+        raise InputError("split_type and categories_nodes name different splits as categorical.")
+    return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in found.items()}
+
+
+def _nodes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the splits and the leaves that the root reaches, level by level; pruned nodes are not among them."""
+    if ((left == NO_CHILD) != (right == NO_CHILD)).any():
+        raise InputError("a split has a single child.")
+    level, seen = np.zeros(1, dtype=np.int64), np.zeros(len(left), dtype=bool)
+    splits, leaves = [level[:0]], [level[:0]]
+    while len(level):
+        if level.min() < 0 or level.max() >= len(left) or seen[level].any() or len(set(level)) < len(level):
+            raise InputError("its nodes do not form trees.")
+        seen[level] = True
+        is_leaf = left[level] == NO_CHILD
+        splits.append(level[~is_leaf])
+        leaves.append(level[is_leaf])
+        level = np.concatenate([left[splits[-1]], right[splits[-1]]])
+    return np.concatenate(splits), np.concatenate(leaves)

@@ -1,0 +1,103 @@
+"""Scores as a table: one row per document with query, document, score, rank and, if there is one, label."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.threads import resolve_threads
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY, SCORE
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.ranking import Ranking, checked_scores
+from rankwright.models.fitted import scorer_of, scores_by
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+CONTRIBUTION = "contribution_"
+
+
+def scores_frame(
+    model: Any,
+    documents: Documents,
+    *,
+    contributions: bool = False,
+    init_score: ArrayLike | None = None,
+    library: str = "pandas",
+    n_jobs: int | None = None,
+) -> Any:
+    """Return the scores of documents as a data frame, one row per document in the order of the input.
+
+    Its columns are `qid`, `docid` (row1, row2 ... for documents without an id), `score`, `rank` within the query
+    (1 for the best) and, if the documents have labels, `label`.
+
+    Parameters
+    ----------
+    model
+        A scorer, a fitted ranker, or another library's model with `predict`.
+    documents
+        The documents to score.
+    contributions
+        Whether to add, for each feature, a column `contribution_NAME` (without names `contribution_1` and so on),
+        and a column `base_score`; together they sum to the score: see `Scorer.contributions`.
+    init_score
+        The scores that training started from, for a residual model.
+    library
+        `pandas`, `polars` or, for an Arrow table, `pyarrow`.
+    """
+    if library not in LIBRARIES:
+        raise InputError(f"library must be {', '.join(LIBRARIES)}, not {library!r}.")
+    try:
+        frames = import_module(library)
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            f"A {library} frame needs {library}: pip install 'rankwright[{library}]'."
+        ) from None
+    if not isinstance(documents, Documents):
+        raise InputError(f"scores_frame takes Documents, not {type(documents).__name__}: see from_pandas.")
+    columns = score_columns(model, documents, contributions=contributions, init_score=init_score, n_jobs=n_jobs)
+    return frames.table(columns) if library == "pyarrow" else frames.DataFrame(columns)
+
+
+def score_columns(
+    model: Any,
+    documents: Documents,
+    *,
+    contributions: bool = False,
+    init_score: ArrayLike | None = None,
+    n_jobs: int | None = None,
+) -> dict[str, NDArray[Any]]:
+    """Return the columns of `scores_frame` by name."""
+    scores = _scores(model, documents, init_score, n_jobs)
+    columns = {
+        QUERY: documents.qid,
+        DOCUMENT: documents.document_names,
+        SCORE: scores,
+        "rank": Ranking.of(scores, documents.groups, n_jobs=n_jobs).ranks(),
+    }
+    if isinstance(documents, RankingData):
+        columns[LABEL] = documents.y
+    return columns | (_contributions(model, documents, n_jobs) if contributions else {})
+
+
+def _scores(model: Any, documents: Documents, init_score: ArrayLike | None, n_jobs: int | None) -> NDArray[Any]:
+    scorer = scorer_of(model)
+    given: dict[str, Any] = {} if init_score is None else {"init_score": init_score}
+    if given and (scorer is None or not scorer.needs_init_score):
+        raise InputError("This model needs no init_score: only a residual model takes it.")
+    if scorer is not None:
+        return scorer.predict(documents, n_jobs=n_jobs, **given)
+    return checked_scores(scores_by(model, documents, n_threads=resolve_threads(n_jobs)), len(documents))
+
+
+def _contributions(model: Any, documents: Documents, n_jobs: int | None) -> dict[str, NDArray[Any]]:
+    scorer = scorer_of(model)
+    if scorer is None:
+        raise InputError(f"The contributions of a {type(model).__name__} are not known.")
+    values = scorer.contributions(documents, n_jobs=n_jobs)
+    known = scorer.feature_names or documents.feature_names
+    names = known or [str(number) for number in range(1, scorer.n_features + 1)]
+    columns = {f"{CONTRIBUTION}{name}": values[:, place] for place, name in enumerate(names)}
+    return columns | {"base_score": values[:, -1]}

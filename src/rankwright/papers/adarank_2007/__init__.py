@@ -1,0 +1,1 @@
+"""AdaRank (Xu & Li, SIGIR 2007)."""

@@ -1,0 +1,1 @@
+"""Diverse calibration of AdaBoost (Busa-Fekete, Kegl, Elteto & Szarvas, ECML 2011)."""

@@ -1,0 +1,159 @@
+"""Analyses of Busa-Fekete et al. (2011): how calibrations differ (figure 3), and how many rounds are best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.analyses.diversity import calibration_diversity
+from rankwright.papers.calibrated_2011.pools import Calibrations, Choices, Ensembles, TestScores
+from rankwright.papers.framework.claims import LEVEL, finding
+from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
+from rankwright.papers.framework.measures import ByRound
+from rankwright.papers.framework.results import OPPOSITE, REACHED
+from rankwright.papers.framework.sources import letor
+from rankwright.papers.framework.systems import Fitted
+from rankwright.rankers.adaboost_mh import AdaBoostMH
+from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
+from rankwright.reports.charts.lines import line_chart
+from rankwright.reports.charts.rows import tile_chart
+from rankwright.statistics.paired_tests import compare_values
+from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from rankwright.papers.framework.experiment import Setup, System
+    from rankwright.papers.framework.results import Results
+    from rankwright.reports.charts.chart import Chart
+
+BEST_ROUNDS = {"OHSUMED": 100, "MQ2007": 50, "MQ2008": 50}  # T, "the best number of iterations" (section 7)
+ROUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+
+
+def diversity(setup: Setup, collection: str) -> Experiment:
+    """Figure 3: trees of 30 leaves, five calibrations of class probabilities, a t-test per fold."""
+    rounds = 20 if setup.quick else BEST_ROUNDS[collection]
+    ranker = CalibratedAdaBoost.as_printed(
+        leaves=(30,), terms=(), rounds_tried=(rounds,), calibrations=tuple(CLASS_PROBABILITY), clip=True
+    )
+    return Experiment(
+        name=f"Diversity of calibrations on {collection}",
+        about="Scores of test documents by trees of 30 leaves, calibrated in five ways: paired t-tests per fold, "
+        "combined by Fisher's method. The paper shows MQ2007.",
+        source=letor(setup, collection),
+        systems={"30 leaves": Calibrations(ranker)},
+        measures=(TestScores(),),
+        claims=(
+            Claim("Figure 3", "some calibrations give scores that are close to each other", _some_alike),
+            Claim("Figure 3", "some calibrations give scores that differ", _some_differ),
+        ),
+        figures=(Picture("Figure 3", "A subset of the calibrations is close to each other.", _p_values),),
+    )
+
+
+def _found_p(results: Results) -> dict[tuple[str, str], float]:
+    return calibration_diversity({one: results.by_trial(one, "scores") for one in CLASS_PROBABILITY})
+
+
+def _some_alike(results: Results) -> Finding:
+    (one, other), p_value = max(_found_p(results).items(), key=lambda item: item[1])
+    shown = f"largest p-value, of {one} and {other}"
+    return Finding(REACHED if p_value >= LEVEL else OPPOSITE, shown, None, None, p_value)
+
+
+def _some_differ(results: Results) -> Finding:
+    found = _found_p(results)
+    n_differ = sum(p_value < LEVEL for p_value in found.values())
+    shown = f"p < .05 for {n_differ} of {len(found)} pairs"
+    return Finding(REACHED if n_differ else OPPOSITE, shown, None, None, min(found.values()))
+
+
+def _p_values(results: Results) -> Chart:
+    found = _found_p(results)
+    table: dict[str, dict[str, float]] = {one: {} for one in CLASS_PROBABILITY}
+    for (one, other), p_value in found.items():
+        table[one][other] = table[other][one] = p_value
+    ordered = {
+        one: {other: row[other] for other in CLASS_PROBABILITY if other in row} for one, row in table.items()
+    }
+    return tile_chart(ordered, "p-value", description="p-values between calibrations.", percent=False)
+
+
+def overfitting(setup: Setup, collection: str) -> Experiment:
+    """Section 8: NDCG@10 by number of rounds of single classifiers, and the T that is best for ensembles."""
+    rounds = ROUNDS[:6] if setup.quick else ROUNDS
+    tried = tuple(one for one in rounds if one in (10, 50, 100, 500))
+    settings: dict[str, Any] = {"leaves": (30,), "terms": (5,), "calibrations": ("ls", "ell", "linear")}
+    systems: dict[str, System] = {
+        "trees of 30 leaves": Fitted(AdaBoostMH.as_printed(max_leaves=30, rounds=rounds[-1]), validate=False),
+        "products of 5 terms": Fitted(
+            AdaBoostMH.as_printed(learner="product", max_terms=5, rounds=rounds[-1]), validate=False
+        ),
+        "ensemble": Ensembles(
+            CalibratedAdaBoost.as_printed(rounds_tried=tried, **settings),
+            (("ensemble", settings["calibrations"]),),
+        ),
+    }
+    best = min(BEST_ROUNDS[collection], rounds[-2])
+    singles = tuple(systems)[:2]
+    return Experiment(
+        name=f"Rounds on {collection}",
+        about=f"NDCG@10 of AdaBoost.MH after 1 to {rounds[-1]:,} rounds on the folds of {collection}, alpha as "
+        "printed. The ensemble has trees of 30 leaves, products of 5 terms and three calibrations; the "
+        f"validation part chooses T from {', '.join(map(str, tried))}, and c.",
+        source=letor(setup, collection),
+        systems=systems,
+        measures=(ByRound("ndcg@10", rounds), Choices()),
+        claims=(
+            *(
+                Claim(
+                    "Section 8",
+                    f"{model} overfit: NDCG@10 after {best} rounds is above that after {rounds[-1]:,}",
+                    _falls(model, best, rounds[-1]),
+                )
+                for model in singles
+            ),
+            Claim("Section 7", "the T that is best on the validation part is low, at most 100", _low),
+        ),
+        figures=(Picture("Section 8", "AdaBoost overfits NDCG after few rounds.", _by_rounds(singles)),),
+    )
+
+
+def _falls(model: str, early: int, late: int) -> Callable[[Results], Finding]:
+    def test(results: Results) -> Finding:
+        rounds, values = results.by_trial(model, "rounds")[0].tolist(), results.values(model, "ndcg@10 by round")
+        after = {number: values[rounds.index(number)] for number in (early, late)}
+        means = ", ".join(f"{np.mean(one):.4f} after {number}" for number, one in after.items())
+        return finding(compare_values(after[early], after[late]), means)
+
+    return test
+
+
+def _low(results: Results) -> Finding:
+    chosen = sorted(float(one[0]) for one in results.by_trial("ensemble", "T"))
+    exponents = sorted(float(one[0]) for one in results.by_trial("ensemble", "c"))
+    median = float(np.median(chosen))
+    shown = (
+        f"T {', '.join(f'{one:g}' for one in chosen)}; c {', '.join(f'{one:g}' for one in exponents)}; median T"
+    )
+    return Finding(REACHED if median <= 100 else OPPOSITE, shown, median)
+
+
+def _by_rounds(models: Sequence[str]) -> Callable[[Results], Chart]:
+    def draw(results: Results) -> Chart:
+        curves = {
+            model: list(
+                zip(
+                    results.by_trial(model, "rounds")[0].tolist(),
+                    results.values(model, "ndcg@10 by round").mean(axis=1).tolist(),
+                    strict=True,
+                )
+            )
+            for model in models
+        }
+        return line_chart(curves, "rounds", "NDCG@10", description="NDCG@10 by number of rounds.", x_log=True)
+
+    return draw

@@ -1,0 +1,30 @@
+"""The papers by name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from rankwright.base.errors import InputError
+
+if TYPE_CHECKING:
+    from rankwright.papers.framework.experiment import Paper
+
+MODULES = {
+    "adarank-2007": "adarank_2007",
+    "direct-2008": "direct_2008",
+    "calibrated-2011": "calibrated_2011",
+    "lambdasmart-2010": "lambdasmart_2010",
+    "mpboost-2009": "mpboost_2009",
+}
+
+
+def find_paper(name: str) -> Paper:
+    """Return a paper by its name."""
+    if name not in MODULES:
+        near = get_close_matches(name.lower(), MODULES, 1, 0.4)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise InputError(f"There is no paper {name!r}; there are {', '.join(MODULES)}.{hint}")
+    paper: Paper = import_module(f"rankwright.papers.{MODULES[name]}.paper").PAPER
+    return paper

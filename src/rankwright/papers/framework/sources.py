@@ -1,0 +1,176 @@
+"""Where the trials of experiments come from: LETOR's folds, and other divisions of their queries."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from rankwright.base.errors import InputError
+from rankwright.crossval.folds import Folds
+from rankwright.crossval.splits import Division
+from rankwright.data.readers.fold_folders import find_folds, read_fold, read_test_part
+from rankwright.data.splitting import concat
+from rankwright.papers.framework.experiment import Absent, Trial
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankwright.data.dataset import RankingData
+    from rankwright.papers.framework.experiment import Setup, Source
+
+
+class Collection(NamedTuple):
+    """A collection of LETOR and what it must have, so that another one under its name is noticed."""
+
+    name: str
+    n_features: int
+    n_queries: int
+    bm25: int  # the feature that is BM25 of the whole document
+
+
+COLLECTIONS = {
+    one.name: one
+    for one in (
+        Collection("OHSUMED", 45, 106, 41),
+        Collection("MQ2007", 46, 1692, 25),
+        Collection("MQ2008", 46, 784, 25),
+        Collection("TD2003", 64, 50, 25),
+        Collection("TD2004", 64, 75, 25),
+    )
+}
+
+
+@dataclass(frozen=True)
+class LetorFolds:
+    """The folds of a collection as LETOR divides it; `n_folds` takes the first ones only."""
+
+    collection: str
+    folder: Path = field(repr=False)
+    n_folds: int | None = None
+
+    @property
+    def title(self) -> str:
+        """The collection's name."""
+        return self.collection
+
+    def trials(self) -> Sequence[str]:
+        """Return the names of the folds."""
+        return [path.name for path in find_folds(self.folder)[: self.n_folds]]
+
+    def trial(self, name: str) -> Trial:
+        """Read a fold."""
+        return Trial(name, *read_fold(self.folder / name))
+
+
+@dataclass(frozen=True)
+class Divided:
+    """All queries of a LETOR collection, divided anew; without a validation part, as in Xu and Li (2007).
+
+    With `repeats`, they are divided several times, each time in another way.
+    """
+
+    collection: str
+    folder: Path = field(repr=False)
+    n_folds: int = 4
+    random_state: int = 0
+    repeats: int = 1
+
+    @property
+    def title(self) -> str:
+        """The collection's name."""
+        return self.collection
+
+    def trials(self) -> Sequence[str]:
+        """Return the names of the folds."""
+        return divisions(self.n_folds, self.repeats)
+
+    def trial(self, name: str) -> Trial:
+        """Divide the queries and return a fold."""
+        return divided_trial(name, self._whole, self.n_folds, self.random_state)
+
+    @cached_property
+    def _whole(self) -> RankingData:
+        return concat(*map(read_test_part, find_folds(self.folder)))
+
+
+def divisions(n_folds: int, repeats: int) -> list[str]:
+    """Return names of folds; of several divisions, `Division2-Fold1`."""
+    folds = [f"Fold{number + 1}" for number in range(n_folds)]
+    if repeats == 1:
+        return folds
+    return [f"Division{number + 1}-{fold}" for number in range(repeats) for fold in folds]
+
+
+def divided_trial(
+    name: str, whole: RankingData, n_folds: int, random_state: int, validation: float = 0.0
+) -> Trial:
+    """Return the fold of a division by its name; `validation` is a fraction of the training queries."""
+    division, _, fold = name.rpartition("-")
+    seed = random_state + (int(division.removeprefix("Division")) - 1 if division else 0)
+    folds = Folds.of(whole, Division(n_folds, validation=validation, random_state=seed))
+    parts = next(islice(folds, int(fold.removeprefix("Fold")) - 1, None))
+    return Trial(name, parts.train, parts.valid, parts.test)
+
+
+def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
+    """Return the folds of a LETOR collection; `Absent` where the run has no such folder."""
+    folds = LetorFolds(name, setup.folders.get(name, Path()), quick_folds if setup.quick else None)
+    return folds if name in setup.folders else _absent(folds)
+
+
+def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Source:
+    """Return the queries of a LETOR collection in other divisions; `Absent` where the run has no such folder."""
+    folds = Divided(name, setup.folders.get(name, Path()), n_folds, repeats=repeats)
+    return folds if name in setup.folders else _absent(folds)
+
+
+def _absent(source: LetorFolds | Divided) -> Absent:
+    return Absent(source.title, f"--data has no folder {source.title}", repr(source))
+
+
+def find_collections(data: Path | None) -> dict[str, Path]:
+    """Return the folders of known collections inside a folder, or the folder itself if it is one of them."""
+    if data is None:
+        return {}
+    if not data.is_dir():
+        raise InputError(f"There is no folder {data}.")
+    places = {name: data if data.name == name else data / name for name in COLLECTIONS}
+    found = {name: path for name, path in places.items() if path.is_dir()}
+    if not found:
+        known = ", ".join(COLLECTIONS)
+        raise InputError(
+            f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
+        )
+    for name, path in found.items():
+        _require(COLLECTIONS[name], path)
+    return found
+
+
+def _require(collection: Collection, folder: Path) -> None:
+    """Refuse a folder without folds, or whose test parts have other features or queries than the collection."""
+    tests = [read_test_part(fold) for fold in find_folds(folder)]
+    name, n_features, n_queries, _ = collection
+    if (found := max(test.n_features for test in tests)) != n_features:
+        raise InputError(f"{folder} is not {name}: it has {found} features, {name} has {n_features}.")
+    if (found := sum(len(test.groups) for test in tests)) != n_queries:
+        raise InputError(
+            f"{folder} is not {name}: its test parts have {found} queries together, {name} has {n_queries}."
+        )
+
+
+def contents(files: Iterable[Path]) -> str:
+    """Return a hash of files, by which results of other data with the same names are noticed."""
+    found = hashlib.sha256()
+    for path in files:
+        with path.open("rb") as file:
+            found.update(hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()[:16]
+
+
+def fold_files(folder: Path) -> list[Path]:
+    """Return the files of all folds."""
+    return [path for fold in find_folds(folder) for path in sorted(fold.iterdir()) if path.is_file()]

@@ -1,0 +1,1 @@
+"""Magnitude-preserving boosting (Zhu et al., CIKM 2009)."""

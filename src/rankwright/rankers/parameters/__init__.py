@@ -1,0 +1,1 @@
+"""Parameters of rankers: how they are declared, checked, spelled and searched."""

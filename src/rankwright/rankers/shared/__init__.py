@@ -1,0 +1,1 @@
+"""Base classes of rankers, and parts that several methods share."""

@@ -1,0 +1,118 @@
+"""Importances of features: by the gain of trees, by contributions to the score, or by permutation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.models.gain_importances import total_gain
+from rankwright.reports.charts.bars import bar_chart
+from rankwright.reports.charts.notebook import bundle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.data.dataset import RankingData
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+    from rankwright.reports.charts.chart import Chart
+
+SAMPLE_DOCUMENTS = 2_000
+"""About how many training documents a fitted ranker keeps if its importances need documents."""
+REPEATS = 3
+MOST_TOLD = 5  # features whose values are in the description of a chart
+
+
+def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | None:
+    """Return the documents that importances of a model are computed on; None if it is all trees and needs none."""
+    if total_gain(model) is not None:
+        return None
+    order = np.random.default_rng(0).permutation(len(train.groups))
+    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
+    return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's
+
+
+def feature_importances(model: Scorer, sample: RankingData | None, metric: Metric, n_threads: int) -> Doubles:
+    """Return one non-negative number per feature; their sum is 1, or 0 if the model uses no feature."""
+    values = total_gain(model)
+    if values is None:
+        if sample is None:
+            raise InputError("This ranker kept no documents; fit it again to compute importances of its features.")
+        try:
+            values = _spread_within_queries(model.contributions(sample, n_jobs=n_threads)[:, :-1], sample)
+        except InputError:  # not every kind of scorer has contributions
+            values = _mean_drops(model, sample, metric, n_threads)
+    total = values.sum()
+    return values / total if total > 0.0 else values
+
+
+class Importances(dict[str, float]):
+    """One number per name of a feature, the highest first."""
+
+    def chart(self, label: str = "importance") -> Chart:
+        """Return one bar per feature."""
+        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_TOLD])
+        more = f", and {len(self) - MOST_TOLD} more" if len(self) > MOST_TOLD else ""
+        return bar_chart(self, label, description=f"{label.capitalize()} of features: {first}{more}.")
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """Return the bars for a notebook."""
+        return bundle(repr(self), chart=self.chart)
+
+
+def by_name(values: Doubles, names: Sequence[str] | None) -> Importances:
+    """Return values by the names of their features, the highest first; without names, by number from 1."""
+    known = names or [str(number) for number in range(1, len(values) + 1)]
+    return Importances((known[place], float(values[place])) for place in np.argsort(-values, kind="stable"))
+
+
+def permutation_drops(
+    value_of: Callable[[Floats], float],
+    X: Floats,
+    features: NDArray[np.int64],
+    *,
+    repeats: int,
+    random_state: int,
+) -> tuple[float, Doubles]:
+    """Return the value for these features, and how far it falls if one is shuffled: by feature and repeat.
+
+    Features that are not listed have a fall of exactly 0. Each feature has its own random stream.
+    """
+    value, drops, shuffled = value_of(X), np.zeros((X.shape[1], repeats)), X.copy()
+    for feature in features:
+        generator = np.random.default_rng([random_state, int(feature)])
+        for repeat in range(repeats):
+            shuffled[:, feature] = generator.permutation(X[:, feature])
+            drops[feature, repeat] = value - value_of(shuffled)
+        shuffled[:, feature] = X[:, feature]
+    return value, drops
+
+
+def _spread_within_queries(contributions: Doubles, sample: RankingData) -> Doubles:
+    """Return the standard deviation within queries of each feature's contribution: what it changes in a ranking.
+
+    For a weighted sum of features this is |weight| x standard deviation of the feature within queries.
+    """
+    groups = sample.groups
+    spread = np.zeros(contributions.shape[1])
+    for rows in groups:
+        part = contributions[rows]
+        spread += ((part - part.mean(axis=0)) ** 2).sum(axis=0)
+    return np.asarray(np.sqrt(spread / len(sample)))
+
+
+def _mean_drops(model: Scorer, sample: RankingData, metric: Metric, n_threads: int) -> Doubles:
+    """Return how far the mean of the metric falls if a feature is shuffled; 0 where it does not fall."""
+
+    def value_of(X: Floats) -> float:
+        shuffled = sample.with_features(X, sample.feature_names, sample.categories)
+        scores = model.predict(shuffled, n_jobs=n_threads)
+        return metric.mean(sample.y, scores, sample.groups, n_jobs=n_threads)
+
+    _, drops = permutation_drops(value_of, sample.X, model.used_features, repeats=REPEATS, random_state=0)
+    return np.asarray(np.maximum(drops.mean(axis=1), 0.0))

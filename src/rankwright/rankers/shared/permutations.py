@@ -1,0 +1,133 @@
+"""Perfect and imperfect permutations of documents (Xu et al. 2010, sections 3 and 5.2)."""
+
+from __future__ import annotations
+
+from heapq import merge
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.data.ranking import Ranking
+from rankwright.rankers.shared.interchange import CLOSE, Interchange, moved
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+    from rankwright.metrics.base import Metric
+
+    Ranks = NDArray[np.int64]
+
+
+class Permutations:
+    """The permutations of every query's documents, given by the rank of each document, and the most violated ones.
+
+    A permutation is perfect if the metric has its query's best value there. F of a permutation is the sum of its
+    documents' scores, each times (n + 1 - 2 rank) / (n (n - 1)).
+    """
+
+    def __init__(self, labels: Doubles, groups: QueryGroups, metric: Metric, n_threads: int) -> None:
+        self.labels, self.groups = labels, groups
+        self._metric, self.n_threads = metric, n_threads
+        self.best = self.values(self.ideal)
+        self._kinds, self._blocks = np.empty(len(labels)), np.empty(len(labels))
+        interchange = Interchange(metric)
+        for rows in groups:
+            self._kinds[rows] = interchange.kinds(labels[rows])
+            self._blocks[rows] = interchange.blocks(labels[rows], self._kinds[rows])
+
+    @property
+    def ideal(self) -> Ranks:
+        """The highest label first."""
+        return self._sorted(self.labels)
+
+    @property
+    def worst(self) -> Ranks:
+        """The lowest label first: an imperfect permutation of every informative query."""
+        return self._sorted(-self.labels)
+
+    def values(self, ranks: Ranks) -> Doubles:
+        """Return the metric E of every query."""
+        return self._metric.per_query(self.labels, self._ranking(-ranks), n_jobs=self.n_threads)
+
+    def features(self, ranks: Ranks, X: Doubles) -> Doubles:
+        """Return Phi, one row per query (equation 2, summed by document)."""
+        n = self.groups.sizes[self.groups.query_of_row]
+        factors = (n + 1 - 2 * ranks) / (n * (n - 1))
+        return np.asarray(np.add.reduceat(factors[:, None] * X, self.groups.offsets[:-1]))
+
+    def most_violated(self, scores: Doubles) -> tuple[Ranks, Ranks]:
+        """Return the perfect permutation of lowest F and the imperfect one of highest F, of every query."""
+        return self.most_violated_perfect(scores), self.most_violated_imperfect(scores)
+
+    def most_violated_perfect(self, scores: Doubles) -> Ranks:
+        """Return the perfect permutation of lowest F: the reversed order, as far as the metric stays perfect.
+
+        Documents of a kind fill the ranks of their kind from the lowest score up; blocks of ranks whose documents
+        may swap without loss are then ordered likewise.
+        """
+        within_kinds = self._sorted(self._kinds, tie_break=scores)
+        block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_kinds - 1]
+        ranks = self._sorted(-block, tie_break=scores)
+        # A custom metric may not be perfect there.
+        flawed = (self.values(ranks) < self.best - CLOSE)[self.groups.query_of_row]
+        return np.where(flawed, self._sorted(self.labels, tie_break=scores), ranks)
+
+    def most_violated_imperfect(self, scores: Doubles) -> Ranks:
+        """Return the imperfect permutation of highest F: by score, or the closest one where that is perfect."""
+        ranks = self._sorted(scores)
+        for query in np.flatnonzero(self.values(ranks) >= self.best - CLOSE):
+            rows = self.groups.rows[self.groups.offsets[query] : self.groups.offsets[query + 1]]
+            order = rows[np.argsort(ranks[rows])]
+            ranks[self._spoiled(order, scores, self.best[query])] = np.arange(1, len(order) + 1)
+        return ranks
+
+    def _spoiled(self, order: Ranks, scores: Doubles, best: float) -> Ranks:
+        """Return the order with one document moved, so that F falls least and the metric falls at all."""
+        labels = self.labels[order]
+        for start, end in _moves(labels, scores[order]):
+            if self._metric.of_ranking(moved(labels, start, end)) < best - CLOSE:
+                return moved(order, start, end)
+        return order[::-1]
+
+    def _sorted(self, keys: Doubles, tie_break: Doubles | None = None) -> Ranks:
+        return self._ranking(keys, tie_break).ranks()
+
+    def _ranking(self, keys: Any, tie_break: Doubles | None = None) -> Ranking:
+        return Ranking.of(keys, self.groups, tie_break=tie_break, n_jobs=self.n_threads)
+
+
+def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
+    """Yield every move of one document to another rank that changes the labels, the least fall of F first.
+
+    Scores descend with the rank, so F falls more the further a document moves: its moves up and its moves down are
+    two sorted series, and merging the series of all documents takes no more memory than the documents.
+    """
+    n = len(labels)
+    score: list[float] = scores.tolist()
+    above: list[float] = [0.0, *np.cumsum(scores).tolist()]
+    first_equal = np.searchsorted(-scores, -scores).tolist()  # of the same score
+
+    def fall(start: int, end: int) -> float:
+        """Return the sum of the differences in score to the documents that are passed."""
+        if start < end:
+            return (end - start) * score[start] - (above[end + 1] - above[start + 1])
+        return (above[start] - above[end]) - (start - end) * score[start]
+
+    def series(start: int, ends: Iterable[int]) -> Iterator[tuple[float, int, int]]:
+        for end in ends:
+            yield fall(start, end), start, end
+
+    borders = np.flatnonzero(np.diff(labels)) + 1
+    moves = []
+    for first, after in pairwise([0, *borders.tolist(), n]):  # equal labels, which a move must leave
+        for start in range(first, after):
+            free = min(first_equal[start], first)  # moves up to here or below cost nothing
+            moves.append(series(start, chain(range(free, first), range(free - 1, -1, -1))))
+            moves.append(series(start, range(after, n)))
+    for _, start, end in merge(*moves):
+        yield start, end

@@ -1,0 +1,1 @@
+"""What scikit-learn's tools ask of an estimator."""

@@ -1,0 +1,235 @@
+"""Bars: of named values, of groups, and of differences per query."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.reports.charts.drawing import (
+    MOST_SERIES,
+    Record,
+    colour,
+    drawable,
+    evenly,
+    finished,
+    first_note,
+    layer,
+    left_out_note,
+    quantity,
+    require_some,
+    sample_note,
+    shown,
+    whole_steps,
+)
+from rankwright.reports.charts.packages import altair
+from rankwright.reports.charts.theme import HEIGHT, WIDTH
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.reports.charts.chart import Chart
+
+MOST_ROWS = 50
+MOST_GROUPS = 30
+MOST_BARS = 2000  # of differences; more would be narrower than a pixel
+WIDE_ENOUGH = 4  # pixels of a bar with a gap beside it
+ROW = 22  # pixels
+
+
+def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, width: int = WIDTH) -> Chart:
+    """Return one horizontal bar per name, in the given order; of more than fifty names, the first fifty.
+
+    Parameters
+    ----------
+    values
+        The length of each bar; negative ones go to the left.
+    x_label
+        What the values are.
+    description
+        The alternative text.
+    """
+    known: list[Record] = [
+        {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
+    ]
+    require_some(known, len(values))
+    bars = known[:MOST_ROWS]
+    alt = altair()
+    base = layer("bars").encode(
+        x=quantity(alt.X, "value", None, _bar_ends([one["value"] for one in bars]), labels=False, grid=False),
+        y=row_names([one["name"] for one in bars]),
+        tooltip=["name:N", alt.Tooltip("value:Q", format=".4~g")],
+    )
+    number = alt.Text("value:Q", format=".3~g")
+    layers = [
+        base.mark_bar(height={"band": 0.72}),
+        base.transform_filter("datum.value >= 0").mark_text(align="left", dx=5, style="note").encode(text=number),
+        base.transform_filter("datum.value < 0").mark_text(align="right", dx=-5, style="note").encode(text=number),
+    ]
+    notes = left_out_note(len(values) - len(known)), first_note(len(known), "bar", MOST_ROWS)
+    return finished(layers, {"bars": bars}, description, *notes, title=x_label, width=width, height=alt.Step(ROW))
+
+
+def _bar_ends(values: Collection[float]) -> tuple[float, float]:
+    """Return the range of bars from zero, with room for the numbers of the negative ones."""
+    low, high = min(0.0, *values), max(0.0, *values)
+    return low - (0.12 * (high - low) if low < 0 else 0.0), high if low < high else 1.0
+
+
+def row_names(names: Sequence[str]) -> Any:
+    """Return the encoding of names down the left side, in this order."""
+    alt = altair()
+    return alt.Y("name:N", sort=list(names), axis=alt.Axis(title=None, grid=False))
+
+
+def grouped_bar_chart(
+    table: Mapping[str, Mapping[str, float]],
+    y_label: str,
+    *,
+    description: str,
+    x_label: str | None = None,
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
+    width: int = WIDTH,
+    height: int = HEIGHT,
+) -> Chart:
+    """Return a group of bars per row of the table, with one bar per system; systems have their own colours.
+
+    Parameters
+    ----------
+    table
+        For each group the value of each system; a system may be missing in some groups. At most the first thirty
+        groups and the first eight systems are drawn.
+    y_label
+        What the values are.
+    description
+        The alternative text.
+    x_label
+        What the groups are.
+    intervals
+        For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
+    """
+    systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
+    named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
+    given: list[Record] = [
+        {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
+        for group in groups
+        for system, value in table[group].items()
+        if shown(system) in named
+    ]
+    bars = [one for one in given if drawable(one["value"])]
+    require_some(bars, len(given))
+    alt = altair()
+    axis = alt.Axis(title=x_label, labelAngle=0, labelLimit=width // len(groups), labelOverlap=True)
+    places = {
+        "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
+        "xOffset": alt.XOffset("system:N", sort=named),
+    }
+    base = layer("bars").mark_bar()
+    drawn = base.encode(
+        **places,
+        y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
+        color=colour(named, legend=True, field="system"),
+        tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
+    )
+    notes = (
+        left_out_note(len(given) - len(bars)),
+        first_note(len(table), "group", MOST_GROUPS),
+        first_note(len(systems), "system", MOST_SERIES),
+    )
+    layers, data = [drawn], {"bars": bars}
+    if lines := [one for one in bars if "low" in one]:
+        layers.append(_over_bars(places))
+        data["intervals"] = lines
+    return finished(layers, data, description, *notes, title=y_label, width=width, height=height)
+
+
+def _over_bars(places: dict[str, Any]) -> Any:
+    """Return the layer of the intervals, at the places of their bars."""
+    alt = altair()
+    return layer("intervals").mark_rule(style="over-bar").encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+
+
+def _ends(
+    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
+) -> dict[str, float]:
+    """Return the ends of the interval of a value, if it has one that can be drawn."""
+    low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
+    return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
+
+
+def difference_chart(
+    differences: ArrayLike,
+    names: Sequence[object],
+    y_label: str,
+    *,
+    description: str,
+    width: int = WIDTH,
+    height: int = HEIGHT,
+) -> Chart:
+    """Return one bar per query, from the largest gain to the largest loss; a click picks a query.
+
+    Of more than two thousand queries, evenly spaced ones are drawn. The selection is called `picked`, and each bar
+    has the name of its query in the field `query`.
+
+    Parameters
+    ----------
+    differences
+        One per query; NaN for a query that is left out.
+    names
+        The name of each query.
+    y_label
+        What the differences are.
+    description
+        The alternative text.
+    """
+    values = np.asarray(differences, dtype=np.float64)
+    if values.shape != (len(names),):
+        raise InputError(f"There are {values.size} differences but {len(names)} names of queries.")
+    finite = np.flatnonzero(np.isfinite(values))
+    require_some(finite.tolist(), len(values))
+    order = finite[np.argsort(-values[finite], kind="stable")]
+    sides = [f"better ({(values[order] > 0).sum():,})", f"worse ({(values[order] < 0).sum():,})"]
+    bars = _difference_bars(values, names, order, sides, width)
+    notes = left_out_note(len(values) - len(order)), sample_note(len(bars), len(order), "query")
+    datasets = {"queries": bars, "zero": [{"zero": 0}]}
+    layers = _difference_layers(sides, len(order))
+    return finished(layers, datasets, description, *notes, title=y_label, width=width, height=height)
+
+
+def _difference_bars(
+    values: Doubles, names: Sequence[object], order: NDArray[np.int64], sides: Sequence[str], width: int
+) -> list[Record]:
+    kept = evenly(len(order), MOST_BARS)
+    step = len(order) / len(kept)
+    filled = step * (0.88 if len(kept) * WIDE_ENOUGH <= width else 1.0)
+    return [
+        {
+            "query": shown(names[order[place]]),
+            "difference": float(values[order[place]]),
+            "side": sides[int(values[order[place]] < 0)],
+            "from": number * step,
+            "to": number * step + filled,
+        }
+        for number, place in enumerate(kept)
+    ]
+
+
+def _difference_layers(sides: Sequence[str], total: int) -> list[Any]:
+    alt = altair()
+    picked = alt.selection_point(name="picked", fields=["query"])
+    bars = layer("queries", name="bars").mark_bar(cursor="pointer", cornerRadiusEnd=0, aria=False)
+    drawn = bars.encode(
+        x=quantity(alt.X, "from", "queries, best first", (0, total), grid=False, **whole_steps((0, total))),
+        x2="to:Q",
+        y=alt.Y("difference:Q", axis=alt.Axis(title=None, tickCount=6), scale=alt.Scale(nice=False)),
+        y2=alt.Y2Datum(0),
+        color=colour(sides, legend=True, field="side"),
+        opacity=alt.condition(picked, alt.value(1.0), alt.value(0.35)),
+        tooltip=["query:N", alt.Tooltip("difference:Q", format="+.4f")],
+    ).add_params(picked)
+    return [drawn, layer("zero").mark_rule(style="zero").encode(y="zero:Q")]

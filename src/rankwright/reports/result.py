@@ -1,0 +1,111 @@
+"""Result: what every evaluation, comparison, fit, search and analysis returns.
+
+A result says what it is in one sentence and which blocks it consists of. Text, JSON, notebook output, data frames
+and pages are rendered from that; a new result writes no formatting.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from rankwright.reports.blocks import Block, Facts, Figure, Figures, Section, Table
+from rankwright.reports.plain import plain
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from rankwright.reports.charts.chart import Chart
+
+
+class Result:
+    """The base class of all results: frozen dataclasses that define `summary` and `blocks`.
+
+    Both have defaults, so that a dataclass without any method is a result too: its fields are the facts it shows.
+    """
+
+    @property
+    def title(self) -> str:
+        """The heading of the result on a page."""
+        return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__).capitalize()
+
+    @property
+    def summary(self) -> str:
+        """The main finding, in one sentence."""
+        from rankwright.reports.text import spelled_fact
+
+        facts = [f"{name} {spelled_fact(value)}" for name, value in _facts(self).items()]
+        return f"{self.title}: {', '.join(facts)}."
+
+    def blocks(self) -> Iterable[Block | Section]:
+        """Return what the result consists of, in the order of reading."""
+        return [Facts(_facts(self))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as JSON values; None for what is unknown."""
+        values: dict[str, Any] = plain(_facts(self))
+        return values
+
+    @property
+    def sections(self) -> list[Section]:
+        """The blocks by section; those outside of any section are in one of the result's own title."""
+        sections: list[Section] = []
+        loose: list[Block] = []
+        for block in self.blocks():
+            if isinstance(block, Section):
+                sections.append(block)
+            else:
+                loose.append(block)
+        own = [Section(self.title, loose)] if loose else []
+        return own + [section for section in sections if section.blocks]
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables."""
+        return [block for section in self.sections for block in section.blocks if isinstance(block, Table)]
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All charts with their captions, not drawn yet."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        groups = [block.figures if isinstance(block, Figures) else [block] for block in blocks]
+        return [block for group in groups for block in group if isinstance(block, Figure)]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All charts; they need `rankwright[report]`."""
+        return [figure.chart() for figure in self.figures]
+
+    def frame(self, table: int = 0) -> Any:
+        """Return a table as a pandas data frame, by default the first; it needs pandas."""
+        from rankwright.reports.frames import frame_of
+
+        return frame_of(self.tables[table])
+
+    def write_page(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
+        """Write the result as one HTML page that needs no network, completely or not at all.
+
+        `reproduce` is the command or code that makes the result again.
+        """
+        from rankwright.reports.page import write_page
+
+        write_page([self], path, title=self.title, reproduce=reproduce)
+
+    def __str__(self) -> str:
+        from rankwright.reports.text import text_of
+
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary}>"
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        from rankwright.reports.notebook import bundle_of
+
+        return bundle_of(self)
+
+
+def _facts(result: Result) -> dict[str, Any]:
+    return {field.name: getattr(result, field.name) for field in fields(result)}  # type: ignore[arg-type]

@@ -1,0 +1,131 @@
+"""Results as text for terminals: the summary, then tables, facts and notes; figures need a page or a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from rankwright.base import wording
+from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rankwright.reports.blocks import Column
+    from rankwright.reports.result import Result
+
+MOST_ROWS = 60  # of a table; to_dict and pages have all
+
+
+def text_of(result: Result) -> str:
+    """Return a result as text."""
+    return "\n".join(lines_of(result))
+
+
+def lines_of(result: Result) -> list[str]:
+    """Return a result as lines; an empty line separates its tables and paragraphs."""
+    lines = [result.summary]
+    for section in result.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and not block.folded and not block.tiles:
+                lines += ["", *table_lines(block)]
+            elif isinstance(block, Facts):
+                lines += ["", *fact_lines(block.facts)]
+            elif isinstance(block, Text | Note):
+                lines += [block.text]
+    return lines
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return a table as lines, the heading first; columns of text are aligned left, the others right."""
+    rows = [spelled_row(table.columns, row) for row in table.rows[:MOST_ROWS]]
+    lines = aligned([[column.title for column in table.columns], *rows], [_is_text(one) for one in table.columns])
+    if len(table.rows) > MOST_ROWS:
+        lines.append(f"... and {wording.counted(len(table.rows) - MOST_ROWS, 'more row')}")
+    return lines
+
+
+def spelled_row(columns: Sequence[Column], row: Sequence[Any]) -> list[str]:
+    """Return the cells of a row as texts, with their notes in brackets."""
+    return [_with_note(*spelled_cell(column, value)) for column, value in zip(columns, row, strict=True)]
+
+
+def spelled_cell(column: Column, value: Any) -> tuple[str, str]:
+    """Return the text of a cell and its note; the note of a value with an interval is the interval."""
+    note = ""
+    if isinstance(value, Cell):
+        value, note = value.value, value.note
+    if isinstance(value, Interval):
+        limits = wording.interval(value.low, value.high, signed=column.kind is Kind.DIFFERENCE)
+        value, note = value.value, note or (limits if limits != wording.UNKNOWN else "")
+    return column.kind.spell(value), note
+
+
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool] | None = None) -> list[str]:
+    """Return rows of cells as lines; `left` says which columns are aligned left, by default the first."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    flush = left or [number == 0 for number in range(len(widths))]
+    return [
+        "  ".join(
+            cell.ljust(width) if is_left else cell.rjust(width)
+            for cell, width, is_left in zip(row, widths, flush, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def fact_lines(facts: Mapping[str, Any]) -> list[str]:
+    """Return facts as lines: the name, then the value; nested facts and records are indented."""
+    width = max(map(len, facts), default=0)
+    lines = []
+    for name, value in facts.items():
+        first, *others = _lines_of_fact(value)
+        lines.append(f"{name.replace('_', ' '):<{width}}  {first}".rstrip())
+        lines += [f"{'':<{width}}  {line}" for line in others]
+    return lines
+
+
+def spelled_fact(value: Any) -> str:
+    """Return a fact in one line."""
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return wording.plain_number(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {spelled_fact(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(spelled_fact, value)) or "none"
+    return str(value)
+
+
+def _lines_of_fact(value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        width = max(map(len, value), default=0)
+        return [f"{name:<{width}}  {spelled_fact(item)}" for name, item in value.items()] or ["none"]
+    if _are_records(value):
+        names = list(value[0])
+        return aligned([names, *([spelled_fact(record[name]) for name in names] for record in value)])
+    return [spelled_fact(value)]
+
+
+def _are_records(value: Any) -> bool:
+    records = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+    return records and all(item.keys() == value[0].keys() for item in value)
+
+
+def _with_note(text: str, note: str) -> str:
+    return f"{text} ({note})" if note else text
+
+
+def _is_text(column: Column) -> bool:
+    return column.kind is Kind.TEXT
+
+
+def printable(text: str) -> str:
+    """Return text with its control characters escaped, so that a terminal does not obey them."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
+def printable_lines(lines: Iterable[str]) -> list[str]:
+    """Return lines that a terminal can show."""
+    return [printable(line) for line in lines]

@@ -1,0 +1,1 @@
+"""HTTP: the application, requests and responses, routes, health, metrics, tokens and processes."""

@@ -1,0 +1,127 @@
+"""One request and its response, over ASGI."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from random import getrandbits
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from rankwright.serve.http.refusals import DisconnectedError, RefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from rankwright.serve.models.loaded_models import ServedModel
+
+JSON = "application/json"
+REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+CLOSE = (b"connection", b"close")
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True)
+class Response:
+    """What is sent back; `afterwards` is called once it was sent."""
+
+    body: bytes
+    status: int = 200
+    media_type: str = JSON
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+    afterwards: Callable[[], None] | None = None
+
+    @classmethod
+    def json(cls, value: Any, status: int = 200, **parts: Any) -> Response:
+        """Return a value as JSON."""
+        return cls(_encode(value), status, **parts)
+
+
+class Exchange:
+    """A request as it arrives. What is known about it is collected here for the log."""
+
+    def __init__(self, scope: Any, receive: Callable[[], Awaitable[Any]], max_body: int) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.id = self._request_id()
+        self.is_reading = False
+        self.model: ServedModel | None = None
+        self.n_documents: int | None = None
+        self.size = 0
+        self._query: bytes = scope["query_string"]
+        self._receive = receive
+        self._max_body = max_body
+
+    def _request_id(self) -> str:
+        given = self.headers.get(b"x-request-id", b"")
+        return given.decode() if REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
+
+    def query(self, *known: str) -> dict[str, str]:
+        """Return the parameters after `?`, each at most once and only those that are known."""
+        if not self._query:
+            return {}
+        try:
+            pairs = parse_qsl(self._query.decode(), keep_blank_values=True, errors="strict", max_num_fields=20)
+        except ValueError:
+            raise RefusalError(400, "The parameters after ? cannot be read.") from None
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise RefusalError(400, "A parameter after ? is given twice.")
+        for name in found:
+            if name not in known:
+                raise RefusalError(
+                    400, f"There is no parameter {name[:60]!r}; known are {', '.join(known) or 'none'}."
+                )
+        return found
+
+    @cached_property
+    def media_type(self) -> str:
+        """The type of the body, without its parameters; JSON if none is given."""
+        given = self.headers.get(b"content-type", b"").decode("latin-1")
+        return given.partition(";")[0].strip().lower() or JSON
+
+    def accepts(self, media_type: str) -> bool:
+        """Return whether the client asked for this type by name."""
+        return media_type.encode() in self.headers.get(b"accept", b"").lower()
+
+    async def body(self) -> bytes:
+        """Return the body; refuse it if it is too long, before or while it arrives."""
+        if b"content-encoding" in self.headers:
+            raise RefusalError(415, "Compressed bodies are not read.")
+        self.is_reading = True
+        if int(self.headers.get(b"content-length", b"0")) > self._max_body:
+            await self._refuse_body(more=True)
+        part, more = await self._part()
+        if more:
+            parts = [part]
+            while more:
+                part, more = await self._part()
+                parts.append(part)
+                if self.size > self._max_body:
+                    await self._refuse_body(more=more)
+            part = b"".join(parts)
+        self.is_reading = False
+        return part
+
+    async def _part(self) -> tuple[bytes, bool]:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise DisconnectedError
+        part: bytes = message.get("body", b"")
+        self.size += len(part)
+        return part, message.get("more_body", False)
+
+    async def _refuse_body(self, *, more: bool) -> None:
+        """Refuse the body after its end: many clients read the answer only when they have sent everything."""
+        waits = not self.size and self.headers.get(b"expect", b"").lower() == b"100-continue"
+        while more and not waits:
+            _, more = await self._part()
+        raise RefusalError(
+            413,
+            f"The body is longer than {self._max_body:,} bytes, the limit of this service.",
+            headers=(CLOSE,) if waits else (),
+        )

@@ -1,0 +1,171 @@
+"""The OpenAPI document of a service, made from its routes and its models, and a page that shows it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rankwright.base.version import __version__
+from rankwright.serve.http import openapi_examples as examples
+from rankwright.serve.http.exchange import JSON
+from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
+from rankwright.serve.http.routes import SEARCHING, Routes
+from rankwright.serve.protocols import messages, npy
+from rankwright.serve.protocols import open_inference as inference
+
+if TYPE_CHECKING:
+    from rankwright.serve.http.routes import Route
+    from rankwright.serve.service import Service
+
+ERRORS = {
+    400: "The request is not of the form described here.",
+    404: "There is no such model or address.",
+    405: "The address takes other methods.",
+    408: "The request did not arrive in time.",
+    413: "The request is too long or has too many documents.",
+    415: "The body is of a type that is not read.",
+    422: "The request does not fit the model, or its parts do not fit each other.",
+    500: "The service failed.",
+    503: "The service is stopping, or the answer was not ready in time.",
+}
+TEXT = {"type": "string"}
+BINARY = {"type": "string", "format": "binary"}
+MEANINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "model": ("Name of a model; by default the first one.", {**TEXT, "minLength": 1}),
+    "version": ("Its version; by default the last one.", {**TEXT, "minLength": 1}),
+    "top": ("Number of documents to return, or of features per document.", {"type": "integer", "minimum": 1}),
+    "q": ("The query in words.", {**TEXT, "minLength": 1, "maxLength": 10_000}),
+    "n": ("Number of results.", {"type": "integer", "minimum": 1, "maximum": 1000}),
+    "snippets": ("Whether to return parts of the texts.", {"type": "boolean"}),
+}
+FIXED = {
+    "/metrics": (METRICS_TYPE, TEXT),
+    "/openapi.json": (JSON, {"type": "object"}),
+    "/": (PAGE_TYPE, TEXT),
+}
+
+
+def document(service: Service) -> dict[str, Any]:
+    """Return the OpenAPI document."""
+    routes = Routes(search=service.search is not None).all
+    kinds = {kind for route in routes for kind in (route.request, route.answer) if kind is not None}
+    ordered = sorted(kinds | {messages.Error}, key=lambda kind: kind.__name__)
+    _, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
+    _restrict(schemas, service)
+    paths: dict[str, Any] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, service)
+    secured = service.tokens is not None
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "rankwright",
+            "version": __version__,
+            "description": "Ranks, scores and explains documents. Each request has those of one query.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}} if secured else {},
+        },
+    }
+
+
+def html(described: dict[str, Any]) -> bytes:
+    """Return the page of an OpenAPI document; nothing in it comes from elsewhere."""
+    style = (files("rankwright.reports.pages") / "templates" / "page.css").read_text(encoding="utf-8")
+    # No text can end the script element that it stands in.
+    data = msgspec.json.encode(described).decode().replace("<", "\\u003c").replace("&", "\\u0026")
+    return _template().replace("/* style */", style).replace('"described"', data).encode()
+
+
+@cache
+def _template() -> str:
+    return (files("rankwright.serve") / "page.html").read_text(encoding="utf-8")
+
+
+def _operation(route: Route, service: Service) -> dict[str, Any]:
+    answers = {"200": {"description": "The answer", "headers": _headers(), "content": _answers(route)}}
+    for status, meaning in ERRORS.items():
+        answers[str(status)] = _refused(meaning)
+    if service.tokens is not None and not route.public:
+        answers["401"] = _refused("A bearer token is needed.")
+    operation: dict[str, Any] = {
+        "operationId": f"{route.method.lower()}{route.path}".replace("/", "_").replace("{", "").replace("}", ""),
+        "tags": [route.tag],
+        "summary": route.summary,
+        "parameters": _parameters(route, service),
+        "responses": answers,
+    }
+    if service.tokens is not None and not route.public:
+        operation["security"] = [{"token": []}]
+    if route.request is not None:
+        operation["requestBody"] = {"required": True, "content": _bodies(route, service)}
+    return operation
+
+
+def _answers(route: Route) -> dict[str, Any]:
+    if route.answer is None:
+        kind, schema = FIXED[route.path]
+        return {kind: {"schema": schema}}
+    content: dict[str, Any] = {JSON: {"schema": _reference(route.answer)}}
+    if route.gives_matrix:
+        content[npy.MEDIA_TYPE] = {"schema": BINARY}
+    return content
+
+
+def _bodies(route: Route, service: Service) -> dict[str, Any]:
+    assert route.request is not None
+    body: dict[str, Any] = {"schema": _reference(route.request)}
+    example = examples.example_of(route.request, service)
+    if example is not None:
+        body["example"] = example
+    content = {JSON: body}
+    if route.takes_matrix:
+        content[npy.MEDIA_TYPE] = {"schema": BINARY}
+    return content
+
+
+def _parameters(route: Route, service: Service) -> list[dict[str, Any]]:
+    """Return the arguments in the address, and those after `?`, which go with a matrix as body."""
+    inside = [part[1:-1] for part in route.segments if part.startswith("{")]
+    found = []
+    for name in inside:
+        meaning, schema = MEANINGS[name]
+        example = examples.argument(name, service)
+        found.append({"name": name, "in": "path", "required": True, "description": meaning, "schema": schema})
+        found[-1]["example"] = example
+    for name in route.parameters:
+        meaning, schema = MEANINGS[name]
+        needed = route.tag == SEARCHING and name == "q"
+        found.append({"name": name, "in": "query", "required": needed, "description": meaning, "schema": schema})
+        if needed:
+            found[-1]["example"] = "old bridge"
+    return found
+
+
+def _refused(meaning: str) -> dict[str, Any]:
+    content = {JSON: {"schema": _reference(messages.Error)}}
+    return {"description": meaning, "headers": _headers(), "content": content}
+
+
+def _headers() -> dict[str, Any]:
+    return {"x-request-id": {"description": "As sent, or a new one.", "schema": TEXT}}
+
+
+def _reference(kind: type[Any]) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{kind.__name__}"}
+
+
+def _restrict(schemas: dict[str, Any], service: Service) -> None:
+    """Say what the models of this service take, which the declarations cannot know."""
+    shape = schemas[inference.InputTensor.__name__]["properties"]["shape"]
+    shape["items"]["maximum"] = service.settings.max_documents
+    documents = examples.documents_schema(service)
+    for kind in (messages.RankRequest, messages.ScoreRequest, messages.ExplainRequest):
+        features = schemas[kind.__name__]["properties"]["features"]
+        features["items"] = documents
+        features |= {"minItems": 1, "maxItems": service.settings.max_documents}

@@ -1,0 +1,282 @@
+"""Listens: uvicorn with our application, limits on slow clients, and an end that loses no request."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import secrets
+import signal
+import socket
+import time
+from collections import deque
+from contextlib import suppress
+from functools import partial
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from rankwright.base.errors import InputError
+from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http.application import UNKNOWN, Application
+from rankwright.serve.http.exchange import JSON, Response
+from rankwright.serve.http.logs import ServerLog, log
+from rankwright.serve.models.file_watcher import Watcher
+from rankwright.serve.protocols.messages import Error
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from rankwright.serve.service import Service
+    from rankwright.serve.settings import Settings
+
+KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
+BACKLOG = 1024
+MAX_HEADER = 1 << 16  # bytes
+MAX_KEPT = 1 << 20  # bytes of a body
+PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
+
+
+class HeadWithBody(asyncio.Transport):
+    """Sends the head of one answer together with its body, in one packet; has only what uvicorn uses for that."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        super().__init__()
+        self._transport = transport
+        self._head = b""
+
+    def write(self, data: Any) -> None:
+        if self._head:
+            self._transport.write(self._head + data)
+        else:
+            self._head = data
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def close(self) -> None:
+        self._transport.close()
+
+
+class Connection(HttpToolsProtocol):
+    """A connection whose headers must be short and arrive in time, and whose answers must be read in time."""
+
+    def __init__(self, *, timeout: float, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._timeout = timeout
+        self._unanswered: deque[RequestResponseCycle] = deque()
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._header_bytes = 0
+        self._header_timer: asyncio.TimerHandle | None = None
+        self._is_new = True
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_header()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        self.resume_writing()
+        for one in self._unanswered:  # uvicorn tells the last of them only
+            one.disconnected = True
+            one.message_event.set()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        waiting = self._header_timer
+        super().data_received(data)
+        if waiting is not None and self._header_timer is waiting:  # all of it belongs to a header without its end
+            self._header_bytes += len(data)
+            if self._header_bytes > MAX_HEADER:
+                self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+
+    def _refuse(self, status: HTTPStatus, sentence: str) -> None:
+        """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
+        complete = [one for one in self._unanswered if not one.more_body]
+        if complete:
+            complete[-1].keep_alive = False
+            return
+        name = secrets.token_hex(8)
+        body = Response.json(Error(sentence, name)).body
+        head = (
+            f"HTTP/1.1 {status.value} {status.phrase}\r\ncontent-type: {JSON}\r\ncontent-length: {len(body)}\r\n"
+            f"x-request-id: {name}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
+        instruments.requests_by(UNKNOWN, str(status.value)).inc()
+        log("request", request=name, route=UNKNOWN, status=status.value)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._is_new = False
+        self._await_header()
+
+    def on_headers_complete(self) -> None:
+        self._stop_timer()
+        super().on_headers_complete()
+        # After HEAD no body follows; after an expectation "100 Continue" is written before the head.
+        if self.scope["method"] != "HEAD" and not self.expect_100_continue:
+            self.cycle.transport = HeadWithBody(self.transport)
+        self._unanswered.append(self.cycle)
+
+    def on_response_complete(self) -> None:
+        self._unanswered.popleft()
+        super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Wait for a client that does not take its answers, but not for ever."""
+        self._write_timer = self.loop.call_later(self._timeout, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        super().resume_writing()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep the parts of a body until it is complete or long, so that the application is woken once."""
+        if len(self.cycle.body) + len(body) > MAX_KEPT or self.cycle.response_complete:
+            super().on_body(body)
+        else:
+            self.cycle.body += body
+
+    def _await_header(self) -> None:
+        if self._header_timer is None:
+            self._header_timer = self.loop.call_later(self._timeout, self._end_waiting)
+
+    def _end_waiting(self) -> None:
+        if self._is_new:
+            self.transport.close()
+        else:
+            seconds = f"{self._timeout:g} seconds"
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, f"The request did not arrive within {seconds}.")
+
+    def _stop_timer(self) -> None:
+        if self._header_timer is not None:
+            self._header_timer.cancel()
+            self._header_timer = None
+            self._header_bytes = 0
+
+
+class Server(uvicorn.Server):
+    """A server that answers what it has accepted before it ends, and loads files again at SIGHUP."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        super().__init__(
+            uvicorn.Config(
+                Application(service),
+                http=partial(Connection, timeout=service.settings.timeout),  # type: ignore[arg-type]
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,
+                backlog=BACKLOG,
+                timeout_keep_alive=KEEP_ALIVE,
+                timeout_graceful_shutdown=max(1, round(service.settings.timeout)),
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections and to look at files."""
+        watcher = Watcher(self._service)
+        await watcher.catch_up()
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        self._watching = loop.create_task(watcher.run())
+        loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
+        log("ready", models=[one.source.reference for one in self._service.models])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Say that the service is stopping, then close the port, then idle connections; answer all requests.
+
+        In the time of grace new requests are still answered, and with each answer its connection is closed: a
+        balancer sees that the service is not ready, and clients come back elsewhere.
+        """
+        self._service.is_draining = True
+        log("stopping", connections=len(self.server_state.connections))
+        self._watching.cancel()
+        await asyncio.sleep(self._service.settings.grace)
+        await self._close_port(sockets or [])
+        await self._await_first_requests()
+        await super().shutdown(sockets)
+        self._service.close()
+        log("stopped", requests=self.server_state.total_requests)
+
+    async def _close_port(self, sockets: list[socket.socket]) -> None:
+        """Close the port, and take in whoever the system has already let in: a plain close would drop them."""
+        spares = [one.dup() for one in sockets]
+        for server in self.servers:
+            server.close()
+        accepted = [connection for spare in spares for connection in _accepted(spare)]
+        for connection in accepted:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+
+    def _protocol(self) -> asyncio.Protocol:
+        made: asyncio.Protocol = self.config.http_protocol_class(  # type: ignore[call-arg]
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return made
+
+    async def _await_first_requests(self) -> None:
+        """Wait for new connections, on which the first request may be under way."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and any(one.cycle is None for one in self._connections()):
+            await asyncio.sleep(0.01)
+
+    def _connections(self) -> list[Connection]:
+        return [one for one in self.server_state.connections if isinstance(one, Connection)]
+
+    def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
+        """Note that the service is to end; the second Ctrl-C ends it at once."""
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def _accepted(listening: socket.socket) -> list[socket.socket]:
+    """Return all connections that wait at a port, and close the port right after the last."""
+    accepted = []
+    with listening:
+        listening.setblocking(False)
+        listening.listen(0)  # who comes now is told to come later, and then finds the port closed
+        with suppress(BlockingIOError):
+            while True:
+                accepted.append(listening.accept()[0])
+    return accepted
+
+
+def bound(settings: Settings) -> socket.socket:
+    """Return a socket that listens at the address of the settings."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((settings.host, settings.port))
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        where = f"port {settings.port} of {settings.host}"
+        if error.errno == errno.EADDRINUSE:
+            raise InputError(f"Another program listens at {where}; choose another --port.") from None
+        raise InputError(f"The service cannot listen at {where}: {error.strerror or error}.") from None
+    except OverflowError:
+        listening.close()
+        raise InputError(f"--port must be from 0 to 65535, not {settings.port}.") from None
+    return listening
+
+
+def run(service: Service, listening: socket.socket) -> None:
+    """Serve until SIGTERM or Ctrl-C."""
+    server_log = logging.getLogger("uvicorn")
+    server_log.handlers = [ServerLog(logging.WARNING)]
+    server_log.propagate = False
+    Server(service).run(sockets=[listening])

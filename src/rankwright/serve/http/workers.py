@@ -1,0 +1,140 @@
+"""Several processes that accept from one port."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from rankwright.serve.http.logs import log
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+    from types import FrameType
+
+    from rankwright.serve.settings import Settings
+
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+PAUSE = 1.0  # seconds before a process that ended is replaced
+
+
+def serve(settings: Settings) -> None:
+    """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to load again, it must not end us
+    folder = _counting_together() if settings.workers > 1 else None
+    try:
+        _serve(settings)
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _counting_together() -> str:
+    """Let prometheus_client, which reads this when it is imported, count over all processes."""
+    folder = tempfile.mkdtemp(prefix="rankwright-metrics-")
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+    return folder
+
+
+def _serve(settings: Settings) -> None:
+    from rankwright.serve.http.server import bound, run
+    from rankwright.serve.service import Service
+
+    with bound(settings) as listening:
+        service = Service(settings)
+        host, port = listening.getsockname()[:2]
+        log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
+        gc.collect()
+        gc.freeze()  # what was loaded stays: collections need not look at it, and workers share its memory
+        if settings.workers == 1:
+            run(service, listening)
+        else:
+            Workers(settings.workers, listening, lambda: run(service, listening)).run()
+
+
+class Workers:
+    """Processes that each run the service; one that ends before its time is replaced.
+
+    The new one is made as the others were, from what the parent has loaded, and loads the files that have changed.
+    """
+
+    def __init__(self, count: int, listening: socket.socket, run: Callable[[], None]) -> None:
+        self._count = count
+        self._listening = listening
+        self._run = run
+        self._pids: set[int] = set()
+        self._is_stopping = False
+        self._parent_lives = os.pipe()  # at its end when the parent, however it ends, has gone
+
+    def run(self) -> None:
+        """Start the processes, pass signals on to them, and return when all have ended."""
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, self._stop)
+        signal.signal(signal.SIGHUP, self._reload)
+        for _ in range(self._count):
+            self._start()
+        while self._pids:
+            pid, status = os.wait()
+            self._pids.discard(pid)
+            if not self._is_stopping:
+                self._replace(pid, os.waitstatus_to_exitcode(status))
+
+    def _start(self) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # one that comes now is for the new process too
+        if not self._is_stopping:
+            pid = os.fork()
+            if not pid:
+                self._work()
+            self._pids.add(pid)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+    def _work(self) -> NoReturn:
+        """Run the service in a new process, and end that process."""
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        os.close(self._parent_lives[1])
+        threading.Thread(target=self._follow_parent, daemon=True).start()
+        code = 1
+        try:
+            self._run()
+            code = 0
+        except Exception as error:
+            log("failure", level="error", error=type(error).__name__)
+        finally:
+            os._exit(code)  # what the parent has still to do is not for its children
+
+    def _follow_parent(self) -> None:
+        """Stop when the parent has gone: nobody would replace this process, and it would keep the port."""
+        os.read(self._parent_lives[0], 1)
+        log("parent ended", level="error")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def _replace(self, pid: int, code: int) -> None:
+        from prometheus_client.multiprocess import mark_process_dead
+
+        mark_process_dead(pid)  # type: ignore[no-untyped-call]
+        log("worker ended", level="error", pid=pid, code=code)
+        time.sleep(PAUSE)
+        self._start()
+
+    def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+        self._is_stopping = True
+        self._listening.close()  # so that the last process to close the port closes it for good
+        self._send(signal.SIGTERM)  # not SIGINT: a terminal has sent that to them already
+
+    def _reload(self, _signal: int, _frame: FrameType | None) -> None:
+        self._send(signal.SIGHUP)
+
+    def _send(self, one: signal.Signals) -> None:
+        for pid in self._pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, one)

@@ -1,0 +1,1 @@
+"""The models and indexes in service: loaded, reloaded, shadowed and interleaved."""

@@ -1,0 +1,173 @@
+"""The models of a service, which are replaced when their files change."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.data.categories import source_columns
+from rankwright.data.columns import listed
+from rankwright.data.groups import QueryGroups
+from rankwright.data.ranking import Ranking
+from rankwright.interop.loading import load
+from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.models.file_states import file_state
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.models.scorer import Scorer
+    from rankwright.serve.models.file_states import FileState
+    from rankwright.serve.settings import ModelSource
+
+REVISION = 12  # hexadecimal digits of the hash of a file
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A scorer in service, with the beginning of the SHA-256 of its file and the state of that file."""
+
+    source: ModelSource
+    scorer: Scorer
+    revision: str
+    loaded: float
+    state: FileState
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a document with named features needs; none if the model has no names."""
+        return tuple(source_columns(self.scorer.feature_names or (), self.scorer.categories))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the features; numbers from 1, as in LETOR files, if the model has none."""
+        return self.scorer.feature_names or tuple(map(str, range(1, self.scorer.n_features + 1)))
+
+    def scores(self, X: Floats) -> Doubles:
+        """Return one score per row; all rows are documents of one query."""
+        return self.scorer.predict(X, self._qid, n_jobs=1)
+
+    def contributions(self, X: Floats) -> Doubles:
+        """Return the contribution of each feature to each score, and last the base score."""
+        return self.scorer.contributions(X, self._qid, n_jobs=1)
+
+    def work(self, n_documents: int) -> int:
+        """Return roughly how many comparisons scoring takes."""
+        return n_documents * max(self.scorer.n_trees, self.scorer.n_features)
+
+    @property
+    def _qid(self) -> int | None:
+        return 1 if self.scorer.needs_queries else None
+
+
+def order_of(scores: Doubles) -> list[int]:
+    """Return the rows of one query, best first."""
+    order: list[int] = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1).order.tolist()
+    return order
+
+
+def load_model(source: ModelSource) -> ServedModel:
+    """Load a model and score one document with it, so that the first request need not wait."""
+    scorer, revision, state = _loaded(source.path)
+    if scorer.needs_init_score:
+        raise InputError(
+            f"{source.path} holds a residual model, which needs init_score; add it to its first model."
+        )
+    model = ServedModel(source, scorer, revision, time.time(), state)
+    try:
+        model.scores(np.full((1, scorer.n_features), np.nan, np.float32))
+    except InputError as error:
+        raise InputError(f"{source.path} cannot be served: {error}") from None
+    return model
+
+
+def _loaded(path: Path) -> tuple[Scorer, str, FileState]:
+    """Return the scorer in a file, and the hash and state of that file, which may be replaced at any moment."""
+    while True:
+        state = file_state(path)
+        scorer, revision = load(path), _revision(path)
+        if file_state(path) == state:
+            return scorer, revision, state
+
+
+def _revision(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:REVISION]
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+class Models:
+    """The models in service by name and version. Only the event loop's thread replaces them."""
+
+    def __init__(self, sources: Sequence[ModelSource]) -> None:
+        self._served = {(one.name, one.version): load_model(one) for one in sources}
+        self._latest = {one.name: one.version for one in sources}
+        self.problems: dict[str, str] = {}
+        """Why a model's newest file is not in service, by its reference."""
+
+    def __iter__(self) -> Iterator[ServedModel]:
+        return iter(self._served.values())
+
+    def __len__(self) -> int:
+        return len(self._served)
+
+    @property
+    def names(self) -> list[str]:
+        """The names, without versions."""
+        return list(self._latest)
+
+    def get(self, name: str | None = None, version: str | None = None) -> ServedModel:
+        """Return a model; by default the first, and the last version given."""
+        if not self._served:
+            raise RefusalError(404, "This service has no model of its own; it searches.")
+        if name is None:
+            name = next(iter(self._latest))
+        if version is None:
+            name, at, version = name.partition("@")
+            version = version if at else self._latest.get(name, "")
+        found = self._served.get((name, version))
+        if found is None:
+            known = ", ".join(one.source.reference for one in self)
+            raise RefusalError(404, f"There is no such model here; there are {known}.")
+        return found
+
+    def versions(self, name: str) -> list[str]:
+        """Return the versions of a model, in the order in which they were given."""
+        return [one.source.version for one in self if one.source.name == name]
+
+    def replace(self, model: ServedModel) -> None:
+        """Put a newly loaded model in the place of the one with its name and version."""
+        key = (model.source.name, model.source.version)
+        _require_same_features(self._served[key], model)
+        self._served[key] = model
+        self.problems.pop(model.source.reference, None)
+
+
+def _require_same_features(old: ServedModel, new: ServedModel) -> None:
+    """Refuse a new file that would refuse the requests which the old one answers."""
+    if old.scorer.n_features != new.scorer.n_features or old.columns != new.columns:
+        raise InputError(
+            f"{new.source.path} has other features than the model in service ({_difference(old, new)}); serve it "
+            "under another name or version."
+        )
+
+
+def _difference(old: ServedModel, new: ServedModel) -> str:
+    """Say how the features of two models differ."""
+    if not old.columns or not new.columns or old.columns == new.columns:
+        counts = [f"{one.scorer.n_features}{'' if one.columns else ' without names'}" for one in (new, old)]
+        return f"{counts[0]}, not {counts[1]}"
+    more = [name for name in new.columns if name not in old.columns]
+    fewer = [name for name in old.columns if name not in new.columns]
+    parts = [f"{word} {listed(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names]
+    return ", ".join(parts) or "the same in another order"

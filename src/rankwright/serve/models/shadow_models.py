@@ -1,0 +1,58 @@
+"""A model that is scored and logged beside the one that answers, and never seen by clients."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http.logs import log
+from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.protocols.request_features import for_other_model
+
+if TYPE_CHECKING:
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.serve.models.loaded_models import ServedModel
+
+DEPTH = 10
+
+
+def compare_with_shadow(
+    request_id: str, live: ServedModel, shadow: ServedModel, X: Floats, scores: Doubles
+) -> None:
+    """Score the documents of an answered request with a shadow model, and log how the two rankings differ."""
+    names = (live.source.reference, shadow.source.reference)
+    start = time.perf_counter()
+    try:
+        other = shadow.scores(for_other_model(X, live, shadow))
+    except Exception as error:  # the request was answered, whatever a shadow does
+        problem = str(error) if isinstance(error, InputError) else type(error).__name__
+        instruments.shadow_requests.labels(*names, "failed").inc()
+        log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=problem)
+        return
+    seconds = time.perf_counter() - start
+    ours, theirs = order_of(scores), order_of(other)
+    overlap = overlap_at(DEPTH, ours, theirs)
+    instruments.shadow_requests.labels(*names, "same best" if ours[0] == theirs[0] else "other best").inc()
+    instruments.shadow_overlap.labels(*names).inc(overlap)
+    instruments.shadow_seconds.labels(*names).observe(seconds)
+    log(
+        "shadow",
+        request=request_id,
+        live=names[0],
+        shadow=names[1],
+        documents=len(scores),
+        same_best=ours[0] == theirs[0],
+        overlap=round(overlap, 4),
+        largest_difference=float(np.abs(scores - other).max()),
+        ms=round(seconds * 1e3, 3),
+    )
+
+
+def overlap_at(depth: int, first: list[int], second: list[int]) -> float:
+    """Return the fraction of the first `depth` documents that two rankings share."""
+    depth = min(depth, len(first))
+    return len(set(first[:depth]) & set(second[:depth])) / depth

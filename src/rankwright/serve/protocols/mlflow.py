@@ -1,0 +1,97 @@
+"""MLflow's scoring protocol: `/invocations` with a data frame or a list as JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from msgspec import Meta, Struct
+
+from rankwright.base.errors import InputError
+from rankwright.serve.http.exchange import JSON, Response
+from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http.request_bodies import require_type
+from rankwright.serve.protocols.request_features import Rows, matrix_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.serve.http.exchange import Exchange
+    from rankwright.serve.protocols.request_features import Record, Row
+    from rankwright.serve.service import Service
+
+Cell: TypeAlias = float | str | None
+
+
+class Split(Struct):
+    """A data frame as pandas' `to_dict("split")` has it."""
+
+    data: Annotated[list[list[Cell]], Meta(min_length=1)]
+    columns: list[str | int] | None = None
+    index: list[Any] | None = None
+
+
+class Invocation(Struct, forbid_unknown_fields=True):
+    """Documents of one query, as exactly one of the four."""
+
+    dataframe_split: Split | None = None
+    dataframe_records: list[dict[str, Cell]] | None = None
+    instances: Rows | None = None
+    inputs: Rows | dict[str, list[Cell]] | None = None
+    params: dict[str, Any] | None = None
+
+
+class Predictions(Struct):
+    """One score per document."""
+
+    predictions: list[float]
+
+
+_invocation = Decoder(Invocation)
+
+
+async def invocations(service: Service, exchange: Exchange) -> Response:
+    """Score documents with the first model."""
+    require_type(exchange, JSON)
+    exchange.query()
+    body = await exchange.body()
+    service.require_few_lists(body)
+    rows, names = _rows(_invocation(body))
+    service.require_few(len(rows))
+    model = service.models.get()
+    scores = await service.scores(exchange, model, matrix_of(rows, names, model))
+    return Response.json(Predictions(scores.tolist()))
+
+
+def _rows(given: Invocation) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
+    """Return the documents, and the names of their features if they are lists."""
+    forms = (given.dataframe_split, given.dataframe_records, given.instances, given.inputs)
+    if sum(one is not None for one in forms) != 1:
+        raise InputError("Give one of dataframe_split, dataframe_records, instances and inputs.")
+    if given.dataframe_split is not None:
+        return _of_split(given.dataframe_split)
+    if isinstance(given.inputs, dict):
+        return _of_columns(given.inputs), None
+    return given.dataframe_records or given.instances or given.inputs or [], None
+
+
+def _of_split(frame: Split) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
+    """Return the rows of a data frame; as records if they hold text."""
+    has_text = any(isinstance(cell, str) for row in frame.data for cell in row)
+    numbered = frame.columns is None or all(isinstance(name, int) for name in frame.columns)
+    if numbered:  # a frame that was made from an array
+        return frame.data, None  # type: ignore[return-value]  # text is refused later
+    names = [str(name) for name in frame.columns or ()]
+    if not has_text:
+        return frame.data, names  # type: ignore[return-value]
+    for number, row in enumerate(frame.data):
+        if len(row) != len(names):
+            raise InputError(f"Row {number} has {len(row)} values, and there are {len(names)} columns.")
+    return [dict(zip(names, row, strict=True)) for row in frame.data], None
+
+
+def _of_columns(columns: dict[str, list[Cell]]) -> Sequence[Record]:
+    """Return documents that are given as one list per feature."""
+    sizes = {len(values) for values in columns.values()}
+    if len(sizes) > 1:
+        raise InputError("All lists of inputs must have the same number of values.")
+    return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]

@@ -1,0 +1,203 @@
+"""Our own routes: rank, score and explain documents, and count the clicks on interleaved rankings."""
+
+from __future__ import annotations
+
+from math import comb, erfc, isfinite, isnan, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from msgspec import UNSET
+
+from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http.exchange import Response
+from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http.logs import log
+from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
+from rankwright.serve.models.interleaving import flip, team_draft
+from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.models.shadow_models import compare_with_shadow
+from rankwright.serve.protocols import npy
+from rankwright.serve.protocols.messages import (
+    ClickRequest,
+    ClickResponse,
+    Contribution,
+    Credits,
+    CreditsResponse,
+    ExplainRequest,
+    ExplainResponse,
+    Explanation,
+    Ranked,
+    RankRequest,
+    RankResponse,
+    ScoreRequest,
+    ScoreResponse,
+)
+from rankwright.serve.protocols.request_features import for_other_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.serve.http.exchange import Exchange
+    from rankwright.serve.models.loaded_models import ServedModel
+    from rankwright.serve.service import Service
+
+_rank_request = Decoder(RankRequest)
+_score_request = Decoder(ScoreRequest)
+_explain_request = Decoder(ExplainRequest)
+_click_request = Decoder(ClickRequest)
+TIE = "tie"
+MOST_IMPORTANT = 10  # features in an explanation
+LARGEST_EXACT = 1_000  # wins; of more the normal distribution gives the same three digits
+
+
+async def score(service: Service, exchange: Exchange) -> Response:
+    """Return one score per document, in the order of the request."""
+    _request, model, X = await read_documents(service, exchange, _score_request)
+    scores = await service.scores(exchange, model, X)
+    afterwards = _shadowing(service, exchange, model, X, scores)
+    if exchange.accepts(npy.MEDIA_TYPE):
+        return _array(scores, model, afterwards)
+    return Response.json(ScoreResponse(*_identity(model), scores.tolist()), afterwards=afterwards)
+
+
+async def rank(service: Service, exchange: Exchange) -> Response:
+    """Return the documents, best first."""
+    request, model, X = await read_documents(service, exchange, _rank_request)
+    scores = await service.scores(exchange, model, X)
+    afterwards = _shadowing(service, exchange, model, X, scores)
+    rival = service.rival(model)
+    if rival is not None:
+        answer = await _interleaved(service, exchange, Asked(request, model, X), rival, scores)
+        return Response.json(answer, afterwards=afterwards)
+    order = order_of(scores)[: _count(request.top)]
+    if exchange.accepts(npy.MEDIA_TYPE):
+        return _array(np.array(order), model, afterwards)
+    ranking = _ranked(order, request.ids, scores[order].tolist())
+    return Response.json(RankResponse(*_identity(model), ranking), afterwards=afterwards)
+
+
+async def explain(service: Service, exchange: Exchange) -> Response:
+    """Return the contributions of features to the score of each document."""
+    request, model, X = await read_documents(service, exchange, _explain_request)
+    exchange.model, exchange.n_documents = model, len(X)
+    return await service.in_thread(_explained, Asked(request, model, X))
+
+
+async def clicks(service: Service, exchange: Exchange) -> Response:
+    """Count the clicks on an interleaved list."""
+    request = await read_json(exchange, _click_request)
+    impression = service.impressions.read(request.impression)
+    first, second = impression.clicks([*map(int, request.ranks)])
+    pair = (impression.first, impression.second)
+    winner = None if first == second else pair[int(second > first)]
+    instruments.reports.labels(*pair, winner or TIE).inc()
+    for model, count in zip(pair, (first, second), strict=True):
+        instruments.clicks.labels(*pair, model).inc(count)
+    log("clicks", request=exchange.id, impression=impression.id, clicks={pair[0]: first, pair[1]: second})
+    return Response.json(ClickResponse({pair[0]: first, pair[1]: second}, winner))
+
+
+async def standings(_service: Service, exchange: Exchange) -> Response:
+    """Return how often each of two interleaved models got more clicks."""
+    exchange.query()
+    won, clicked = instruments.values_of(instruments.reports), instruments.values_of(instruments.clicks)
+    pairs = []
+    for (first, second), n in instruments.values_of(instruments.impressions).items():
+        wins = [won.get((first, second, one), 0) for one in (first, second, TIE)]
+        counts = [clicked.get((first, second, one), 0) for one in (first, second)]
+        p_value = sign_test(wins[0], wins[1])
+        pairs.append(
+            Credits(first, second, n, sum(wins), wins[0], wins[1], wins[2], counts[0], counts[1], p_value)
+        )
+    return Response.json(CreditsResponse(pairs))
+
+
+def sign_test(first: int, second: int) -> float:
+    """Return the two-sided p-value of so many wins each, if both were as likely to win."""
+    n, fewer = first + second, min(first, second)
+    if n > LARGEST_EXACT:
+        return erfc(max(abs(first - second) - 1, 0) / sqrt(2 * n))
+    tail: int = sum(comb(n, one) for one in range(fewer + 1))
+    return min(1.0, 2 * tail / float(2**n))
+
+
+def _count(given: float | None) -> int | None:
+    return None if given is None else int(given)
+
+
+def _identity(model: ServedModel) -> tuple[str, str, str]:
+    return model.source.name, model.source.version, model.revision
+
+
+def _array(values: Any, model: ServedModel, afterwards: Callable[[], None] | None) -> Response:
+    """Return an array as it is, with the model that made it in the header."""
+    named = f"{model.source.reference} {model.revision}".encode()
+    headers = ((b"x-model", named),)
+    return Response(npy.write_array(values), media_type=npy.MEDIA_TYPE, headers=headers, afterwards=afterwards)
+
+
+def _ranked(order: list[int], ids: Sequence[str] | None, scores: Sequence[Any]) -> list[Ranked]:
+    names: list[Any] = [UNSET] * len(order) if ids is None else [ids[row] for row in order]
+    return [
+        Ranked(rank, row, name, score)
+        for rank, (row, name, score) in enumerate(zip(order, names, scores, strict=True), start=1)
+    ]
+
+
+async def _interleaved(
+    service: Service, exchange: Exchange, asked: Asked[RankRequest], rival: ServedModel, scores: Doubles
+) -> RankResponse:
+    """Return a list to which both models have contributed in turn."""
+    request, model, X = asked
+    others = await service.scores(exchange, rival, for_other_model(X, model, rival))
+    exchange.model = model
+    draft = team_draft(order_of(scores), order_of(others), flip)
+    top = _count(request.top)
+    order, teams = draft.order[:top], draft.teams[:top]
+    names = (model.source.reference, rival.source.reference)
+    instruments.impressions.labels(*names).inc()
+    ranking = _ranked(order, request.ids, [UNSET] * len(order))
+    return RankResponse(*_identity(model), ranking, service.impressions.written(*names, teams))
+
+
+def _shadowing(
+    service: Service, exchange: Exchange, model: ServedModel, X: Floats, scores: Doubles
+) -> Callable[[], None] | None:
+    """Return what is to be done after the answer, if the model has a shadow."""
+    shadow = service.shadow(model)
+    if shadow is None:
+        return None
+    if service.is_behind:
+        instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
+        return None
+    return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
+
+
+def _explained(asked: Asked[ExplainRequest]) -> Response:
+    request, model, X = asked
+    parts = model.contributions(X)
+    top = _count(request.top) or MOST_IMPORTANT
+    explanations = [
+        _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
+    ]
+    return Response.json(ExplainResponse(*_identity(model), explanations))
+
+
+def _in_json(value: float) -> float | str | None:
+    """Return a value of a feature as JSON has it, which knows neither missing nor infinite numbers."""
+    if isfinite(value):
+        return value
+    return None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _explanation(
+    row: int, values: list[float], parts: Doubles, model: ServedModel, top: int, ids: Sequence[str] | None
+) -> Explanation:
+    largest = np.argsort(-np.abs(parts[:-1]), kind="stable")[:top].tolist()
+    shown = [
+        Contribution(model.names[one], _in_json(values[one]), float(parts[one])) for one in largest if parts[one]
+    ]
+    total = float(parts.sum())
+    rest = total - float(parts[-1]) - sum(one.contribution for one in shown)
+    return Explanation(row, total, float(parts[-1]), shown, rest, UNSET if ids is None else ids[row])

@@ -1,0 +1,1 @@
+"""Statistical tests and confidence intervals over queries."""

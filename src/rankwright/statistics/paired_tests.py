@@ -1,0 +1,244 @@
+"""Paired comparisons of systems over the same queries: one pair, or all pairs of many systems at once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.statistics.bootstrap import BLOCK, SAMPLES, sign_flip_p_values
+from rankwright.statistics.power import detectable_effect, queries_needed, t_limit
+from rankwright.statistics.significance import RANDOMISATION, TESTS, TESTS_OF_DIFFERENCES, holm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+
+DECIMALS = 12  # of differences: below is rounding, which must not decide between better and worse
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A paired comparison of two systems over queries.
+
+    `interval` is that of the paired t-test; NaN for a single query. `p_value` is the fraction of sign flips of the
+    queries' differences whose mean is at least as far from 0 as the observed one: the paired randomisation test
+    (Smucker, Allan & Carterette 2007).
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+    better: int
+    worse: int
+    equal: int
+
+
+@dataclass(frozen=True)
+class PairComparison(Comparison):
+    """A comparison of two of several systems: `difference` is the mean of `one` minus that of `other`.
+
+    Parameters
+    ----------
+    p_values
+        By test: `randomisation`, `t`, `wilcoxon` and `sign`; NaN where nothing could be tested.
+    corrected
+        The same, corrected for the number of pairs (Holm 1979).
+    effect_size
+        Cohen's d: the mean of the differences, divided by their standard deviation.
+    superiority
+        The probability that `one` is better on a query; equal values count half.
+    detectable
+        The smallest difference that a t-test of these queries would have shown with probability 0.8.
+    queries_needed
+        The number of queries that would show the observed difference with probability 0.8.
+    """
+
+    one: str
+    other: str
+    n_queries: int
+    p_values: Mapping[str, float]
+    corrected: Mapping[str, float]
+    effect_size: float
+    superiority: float
+    detectable: float
+    queries_needed: float
+
+    def turned(self) -> PairComparison:
+        """Return the same comparison seen from the other system."""
+        low, high = self.interval
+        return replace(
+            self,
+            one=self.other,
+            other=self.one,
+            difference=-self.difference,
+            interval=(-high, -low),
+            better=self.worse,
+            worse=self.better,
+            effect_size=-self.effect_size,
+            superiority=1.0 - self.superiority,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as JSON values, the names of the systems first."""
+        facts = asdict(self)
+        return {"one": facts.pop("one"), "other": facts.pop("other"), **facts}
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Comparisons of many pairs of systems; each column has one value per pair."""
+
+    systems: tuple[str, ...]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+    n_queries: int
+    columns: Mapping[str, Doubles]
+    p_values: Mapping[str, Doubles]
+    corrected: Mapping[str, Doubles]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __iter__(self) -> Iterator[PairComparison]:
+        return (self.at(place) for place in range(len(self)))
+
+    def at(self, place: int) -> PairComparison:
+        """Return one of the comparisons."""
+        column = {name: values[place].item() for name, values in self.columns.items()}
+        counts = {name: int(column.pop(name)) for name in ("better", "worse", "equal")}
+        p_values = {test: self.p_values[test][place].item() for test in TESTS}
+        return PairComparison(
+            one=self.systems[self.first[place]],
+            other=self.systems[self.second[place]],
+            n_queries=self.n_queries,
+            interval=(column.pop("low"), column.pop("high")),
+            p_value=p_values[RANDOMISATION],
+            p_values=p_values,
+            corrected={test: self.corrected[test][place].item() for test in TESTS},
+            **counts,
+            **column,
+        )
+
+    def pair(self, one: str, other: str) -> PairComparison:
+        """Return the comparison of two systems, in either order."""
+        places = [self.systems.index(name) for name in (one, other)]
+        for (first, second), turned in ((places, False), (places[::-1], True)):
+            found = np.flatnonzero((self.first == first) & (self.second == second))
+            if len(found):
+                pair = self.at(int(found[0]))
+                return pair.turned() if turned else pair
+        raise InputError(f"{one} and {other} were not compared with each other.")
+
+
+def compare_values(
+    one: Doubles, other: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
+) -> Comparison:
+    """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
+    if one.shape != other.shape:
+        raise InputError(f"Both systems need the same queries: one has {len(one)} values, the other {len(other)}.")
+    kept = ~np.isnan(one - other)
+    if not kept.any():
+        raise InputError("There is no query for which both systems have a value.")
+    values, places = np.array([one[kept], other[kept]]), np.arange(2)
+    (p_value,) = sign_flip_p_values(
+        values, places[:1], places[1:], samples=samples, random_state=random_state
+    ).tolist()
+    found = _columns(_differences(values, places[:1], places[1:]), level)
+    low, high, difference = (found[name].item() for name in ("low", "high", "difference"))
+    counts = (int(found[name].item()) for name in ("better", "worse", "equal"))
+    return Comparison(difference, (low, high), p_value, *counts)
+
+
+def compare_pairs(
+    systems: Sequence[str],
+    values: Doubles,
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    *,
+    level: float,
+    random_state: int,
+    tested: bool = True,
+) -> Pairs:
+    """Compare pairs of systems by their values: one row per system, one column per query, no NaN.
+
+    Parameters
+    ----------
+    first, second
+        The systems of each pair, by number.
+    tested
+        Whether to test the differences; if not, p-values are NaN, as they are with a single query.
+    """
+    n_queries = values.shape[1]
+    step = max(1, BLOCK // n_queries)
+    columns, tests = [], []
+    for start in range(0, len(first), step):
+        differences = _differences(values, first[start : start + step], second[start : start + step])
+        columns.append(_columns(differences, level, n_pairs=len(first)))
+        if tested and n_queries > 1:
+            tests.append({test: p_values(differences) for test, p_values in TESTS_OF_DIFFERENCES.items()})
+    if tests:
+        flips = sign_flip_p_values(values, first, second, random_state=random_state)
+        found = {RANDOMISATION: flips, **_joined(tests)}
+    else:
+        found = {test: np.full(len(first), np.nan) for test in TESTS}
+    corrected = {test: holm(found[test]) for test in TESTS}
+    return Pairs(tuple(systems), first, second, n_queries, _joined(columns), found, corrected)
+
+
+def corrected_together(several: Sequence[Pairs]) -> list[Pairs]:
+    """Return comparisons with p-values corrected for the number of all together, such as those of all slices."""
+    ends = np.cumsum([len(one) for one in several])[:-1]
+    joined = {test: holm(np.concatenate([one.p_values[test] for one in several])) for test in TESTS}
+    split = {test: np.split(values, ends) for test, values in joined.items()}
+    return [
+        replace(one, corrected={test: split[test][place] for test in TESTS}) for place, one in enumerate(several)
+    ]
+
+
+def _differences(values: Doubles, first: NDArray[np.int64], second: NDArray[np.int64]) -> Doubles:
+    return np.round(values[first] - values[second], DECIMALS)
+
+
+def _joined(parts: Sequence[Mapping[str, Doubles]]) -> dict[str, Doubles]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _columns(differences: Doubles, level: float, *, n_pairs: int = 1) -> dict[str, Doubles]:
+    """Return what is known of each row of differences without a test.
+
+    What can be detected is meant after the correction for so many pairs, by Bonferroni's bound.
+    """
+    n = differences.shape[1]
+    better, worse = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
+    equal = n - better - worse
+    means, spreads = differences.mean(axis=1), _standard_deviations(differences)
+    same_everywhere = np.where(means == 0, 0.0, np.copysign(np.inf, means))
+    effects = np.divide(means, spreads, out=same_everywhere, where=spreads != 0)
+    corrected = 1.0 - (1.0 - level) / n_pairs
+    certain = (spreads == 0) & (means != 0)  # no error can be estimated from differences that are all equal
+    widths = np.where(certain, np.nan, t_limit(n, level) * spreads / np.sqrt(n))
+    return {
+        "difference": means,
+        "low": means - widths,
+        "high": means + widths,
+        "better": better,
+        "worse": worse,
+        "equal": equal,
+        "effect_size": effects,
+        "superiority": (better + equal / 2.0) / n,
+        "detectable": np.where(certain, np.nan, detectable_effect(n, level=corrected) * spreads),
+        "queries_needed": queries_needed(effects, level=corrected),
+    }
+
+
+def _standard_deviations(differences: Doubles) -> Doubles:
+    """Return the standard deviation of each row, NaN for a single query, and exactly 0 for equal differences."""
+    if differences.shape[1] == 1:
+        return np.full(len(differences), np.nan)
+    return np.where(np.ptp(differences, axis=1) == 0, 0.0, differences.std(axis=1, ddof=1))

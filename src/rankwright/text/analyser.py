@@ -1,0 +1,196 @@
+"""How text becomes terms: words, lower case, stop words and stems."""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple, TypeAlias
+
+from rankwright import _native
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.text.stop_words import stop_words_of
+
+CUSTOM = "custom"  # remembered in place of a user's own function
+
+Analysis: TypeAlias = "Analyser | Callable[[str], Sequence[str]]"
+
+
+@dataclass(frozen=True)
+class Analyser:
+    """Turns text into terms.
+
+    Words are found and lower-cased by character; stop words, short words and stems are decided once per distinct
+    word. Removed words keep their positions: in "ship of state" the terms are two apart. Words longer than 255
+    bytes are removed. Words that are not ASCII are put into Unicode's normal form NFKC.
+
+    Parameters
+    ----------
+    words : str
+        "unicode": letters, marks, numbers and connectors form words; ideographs and Hiragana are words by
+        themselves.
+    lowercase : bool
+        Whether case is ignored.
+    stop_words : str, collection of str or None
+        A language (there is a list for "english"), or words to remove, compared before stemming.
+    stemmer : str or None
+        An algorithm of PyStemmer: a language, or "porter".
+    min_length : int
+        Shorter words, in characters, are removed.
+    """
+
+    words: str = "unicode"
+    lowercase: bool = True
+    stop_words: str | Collection[str] | None = "english"
+    stemmer: str | None = "english"
+    min_length: int = 1
+
+    def __post_init__(self) -> None:
+        if self.words != "unicode":
+            raise InputError(
+                f"words must be 'unicode', not {self.words!r}; other words need a function as analyser."
+            )
+        if type(self.lowercase) is not bool:
+            raise InputError(f"lowercase must be true or false, not {self.lowercase!r}.")
+        if type(self.min_length) is not int or self.min_length < 1:
+            raise InputError(f"min_length must be a positive integer, not {self.min_length!r}.")
+        object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
+        if self.stemmer is not None:
+            _stemmer(self.stemmer)
+
+    def terms(self, words: Sequence[str]) -> list[str | None]:
+        """Return the term of each word as the tokeniser found it, None for words that are removed."""
+        normal = [word if word.isascii() else self._normal(word) for word in words]
+        stems = normal if self.stemmer is None else _stemmer(self.stemmer).stemWords(normal)
+        stopped = self._stopped()
+        return [
+            None if len(word) < self.min_length or word in stopped else stem
+            for word, stem in zip(normal, stems, strict=True)
+        ]
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the terms of a text."""
+        (words,) = _native.words_of([text], self.characters())
+        return [term for term in self.terms(words) if term is not None]
+
+    def characters(self) -> _native.Characters:
+        """Return the tables that the tokeniser needs."""
+        from rankwright.text.characters import characters
+
+        return characters(self.lowercase)
+
+    def _normal(self, word: str) -> str:
+        normal = unicodedata.normalize("NFKC", word)
+        return normal.lower() if self.lowercase else normal
+
+    def _stopped(self) -> Collection[str]:
+        return stop_words_of(self.stop_words) if isinstance(self.stop_words, str) else self.stop_words or ()
+
+
+def state_of(analyser: Analysis) -> dict[str, Any] | str:
+    """Return what an index remembers of its analyser, as JSON has it."""
+    if not isinstance(analyser, Analyser):
+        return CUSTOM
+    state = asdict(analyser)
+    if isinstance(analyser.stop_words, frozenset):
+        state["stop_words"] = sorted(analyser.stop_words)
+    return state
+
+
+def analyser_from(state: Any) -> Analyser | None:
+    """Return the analyser that an index remembers, None for a user's own function."""
+    if state == CUSTOM:
+        return None
+    names = {field.name for field in fields(Analyser)}
+    if not isinstance(state, dict) or state.keys() != names:
+        raise InputError(f"an analyser must be {CUSTOM!r} or an object of {', '.join(sorted(names))}.")
+    return Analyser(**state)
+
+
+def checked_analyser(analyser: Any) -> Analysis:
+    """Return an analyser or a function of text."""
+    if not callable(analyser):
+        raise InputError(f"analyser must be an Analyser or a function from text to words, not {analyser!r}.")
+    result: Analysis = analyser
+    return result
+
+
+class PlacedTerms(NamedTuple):
+    """The terms of a text in order, and the place of each among the words of the text, removed words too."""
+
+    terms: tuple[str, ...]
+    places: tuple[int, ...]
+
+
+def terms_of_texts(analyser: Analysis, texts: Sequence[str]) -> list[list[str]]:
+    """Return the terms of each text; every distinct word is analysed once."""
+    return [[*one.terms] for one in placed_terms(analyser, texts)]
+
+
+def placed_terms(analyser: Analysis, texts: Sequence[str]) -> list[PlacedTerms]:
+    """Return the terms of each text with their places; every distinct word is analysed once."""
+    if not isinstance(analyser, Analyser):
+        return [PlacedTerms(tuple(words), tuple(range(len(words)))) for words in _words_of(analyser, texts)]
+    found = _native.words_of([*texts], analyser.characters())
+    distinct = list({word: None for words in found for word in words})
+    term_of = dict(zip(distinct, analyser.terms(distinct), strict=True))
+    return [_placed([term_of[word] for word in words]) for words in found]
+
+
+def _placed(terms: Sequence[str | None]) -> PlacedTerms:
+    kept = [(term, place) for place, term in enumerate(terms) if term is not None]
+    return PlacedTerms(tuple(term for term, _ in kept), tuple(place for _, place in kept))
+
+
+def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) -> list[list[str]]:
+    return [words_by(function, text) for text in texts]
+
+
+def words_by(function: Callable[[str], Sequence[str]], text: str) -> list[str]:
+    """Return the words that a user's own function finds in a text."""
+    words = function(text)
+    is_list = isinstance(words, Iterable) and not isinstance(words, str | bytes)
+    if not is_list or not all(isinstance(word, str) for word in words):
+        raise InputError(f"The analyser must return a list of words, not {words!r}.")
+    return [*words]
+
+
+def _checked_stop_words(given: Any) -> str | frozenset[str] | None:
+    if given is None:
+        return None
+    if isinstance(given, str):
+        stop_words_of(given)
+        return given
+    if isinstance(given, Collection) and all(isinstance(word, str) for word in given):
+        return frozenset(given)
+    raise InputError(f"stop_words must be a language, a list of words or None, not {given!r}.")
+
+
+class _Stemmers(threading.local):
+    """The stemmers of one thread by name: making one takes longer than a query, and threads cannot share one."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Any] = {}
+
+
+_stemmers = _Stemmers()
+
+
+def _stemmer(name: Any) -> Any:
+    if not isinstance(name, str) or name not in _stemmers.known:
+        _stemmers.known[name] = _new_stemmer(name)
+    return _stemmers.known[name]
+
+
+def _new_stemmer(name: Any) -> Any:
+    try:
+        import Stemmer
+    except ImportError:
+        raise MissingPackageError(
+            "Stemming needs PyStemmer: pip install 'rankwright[text]', or use Analyser(stemmer=None)."
+        ) from None
+    if name not in Stemmer.algorithms():
+        known = ", ".join(Stemmer.algorithms())
+        raise InputError(f"There is no stemmer {name!r}; PyStemmer has {known}.")
+    return Stemmer.Stemmer(name)

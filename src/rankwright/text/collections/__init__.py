@@ -1,0 +1,1 @@
+"""Documents, queries and judgements, read from files of many formats."""

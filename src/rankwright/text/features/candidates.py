@@ -1,0 +1,108 @@
+"""Candidates: the documents of each query that are to be ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.data.readers.trec import Run
+from rankwright.text.collections.queries import Queries
+from rankwright.text.index.search_results import Results
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.text.index.snapshot import Collection
+
+CandidatesLike: TypeAlias = "Sequence[Results] | Run | Mapping[str, Sequence[str]]"
+
+
+class Candidates(Protocol):
+    """The documents of one query, by number in the index and by id; `Results` are candidates."""
+
+    @property
+    def numbers(self) -> NDArray[np.int64]: ...
+    @property
+    def ids(self) -> list[str]: ...
+
+
+class FoundCandidates(NamedTuple):
+    """Candidates that were given by id."""
+
+    numbers: NDArray[np.int64]
+    ids: list[str]
+
+
+def as_queries(queries: Any) -> Queries:
+    """Return queries, given as such or as a mapping of ids to texts."""
+    if isinstance(queries, Queries):
+        return queries
+    if isinstance(queries, Mapping):
+        return Queries.of(queries)
+    raise InputError(f"queries must be Queries or a mapping of ids to texts, not {type(queries).__name__}.")
+
+
+def candidates_of(given: CandidatesLike, queries: Queries, collection: Collection) -> Sequence[Candidates]:
+    """Return the candidates of each query; a query may have none. All documents must be in the index."""
+    if isinstance(given, Run | Mapping):
+        by_query = _of_run(given) if isinstance(given, Run) else {str(one): [*ids] for one, ids in given.items()}
+        _require_known(by_query, queries)
+        return _found([by_query.get(query, []) for query in queries.ids], queries, collection)
+    if isinstance(given, Sequence) and all(isinstance(one, Results) for one in given):
+        if len(given) != len(queries):
+            raise InputError(f"There are {len(queries)} queries but {len(given)} results.")
+        return _of_results(given, queries, collection)
+    raise InputError(
+        "candidates must be a list of Results, a Run, or a mapping of query ids to document ids, not "
+        f"{type(given).__name__}."
+    )
+
+
+def _of_run(run: Run) -> dict[str, list[str]]:
+    """Return the documents of each query of a run, best first."""
+    order = run.ranking().order
+    names = run.document_ids[order].tolist()
+    queries = run.groups.ids.tolist()
+    return {
+        query: names[begin:end]
+        for query, (begin, end) in zip(queries, pairwise(run.groups.offsets.tolist()), strict=True)
+    }
+
+
+def _of_results(given: Sequence[Results], queries: Queries, collection: Collection) -> Sequence[Candidates]:
+    if any(one._collection is not collection for one in given):  # the index has changed since
+        return _found([one.ids for one in given], queries, collection)
+    return given
+
+
+def _require_known(given: Mapping[str, Sequence[str]], queries: Queries) -> None:
+    for query in given:
+        if query not in queries:
+            raise InputError(f"There are candidates for query {query!r}, which is not among the queries.")
+
+
+def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collection) -> list[FoundCandidates]:
+    ids = [one for each in lists for one in each]
+    for one in ids:
+        if not isinstance(one, str):
+            raise InputError(f"Ids of documents must be strings, not {one!r}.")
+    numbers = collection.find(ids)
+    if (numbers < 0).any():
+        raise InputError(f"The index has no document {ids[int((numbers < 0).argmax())]!r}, which is a candidate.")
+    places = np.cumsum([0, *map(len, lists)]).tolist()
+    found = [FoundCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
+    for query, mine in zip(queries.ids, found, strict=True):
+        _require_different(query, mine.ids)
+    return found
+
+
+def _require_different(query: str, ids: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for one in ids:
+        if one in seen:
+            raise InputError(f"Document {one!r} is twice among the candidates of query {query!r}.")
+        seen.add(one)

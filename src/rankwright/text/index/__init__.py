@@ -1,0 +1,1 @@
+"""An inverted index with positions: segments, manifest, building and merging."""

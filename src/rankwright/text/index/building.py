@@ -1,0 +1,223 @@
+"""Writes documents as segments, with bounded memory: texts are streamed, and words are inverted run by run."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
+from rankwright.text.analyser import Analyser, words_by
+from rankwright.text.index.array_files import ArrayWriter
+from rankwright.text.index.checks import checked_document
+from rankwright.text.index.manifest import Manifest, SegmentEntry
+from rankwright.text.index.segments import Segment, SegmentField, TextColumn, joint_vocabulary, vocabulary_scopes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from rankwright.text.analyser import Analysis
+
+BATCH_DOCUMENTS = 4096
+BATCH_CHARACTERS = 1 << 23
+MOST_WORDS = 1 << 31  # in a segment, whose places have 32 bits
+BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
+
+
+class IndexedDocument(Protocol):
+    """What a document to index has; `TextDocument` does."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def fields(self) -> Mapping[str, str]: ...
+
+
+class Building:
+    """Writes documents to new segments of a folder."""
+
+    def __init__(
+        self, folder: Path, analyser: Analysis, fields: Sequence[str], *, memory: int, store: bool, n_threads: int
+    ) -> None:
+        self._folder = folder
+        self._analyser = analyser
+        self._fields = fields
+        self._most_words = min(max(memory // BYTES_PER_WORD, 1), MOST_WORDS)
+        self._store = store
+        self._n_threads = n_threads
+
+    def write(self, documents: Iterable[IndexedDocument], manifest: Manifest, known: list[Segment]) -> Manifest:
+        """Write documents; return the manifest with their segments, which the caller must write.
+
+        An id that the known segments have, or that comes twice, is refused.
+        """
+        batches = _batches(self._watched(documents))
+        segments = [*known]
+        batch = next(batches, None)
+        while batch is not None:
+            name, manifest = manifest.new_file("segment")
+            with write_whole(self._folder / name) as file:
+                run = _Run(file, self._analyser, self._fields, store=self._store, n_threads=self._n_threads)
+                while batch is not None:
+                    run.add(batch)
+                    batch = next(batches, None)
+                    if run.n_words >= self._most_words:
+                        break
+                _refuse_known(run.ids, segments)
+                lengths = run.finish()
+            entry = SegmentEntry(name, None, len(run.ids), lengths)
+            segments.append(Segment(self._folder, entry))
+            manifest = Manifest(
+                manifest.weights, manifest.analyser, (*manifest.segments, entry), manifest.next_file
+            )
+        return manifest
+
+    def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
+        """Yield checked documents; if none of them has a field of the index, that is a mistake."""
+        has_fields, stranger = False, None
+        for document in map(checked_document, documents):
+            has_fields = has_fields or not document.fields.keys().isdisjoint(self._fields)
+            if not has_fields and document.fields:
+                stranger = document
+            yield document
+        if not has_fields and stranger is not None:
+            raise InputError(
+                f"No document has a field that is indexed ({', '.join(self._fields)}); "
+                f"document {stranger.id!r} has {', '.join(map(str, stranger.fields))}."
+            )
+
+
+class _Run:
+    """The documents of one segment; their words are in memory, their text is in the file."""
+
+    def __init__(
+        self, file: BinaryIO, analyser: Analysis, fields: Sequence[str], *, store: bool, n_threads: int
+    ) -> None:
+        self.ids: list[str] = []
+        self._file = file
+        self._analyser = analyser
+        self._fields = {name: _native.WordedDocuments() for name in fields}
+        self._store = store
+        self._text_sizes: list[int] = []
+        self._n_threads = n_threads
+        self._writer = ArrayWriter(file)
+        if store:
+            self._writer.start_stream("text.bytes")
+
+    @property
+    def n_words(self) -> int:
+        return sum(words.n_words for words in self._fields.values())
+
+    def add(self, batch: list[IndexedDocument]) -> None:
+        self.ids.extend(document.id for document in batch)
+        texts = {name: [_text_of(document, name) for document in batch] for name in self._fields}
+        for name, words in self._fields.items():
+            if isinstance(self._analyser, Analyser):
+                words.add_texts(texts[name], self._analyser.characters(), self._n_threads)
+            else:
+                words.add_words([words_by(self._analyser, text) for text in texts[name]])
+        if self._store:
+            rows = zip(*texts.values(), strict=True)
+            encoded = [text.encode("utf-8", "replace") for text in chain.from_iterable(rows)]
+            self._file.write(b"".join(encoded))
+            self._text_sizes.extend(map(len, encoded))
+
+    def finish(self) -> list[int]:
+        """Write the arrays; return the number of terms in each field."""
+        if self._store:
+            places = _places(self._text_sizes)
+            self._writer.end_stream("text.bytes", int(places[-1]))
+            self._writer.add("text.places", places)
+        self._write_ids()
+        fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
+        for scope in vocabulary_scopes(len(fields)):
+            found = joint_vocabulary([fields[number] for number in scope.fields])
+            write_vocabulary(self._writer, scope.name, *found)
+        self._writer.finish()
+        return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
+
+    def _write_ids(self) -> None:
+        (places, content), order = _native.pack_texts(self.ids)
+        for earlier, later in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
+            if self.ids[earlier] == self.ids[later]:
+                raise InputError(f"Two documents have the id {self.ids[later]!r}: ids must differ.")
+        write_column(self._writer, "ids", places, content)
+        self._writer.add("ids.order", order)
+
+    def _write_field(self, number: str, name: str) -> SegmentField:
+        words = self._fields.pop(name)
+        vocabulary = words.vocabulary()
+        is_whole = isinstance(self._analyser, Analyser)
+        terms: list[str | None] = self._analyser.terms(vocabulary) if is_whole else [*vocabulary]  # type: ignore[union-attr]
+        arrays = words.invert(terms, self._n_threads)
+        del words
+        column = TextColumn(*arrays.pop("terms"))
+        write_column(self._writer, f"{number}.terms", column.places, column.bytes)
+        arrays |= _impacts(arrays, self._n_threads)
+        for key, array in arrays.items():
+            self._writer.add(f"{number}.{key}", array)
+        return SegmentField(column, _native.Postings(**arrays), arrays["lengths"])
+
+
+def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> None:
+    """Write texts as `TextColumn` reads them."""
+    writer.add(f"{name}.places", places)
+    writer.add(f"{name}.bytes", content)
+
+
+def write_vocabulary(writer: ArrayWriter, scope: str, distinct: Any, norms: Any) -> None:
+    """Write what the documents have in some fields together, as `Vocabulary` has it."""
+    writer.add(f"{scope}.distinct", distinct)
+    writer.add(f"{scope}.norms", norms)
+
+
+def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
+    """Return what retrieval derives its bounds from."""
+    block_places, block_ends, impact_places, impacts = _native.block_impacts(
+        arrays["posting_places"], arrays["documents"], arrays["position_ends"], arrays["lengths"], n_threads
+    )
+    return {
+        "block_places": block_places,
+        "block_ends": block_ends,
+        "impact_places": impact_places,
+        "impacts": impacts,
+        "shortest": _native.shortest_lengths(arrays["lengths"]),
+    }
+
+
+def _places(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    places = np.zeros(len(sizes) + 1, np.uint64)
+    np.cumsum(np.array(sizes, np.uint64), out=places[1:])
+    return places
+
+
+def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocument]]:
+    batch: list[IndexedDocument] = []
+    size = 0
+    for document in documents:
+        batch.append(document)
+        size += sum(len(text) for text in document.fields.values() if isinstance(text, str))
+        if len(batch) == BATCH_DOCUMENTS or size >= BATCH_CHARACTERS:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _text_of(document: IndexedDocument, field: str) -> str:
+    text = document.fields.get(field, "")
+    if not isinstance(text, str):
+        raise InputError(f"Field {field} of document {document.id!r} must be text, not {text!r}.")
+    return text
+
+
+def _refuse_known(ids: list[str], segments: Sequence[Segment]) -> None:
+    for segment in segments:
+        numbers = segment.find(ids)
+        found = np.flatnonzero(numbers >= 0)
+        if len(found):
+            raise InputError(f"The index already has a document {ids[found[0]]!r}: remove it first.")

@@ -1,0 +1,169 @@
+"""Checks of what is given to an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager
+from itertools import chain, islice
+from operator import index as as_integer
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError
+from rankwright.text.index.manifest import NAME, is_manifest
+from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from rankwright.text.index.building import IndexedDocument
+
+FIRST_DOCUMENTS = 100  # by which it is decided which fields there are
+
+
+def require_free(folder: Path) -> None:
+    """Refuse a folder that holds other files than an index."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, not a folder.")
+    if (
+        folder.exists()
+        and not is_manifest(folder / NAME)
+        and any(not one.name.startswith(".") for one in folder.iterdir())
+    ):
+        raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")
+
+
+def weights_of(
+    fields: Mapping[str, float] | Sequence[str] | None, documents: Iterable[IndexedDocument]
+) -> tuple[dict[str, float], Iterable[IndexedDocument]]:
+    """Return the fields to index with their weights, and the documents."""
+    if isinstance(documents, str | PathLike):
+        raise InputError(f"Give documents, not a path: read them with read_documents({os.fspath(documents)!r}).")
+    if fields is not None:
+        return checked_weights(fields), documents
+    rest = iter(documents)
+    first = list(islice(rest, FIRST_DOCUMENTS))
+    if not first:
+        raise InputError("There are no documents to index: name the fields of an empty index by fields=[...].")
+    names = dict.fromkeys(name for document in first for name in checked_document(document).fields)
+    weights = checked_weights([*names])
+    return weights, _without_others(chain(first, rest), weights)
+
+
+def checked_document(document: Any) -> IndexedDocument:
+    """Return a document, which must have an id and fields."""
+    if not (hasattr(document, "id") and isinstance(getattr(document, "fields", None), Mapping)):
+        raise InputError(
+            f"A document must have an id and a mapping of fields, as TextDocument has, not {_shown(document)}."
+        )
+    if not isinstance(document.id, str) or not document.id:
+        raise InputError(f"The id of a document must be text, not {document.id!r}.")
+    if not (document.id.isascii() or _has_utf8(document.id)):
+        raise InputError(f"The id {document.id!r} has half of a surrogate pair, which is not text.")
+    found: IndexedDocument = document
+    return found
+
+
+def _has_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, float]) -> Iterator[IndexedDocument]:
+    for document in documents:
+        if not document.fields.keys() <= weights.keys():
+            other = next(name for name in document.fields if name not in weights)
+            raise InputError(
+                f"Document {document.id!r} has a field {other!r} that the first {FIRST_DOCUMENTS} documents do "
+                "not have: name the fields to index (fields)."
+            )
+        yield document
+
+
+def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, float]:
+    """Return fields with their weights."""
+    named = [fields] if isinstance(fields, str) else fields
+    weights = dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, 1.0)
+    if not weights or not all(isinstance(name, str) and name for name in weights):
+        raise InputError(f"fields must be names of fields, or a mapping from names to weights, not {fields!r}.")
+    for name, weight in weights.items():
+        is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
+        if not (is_number and 0 <= weight <= LARGEST):
+            raise InputError(
+                f"The weight of field {name} must be a number between 0 and {LARGEST:g}, not {weight!r}."
+            )
+    return {name: float(weight) for name, weight in weights.items()}
+
+
+def checked_model(model: Any) -> RetrievalModel:
+    """Return a model of retrieval."""
+    if not isinstance(model, RetrievalModel):
+        raise InputError(f"model must be BM25(), Dirichlet() or JelinekMercer(), not {model!r}.")
+    return model
+
+
+def searching_model(model: Any) -> RetrievalModel:
+    """Return a model that can search all documents."""
+    if isinstance(model, AbsoluteDiscounting):
+        raise InputError(
+            "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or "
+            "JelinekMercer()."
+        )
+    return checked_model(model)
+
+
+def checked_n(n: Any, name: str = "n") -> int:
+    """Return a number of documents, or of something else."""
+    try:
+        count = 0 if isinstance(n, bool) else as_integer(n)
+    except TypeError:
+        count = 0
+    if count < 1:
+        raise InputError(f"{name} must be a positive integer, not {n!r}.")
+    return count
+
+
+def checked_texts(texts: Any) -> list[str]:
+    """Return the texts of queries; a single text, which is a sequence of letters too, is refused."""
+    if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"Queries must be a list of texts, not {_shown(texts)}.")
+    return [*texts]
+
+
+def checked_ids(ids: Any) -> list[str]:
+    """Return ids of documents, each once; a single text, which is a sequence of letters too, is refused."""
+    listed = list(dict.fromkeys(ids))
+    if isinstance(ids, str) or not all(isinstance(one, str) for one in listed):
+        raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
+    return listed
+
+
+def checked_memory(memory: Any) -> int:
+    """Return a number of bytes."""
+    if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
+        raise InputError(f"memory must be a positive number of bytes, not {memory!r}.")
+    return int(memory)
+
+
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """Turn what the core refuses, such as postings of a damaged file, into a sentence for the user."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        sentence = str(error)
+        raise InputError(f"{sentence[:1].upper()}{sentence[1:]}.") from None

@@ -1,0 +1,179 @@
+"""The manifest of an index: which files belong to it, its fields and its analyser.
+
+The manifest is replaced as the last step of every change. Until then the files that it names stay as they are, so
+that a change that fails, or is interrupted, leaves the index as it was.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
+from rankwright.text.retrieval import LARGEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+FORMAT = "rankwright text index"
+FORMAT_VERSION = 2
+NAME = "index.json"
+LOCK = ".lock"
+KINDS = ("segment", "removed")
+
+
+@dataclass(frozen=True)
+class SegmentEntry:
+    """A segment's files, and its numbers without removed documents."""
+
+    file: str
+    removed_file: str | None
+    n_documents: int
+    lengths: list[int]  # the number of terms in each field
+
+    def __post_init__(self) -> None:
+        names = [self.file] if self.removed_file is None else [self.file, self.removed_file]
+        counts = [self.n_documents, *self.lengths] if isinstance(self.lengths, list) else [-1]
+        if not all(isinstance(name, str) and name == Path(name).name and name for name in names):
+            raise InputError("a segment's files must be names.")
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise InputError("a segment's counts must be integers.")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What an index consists of; `weights` has the fields in order, with their weights."""
+
+    weights: dict[str, float]
+    analyser: Any
+    segments: tuple[SegmentEntry, ...] = ()
+    next_file: int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.weights, dict) or not self.weights or type(self.next_file) is not int:
+            raise InputError("fields must be an object, and next_file an integer.")
+        for name, weight in self.weights.items():
+            if type(weight) not in (int, float) or not 0 <= weight <= LARGEST:
+                raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
+        if any(len(segment.lengths) != len(self.weights) for segment in self.segments):
+            raise InputError("each segment must have all fields.")
+
+    def new_file(self, kind: str) -> tuple[str, Manifest]:
+        """Return a name that no file of the index has had, and the manifest that has used it."""
+        return f"{self.next_file:06}.{kind}", replace(self, next_file=self.next_file + 1)
+
+    def files(self) -> set[str]:
+        """Return the names of all files."""
+        named = {name for one in self.segments for name in (one.file, one.removed_file)}
+        return {name for name in named if name is not None}
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read the manifest of an index."""
+    path = folder / NAME
+    try:
+        content = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(f"{folder} is not an index: there is no file {path}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} is cut short or damaged: it is not JSON.") from None
+    return _checked(content, path)
+
+
+def is_manifest(path: Path) -> bool:
+    """Return whether a file is the manifest of an index, perhaps of another version or damaged."""
+    try:
+        with path.open("rb") as file:
+            return FORMAT.encode() in file.read(100)
+    except OSError:
+        return False
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Replace the manifest, then remove files that no longer belong to the index."""
+    content = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest)}
+    with write_whole(folder / NAME) as file:
+        file.write(json.dumps(content, indent=1, allow_nan=False).encode())
+    remove_others(folder, manifest.files())
+
+
+def remove_others(folder: Path, kept: set[str]) -> None:
+    """Remove the files of segments that are not among those to keep."""
+    for path in _numbered(folder):
+        if path.name not in kept:
+            with suppress(OSError):
+                path.unlink()
+
+
+def named_files(folder: Path) -> set[str]:
+    """Return the names of all files of the index in a folder, none if there is no index."""
+    try:
+        return read_manifest(folder).files()
+    except InputError:
+        return set()
+
+
+def free_number(folder: Path) -> int:
+    """Return a number that no file in the folder has, even if the manifest cannot be read."""
+    return 1 + max((int(path.stem) for path in _numbered(folder)), default=0)
+
+
+def _numbered(folder: Path) -> list[Path]:
+    found = chain.from_iterable(folder.glob(f"*.{kind}") for kind in KINDS)
+    return [path for path in found if path.stem.isdecimal()]
+
+
+@contextmanager
+def changing(folder: Path) -> Iterator[None]:
+    """Keep other processes from changing the index at the same time; readers need not wait."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"Another process is changing the index {folder}.") from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _checked(content: Any, path: Path) -> Manifest:
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise InputError(f"{path} is not the manifest of an index.")
+    version = content.pop("version", None)
+    if version != FORMAT_VERSION:
+        raise InputError(
+            f"{path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
+            "build the index again."
+        )
+    try:
+        entries = [SegmentEntry(**_only(one, SegmentEntry)) for one in _listed(content.get("segments"))]
+        return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
+    except InputError as error:
+        raise InputError(f"{path} is damaged: {error}") from None
+
+
+def _only(described: Any, cls: type[Manifest | SegmentEntry]) -> dict[str, Any]:
+    names = {field.name for field in fields(cls)}
+    if not isinstance(described, dict) or described.keys() != names:
+        raise InputError(f"there must be an object of {', '.join(sorted(names))}.")
+    return described
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    if not isinstance(given, list):
+        raise InputError("segments must be a list.")
+    return given

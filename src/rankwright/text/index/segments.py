@@ -1,0 +1,235 @@
+"""Segments of an index: a part of the documents, complete in itself, in one file that never changes.
+
+Removed documents are listed in a second file. Arrays of a segment, by name:
+
+- `ids.places`, `ids.bytes`, `ids.order`: ids of documents, and their numbers in the order of the ids;
+- `text.places`, `text.bytes`: the fields of each document, one after another, if text is stored;
+- for each field, `FIELD.terms.places`, `FIELD.terms.bytes` and the arrays of
+  `native/include/rankwright/postings.hpp`, where FIELD is the field's number;
+- `SCOPE.distinct` and `SCOPE.norms`, the vocabularies of the documents in one field (its number) and in `all`
+  fields together, if there are several.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError
+from rankwright.text.index.array_files import ArrayFile
+from rankwright.text.index.checks import refusing_damage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from rankwright.text.index.manifest import SegmentEntry
+
+POSTING_ARRAYS = {
+    "posting_places": "uint64",
+    "position_places": "uint64",
+    "block_places": "uint64",
+    "documents": "uint32",
+    "position_ends": "uint32",
+    "positions": "uint32",
+    "block_ends": "uint32",
+    "impact_places": "uint64",
+    "impacts": "uint32",
+    "lengths": "uint32",
+    "shortest": "uint32",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TextColumn:
+    """Many texts as one array of bytes; text i has the bytes from places[i] to places[i + 1]."""
+
+    places: NDArray[np.uint64]
+    bytes: NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.places) - 1
+
+    def __getitem__(self, number: int) -> str:
+        begin, end = int(self.places[number]), int(self.places[number + 1])
+        return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
+
+    def take(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the texts of these numbers."""
+        content = self.bytes.data
+        begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
+        return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentField:
+    """One field of a segment: its terms in the order of their bytes, and their postings."""
+
+    terms: TextColumn
+    postings: _native.Postings
+    lengths: NDArray[np.uint32]
+
+    def numbers_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of terms, -1 for those that the field does not have."""
+        return _native.find_texts(self.terms.places, self.terms.bytes, None, [*terms])
+
+
+class VocabularyScope(NamedTuple):
+    """Fields, by number, whose vocabularies are stored under a name."""
+
+    name: str
+    fields: tuple[int, ...]
+
+
+def vocabulary_scopes(n_fields: int) -> list[VocabularyScope]:
+    """Return the scopes whose vocabularies a segment has: each field, and all of them."""
+    scopes = [VocabularyScope(str(number), (number,)) for number in range(n_fields)]
+    return scopes if n_fields == 1 else [*scopes, VocabularyScope("all", tuple(range(n_fields)))]
+
+
+class Vocabulary(NamedTuple):
+    """For each document the number of its distinct terms, and the norm of (1 + log frequency) over its terms."""
+
+    distinct: NDArray[np.uint32]
+    norms: NDArray[np.float32]
+
+
+class Segment:
+    """A segment, memory-mapped. Documents are numbered from 0 in the order in which they were added."""
+
+    def __init__(self, folder: Path, entry: SegmentEntry) -> None:
+        self._folder = folder
+        self._file = ArrayFile(folder / entry.file)
+        self._vocabularies: dict[tuple[int, ...], Vocabulary] = {}
+        self.entry = entry
+        self.ids = self._column("ids")
+        self.fields = [self._field(str(number)) for number in range(len(entry.lengths))]
+        self.removed = _removed(folder, entry, len(self.ids))
+        self._check(folder)
+
+    def __len__(self) -> int:
+        """Return the number of documents, with removed ones."""
+        return len(self.ids)
+
+    def __reduce__(self) -> tuple[type[Segment], tuple[Path, SegmentEntry]]:
+        """Pickle and copy the name of the file, which never changes."""
+        return Segment, (self._folder, self.entry)
+
+    @refusing_damage()
+    def vocabulary(self, fields: tuple[int, ...]) -> Vocabulary:
+        """Return the vocabularies of the documents in some fields together.
+
+        Those of one field and of all fields are in the file; others are computed once, from all postings.
+        """
+        if fields not in self._vocabularies:
+            stored = {scope.fields: scope.name for scope in vocabulary_scopes(len(self.fields))}
+            scope = stored.get(tuple(sorted(fields)))
+            chosen = [self.fields[field] for field in fields]
+            self._vocabularies[fields] = joint_vocabulary(chosen) if scope is None else self._stored(scope, chosen)
+        return self._vocabularies[fields]
+
+    @property
+    def text(self) -> TextColumn | None:
+        """The fields of each document, one after another, or None if text is not stored."""
+        return self._column("text") if "text.places" in self._file else None
+
+    @cached_property
+    def order(self) -> NDArray[np.uint32]:
+        """The numbers of the documents in the order of their ids."""
+        return self._file.array("ids.order", "uint32")
+
+    @cached_property
+    def removed_bits(self) -> NDArray[np.uint64]:
+        """One bit per document, set for removed ones; empty if there are none."""
+        if not len(self.removed):
+            return np.zeros(0, np.uint64)
+        flags = np.zeros(-(-len(self) // 64) * 64, bool)
+        flags[self.removed] = True
+        return sealed(np.packbits(flags, bitorder="little").view("<u8").astype(np.uint64, copy=False))
+
+    def remaining(self) -> NDArray[np.bool_]:
+        """Return which documents are not removed."""
+        kept = np.ones(len(self), bool)
+        kept[self.removed] = False
+        return kept
+
+    def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of documents, -1 for ids that are not here or removed."""
+        numbers = _native.find_texts(self.ids.places, self.ids.bytes, self.order, [*ids])
+        numbers[np.isin(numbers, self.removed)] = -1
+        return numbers
+
+    def _column(self, name: str) -> TextColumn:
+        column = TextColumn(
+            self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8")
+        )
+        if len(column.places) == 0:
+            raise InputError(f"{self.entry.file} is damaged: {name} has no places.")
+        return column
+
+    def _field(self, name: str) -> SegmentField:
+        arrays: dict[str, Any] = {
+            key: self._file.array(f"{name}.{key}", dtype, dimensions=2 if key == "impacts" else 1)
+            for key, dtype in POSTING_ARRAYS.items()
+        }
+        try:
+            postings = _native.Postings(**arrays)
+        except ValueError as error:
+            raise InputError(f"{self.entry.file} is damaged: {error}.") from None
+        return SegmentField(self._column(f"{name}.terms"), postings, arrays["lengths"])
+
+    def _stored(self, scope: str, fields: Sequence[SegmentField]) -> Vocabulary:
+        found = Vocabulary(
+            self._file.array(f"{scope}.distinct", "uint32"), self._file.array(f"{scope}.norms", "float32")
+        )
+        lengths = np.sum([field.lengths for field in fields], axis=0, dtype=np.uint64)
+        is_sound = (
+            len(found.distinct) == len(found.norms) == len(self)
+            and np.all(found.distinct <= lengths)
+            and np.all((found.distinct > 0) == (lengths > 0))
+            and np.all((found.norms > 0) == (lengths > 0))
+            and np.all(np.isfinite(found.norms))
+        )
+        if not is_sound:
+            raise InputError(f"{self._folder / self.entry.file} is damaged: its vocabularies are out of range.")
+        return found
+
+    def _check(self, folder: Path) -> None:
+        count = len(self)
+        sizes = [len(self.order), *(len(field.lengths) for field in self.fields)]
+        terms = all(field.postings.n_terms == len(field.terms) for field in self.fields)
+        texts = self.text is None or len(self.text) == count * len(self.fields)
+        if any(size != count for size in sizes) or not (terms and texts):
+            raise InputError(f"{folder / self.entry.file} is damaged: the sizes of its arrays do not match.")
+        if count - len(self.removed) != self.entry.n_documents:
+            raise InputError(f"{folder} is damaged: the manifest has another number of documents than the files.")
+
+
+def joint_vocabulary(fields: Sequence[SegmentField]) -> Vocabulary:
+    """Return the vocabularies of the documents in some fields together, from all postings."""
+    postings = [field.postings for field in fields]
+    return Vocabulary(*_native.document_vocabularies(postings, _joined_terms(fields)))
+
+
+def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:
+    """Return the numbers of each field's terms among those of all fields."""
+    if len(fields) == 1:
+        return [np.arange(len(fields[0].terms), dtype=np.uint32)]
+    return _native.merge_texts([(field.terms.places, field.terms.bytes) for field in fields])[1]
+
+
+def _removed(folder: Path, entry: SegmentEntry, n_documents: int) -> NDArray[np.uint32]:
+    """Return the numbers of removed documents, increasing."""
+    if entry.removed_file is None:
+        return np.zeros(0, np.uint32)
+    numbers: NDArray[np.uint32] = ArrayFile(folder / entry.removed_file).array("removed", "uint32")
+    if np.any(numbers[1:] <= numbers[:-1]) or np.any(numbers >= n_documents):
+        raise InputError(f"{folder / entry.removed_file} is damaged: its documents are out of range.")
+    return numbers

@@ -1,0 +1,205 @@
+"""All segments of an index at one time, searched together. It never changes: a changed index has a new one."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.base.errors import InputError
+from rankwright.text.features.scopes import Scopes
+from rankwright.text.index.checks import refusing_damage
+from rankwright.text.index.search_results import Results
+from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.text.index.segments import Segment
+    from rankwright.text.retrieval import RetrievalModel
+
+
+class Collection:
+    """Segments in the order of their documents, which are numbered through, removed ones too."""
+
+    def __init__(self, segments: Sequence[Segment], fields: Sequence[str]) -> None:
+        self.segments = tuple(segments)
+        self.fields = tuple(fields)
+        self._starts = [0, *accumulate(len(segment) for segment in segments)]
+        self._scopes: dict[tuple[int, ...], Scopes] = {}
+
+    def __reduce__(self) -> tuple[type[Collection], tuple[tuple[Segment, ...], tuple[str, ...]]]:
+        """Pickle and copy the names of the files, without anything computed from them."""
+        return Collection, (self.segments, self.fields)
+
+    def __len__(self) -> int:
+        """Return the number of documents, without removed ones."""
+        return sum(segment.entry.n_documents for segment in self.segments)
+
+    def place_of(self, number: int) -> tuple[Segment, int]:
+        """Return the segment of a document, and its number there."""
+        place = bisect_right(self._starts, number) - 1
+        return self.segments[place], number - self._starts[place]
+
+    def id_of(self, number: int) -> str:
+        """Return the id of a document."""
+        segment, place = self.place_of(number)
+        return segment.ids[place]
+
+    def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the ids of documents."""
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(numbers)
+        return [self.id_of(number) for number in numbers.tolist()]
+
+    def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of documents, -1 for unknown and removed ones."""
+        numbers = np.full(len(ids), -1, np.int64)
+        for segment, start in zip(self.segments, self._starts, strict=False):
+            found = segment.find(ids)
+            numbers[found >= 0] = found[found >= 0] + start
+        return numbers
+
+    @refusing_damage()
+    def statistics(self, fields: Sequence[str], terms: Sequence[str]) -> FieldStatistics:
+        """Return the statistics of terms in fields."""
+        places = [self._place(field) for field in fields]
+        return self._statistics(places, self._numbers(places, terms))
+
+    @refusing_damage()
+    def search(
+        self,
+        queries: Sequence[Sequence[str]],
+        model: RetrievalModel,
+        n: int,
+        weights: Mapping[str, float],
+        *,
+        skip: bool = True,
+        n_threads: int = 1,
+    ) -> list[Results]:
+        """Return the best documents of queries given as terms; see `Index.search`."""
+        prepared = self._prepared(queries, model, weights)
+        if prepared is None:
+            return [self._results(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+        offsets, documents, scores = _native.best_documents(
+            **prepared,
+            removed=[segment.removed_bits for segment in self.segments],
+            n=n,
+            skip=skip,
+            n_threads=n_threads,
+        )
+        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
+
+    @refusing_damage()
+    def score(
+        self,
+        queries: Sequence[Sequence[str]],
+        documents: Sequence[NDArray[np.int64]],
+        model: RetrievalModel,
+        weights: Mapping[str, float],
+        *,
+        n_threads: int = 1,
+    ) -> Doubles:
+        """Return the scores of given documents, by number, for queries given as terms: those that `search` gives.
+
+        The scores of all queries stand one after another. Documents without any term of the query have one too.
+        """
+        offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
+        prepared = self._prepared(queries, model, weights)
+        if prepared is None:
+            return np.zeros(offsets[-1])
+        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        return _native.score_documents(
+            **prepared,
+            distinct=self._distinct(fields) if isinstance(model, AbsoluteDiscounting) else [],
+            document_offsets=offsets,
+            documents=np.concatenate([np.zeros(0, np.int64), *documents]),
+            n_threads=n_threads,
+        )
+
+    def scopes(self, fields: Sequence[str]) -> Scopes:
+        """Return the statistics of some fields and of all of them together."""
+        places = tuple(self._place(field) for field in fields)
+        if places not in self._scopes:
+            self._scopes[places] = Scopes(self.segments, places)
+        return self._scopes[places]
+
+    def _distinct(self, fields: Sequence[int]) -> list[list[NDArray[np.uint32]]]:
+        return [[segment.vocabulary((field,)).distinct for field in fields] for segment in self.segments]
+
+    def _prepared(
+        self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]
+    ) -> dict[str, Any] | None:
+        """Return what the core needs to score for queries; None if nothing can be found."""
+        words = list({word: None for query in queries for word in query})
+        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        if not (words and fields and self.segments):
+            return None
+        terms = self._numbers(fields, words)
+        formula = model.weigh(self._statistics(fields, terms))
+        factors = np.array([weight for weight in weights.values() if weight > 0])
+        offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
+        starts = factors @ formula.starts
+        return {
+            "postings": [[segment.fields[field].postings for field in fields] for segment in self.segments],
+            "weighting": model.weighting,
+            "fields": formula.by_field(),
+            "terms": terms,
+            "weights": formula.weights * factors[:, None],
+            "scales": formula.scales,
+            "offsets": offsets,
+            "words": numbers,
+            "counts": counts,
+            "starts": np.array([starts[mine] @ counts_ for mine, counts_ in _split(offsets, numbers, counts)]),
+        }
+
+    def _place(self, field: str) -> int:
+        if field not in self.fields:
+            raise InputError(f"The index has no field {field!r}; it has {', '.join(self.fields)}.")
+        return self.fields.index(field)
+
+    def _numbers(self, fields: Sequence[int], terms: Sequence[str]) -> NDArray[np.int64]:
+        """Return the numbers of terms by segment and field, -1 where there is none."""
+        numbers = [[segment.fields[field].numbers_of(terms) for field in fields] for segment in self.segments]
+        return np.array(numbers, np.int64).reshape(len(self.segments), len(fields), len(terms))
+
+    def _statistics(self, fields: Sequence[int], numbers: NDArray[np.int64]) -> FieldStatistics:
+        """Return the statistics of terms by their numbers."""
+        documents, occurrences = np.zeros((2, *numbers.shape[1:]), np.int64)
+        totals = np.zeros((len(fields), 1), np.int64)
+        for segment, of_segment in zip(self.segments, numbers, strict=True):
+            for place, field in enumerate(fields):
+                more = segment.fields[field].postings.count(of_segment[place], segment.removed)
+                documents[place] += more[0]
+                occurrences[place] += more[1]
+                totals[place] += segment.entry.lengths[field]
+        return FieldStatistics(len(self), totals, documents, occurrences)
+
+    def _results(self, documents: NDArray[np.int64], scores: Doubles) -> Results:
+        return Results(documents, scores, self)
+
+
+def _counted(
+    queries: Sequence[Sequence[str]], number_of: dict[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Doubles]:
+    """Return offsets, distinct words by number, and how often each comes."""
+    counted: list[dict[int, int]] = []
+    for query in queries:
+        counts: dict[int, int] = {}
+        for word in query:
+            counts[number_of[word]] = counts.get(number_of[word], 0) + 1
+        counted.append(counts)
+    offsets = np.cumsum([0, *map(len, counted)], dtype=np.int64)
+    words = np.fromiter((word for counts in counted for word in counts), np.int64, offsets[-1])
+    return offsets, words, np.fromiter((n for counts in counted for n in counts.values()), np.float64, offsets[-1])
+
+
+def _split(offsets: NDArray[np.int64], *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
+    places = offsets.tolist()
+    return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(places)]

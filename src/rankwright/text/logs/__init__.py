@@ -1,0 +1,1 @@
+"""Features that search engines logged."""

@@ -1,0 +1,1 @@
+"""The boosting loop, and the protocol of the rules that it follows."""

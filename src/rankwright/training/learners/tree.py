@@ -1,0 +1,194 @@
+"""Regression trees as weak learners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.models.trees import TreeEnsemble
+from rankwright.training.learners.signal import Gradients, Weak
+from rankwright.training.sampling import Sample, all_rows, draw_by_size, draw_documents, draw_queries
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.groups import QueryGroups
+    from rankwright.training.binning import BinnedFeatures
+
+# Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
+LEVELS = 127
+# As many levels as exact sums allow: for weights so different that most gradients would round to zero.
+FINE_LEVELS = 0
+# The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
+WIDE_SPREAD = 16.0
+VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
+
+
+@dataclass(frozen=True)
+class TreeLimits:
+    """Limits of the growth of a tree."""
+
+    max_leaves: int
+    min_documents: int
+    min_hessian: float
+    l2: float
+    min_gain: float = 0.0
+    levels: int = LEVELS
+
+
+@dataclass(frozen=True)
+class TreeSampling:
+    """Fractions of documents (drawn singly, by query or by gradient) and of features that a round uses."""
+
+    documents: float
+    by: str
+    features: float
+
+
+class TreeLearner:
+    """Grows regression trees on gradients; the value of a leaf is sum of gradients / sum of hessians (Newton)."""
+
+    def __init__(
+        self,
+        binned: BinnedFeatures,
+        groups: QueryGroups,
+        *,
+        limits: TreeLimits,
+        sampling: TreeSampling,
+        monotone: NDArray[np.int8],
+        random: np.random.Generator,
+        n_threads: int,
+    ) -> None:
+        self.binned = binned
+        self.groups = groups
+        self.limits = limits
+        self.sampling = sampling
+        self.random = random
+        self.n_threads = n_threads
+        self._source = binned.source_of_columns()
+        self._monotone = monotone[self._source] if len(monotone) else monotone
+        self._workspace = _native.GrowthWorkspace()
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return a tree fitted to the gradients, and its outputs for every document."""
+        tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
+        if not len(tree["feature"]) and self._draws:
+            # The sample has no split with a gain, but all documents and features may have one.
+            tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
+        return self._weak(tree, outputs)
+
+    @property
+    def _draws(self) -> bool:
+        return self.sampling.documents < 1.0 or self.sampling.features < 1.0
+
+    def _grow(
+        self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
+    ) -> tuple[dict[str, Any], Doubles]:
+        return _native.grow_tree(
+            self.binned.matrix,
+            signal.gradient,
+            signal.hessian,
+            sample.rows,
+            sample.weights,
+            features,
+            self._monotone,
+            self.limits.max_leaves,
+            self.limits.min_documents,
+            self.limits.min_hessian,
+            self.limits.l2,
+            self.limits.min_gain,
+            self.limits.levels,
+            self.n_threads,
+            self._workspace,
+        )
+
+    def leaf_of_row(self) -> NDArray[np.uint32]:
+        """Return the number of each document's leaf in the tree that was fitted last."""
+        return self._workspace.leaf_of_row()
+
+    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+        named = {**tree, "feature": self._source[tree["feature"]]}
+        return Weak(TreeEnsemble.grown(named, self.binned.n_sources), outputs)
+
+    def _draw(self, signal: Gradients) -> Sample:
+        share = self.sampling.documents
+        if share >= 1.0:
+            return all_rows(self.binned.n_rows)
+        if self.sampling.by == "gradient":
+            # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
+            return draw_by_size(_values(signal), share, self.random, n_threads=self.n_threads)
+        if self.sampling.by == "queries":
+            return draw_queries(self.groups, share, self.random)
+        return draw_documents(self.binned.n_rows, share, self.random)
+
+    def _all_features(self) -> NDArray[np.uint32]:
+        return np.arange(self.binned.n_features, dtype=np.uint32)
+
+    def _draw_features(self) -> NDArray[np.uint32]:
+        n_features = self.binned.n_sources
+        if self.sampling.features >= 1.0:
+            return self._all_features()
+        n_drawn = max(1, round(self.sampling.features * n_features))
+        drawn = self.random.choice(n_features, n_drawn, replace=False)
+        return np.flatnonzero(np.isin(self._source, drawn)).astype(np.uint32)
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresTrees:
+    """Grows trees whose splits minimise the squared error of the gradients.
+
+    The value of a leaf is sum of gradients / sum of hessians (Newton), or the mean of the gradients.
+
+    Parameters
+    ----------
+    learner
+        Grows trees without l2; given a hessian of 1 for every document, its gain is the fall of the squared error.
+    weights
+        One per document, which gradients and hessians are multiplied by already; None: all 1.
+    l2
+        Added to the sum of hessians of each leaf, or to its number of documents.
+    mean
+        Whether leaves hold means.
+    """
+
+    learner: TreeLearner
+    weights: Doubles | None
+    l2: float
+    mean: bool = False
+
+    def fit(self, signal: Gradients) -> Weak:
+        """Return a tree fitted to the gradients, and its outputs for every document."""
+        counts = np.ones(len(signal.gradient)) if self.weights is None else self.weights
+        tree = self.learner.fit(Gradients(signal.gradient, counts)).model
+        assert isinstance(tree, TreeEnsemble)
+        leaf_of_row = self.learner.leaf_of_row()
+        gradient, hessian = (
+            np.bincount(leaf_of_row, one).astype(np.float64)
+            for one in (signal.gradient, counts if self.mean else signal.hessian)
+        )
+        values = _leaf_values(gradient, hessian, self.l2)
+        return Weak(replace(tree, leaf_value=values), values[leaf_of_row])
+
+
+def _leaf_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
+    """Return gradient / (hessian + l2), and 0 where the second derivative vanishes, so that there is no step."""
+    curvature = hessian + l2
+    steps = curvature > VANISHING * np.abs(gradient)
+    return np.divide(gradient, curvature, out=np.zeros(len(gradient)), where=steps)
+
+
+def _values(signal: Gradients) -> list[Doubles]:
+    """Return gradients and hessians, one array per class each."""
+    return [*np.atleast_2d(signal.gradient), *np.atleast_2d(signal.hessian)]
+
+
+def levels_for(weights: Doubles | None) -> int:
+    """Return the number of levels that gradients are rounded to, given one weight per document or None."""
+    if weights is None:
+        return LEVELS
+    positive = weights[weights > 0.0]
+    return FINE_LEVELS if positive.max() > WIDE_SPREAD * np.median(positive) else LEVELS

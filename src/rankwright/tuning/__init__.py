@@ -1,0 +1,1 @@
+"""Chooses the parameters and the number of rounds of a ranker."""

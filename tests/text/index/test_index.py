@@ -1,0 +1,380 @@
+"""The folder of an index: changes happen completely or not at all, and wrong files and input are one sentence."""
+
+import errno
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankwright as rw
+from properties import examples
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, merging, scopes, segments
+from rankwright.text.index.array_files import ArrayFile
+from rankwright.text.index.manifest import changing
+from text_documents import Text, bodies, texts
+
+PLAIN = Analyser(stop_words=None, stemmer=None)
+
+
+@pytest.fixture
+def index(tmp_path):
+    return Index.build(texts(["ship sea", "", "sea bay bay"]), tmp_path / "index", analyser=PLAIN)
+
+
+def files(index):
+    return {path.name: path.read_bytes() for path in index.path.iterdir()}
+
+
+def segment_file(index):
+    return next(index.path.glob("*.segment"))
+
+
+def test_opening_reads_nothing_of_the_documents(index):
+    again = Index.open(index.path)
+    assert len(again) == 3
+    assert again.fields == ("body",)
+    assert again.analyser == PLAIN
+    assert again.text("d2") == {"body": "sea bay bay"}
+    assert [*again.search("sea")] == [*index.search("sea")]
+    assert "d1" in again
+    assert "d3" not in again
+
+
+def test_ids_must_differ(index):
+    with pytest.raises(rw.InputError, match="Two documents have the id 'same'"):
+        Index.build([Text("same", {"body": "a"}), Text("same", {"body": "b"})], index.path)
+    with pytest.raises(rw.InputError, match="already has a document 'd1'"):
+        index.add([Text("d1", {"body": "a"})])
+    assert len(Index.open(index.path)) == 3
+
+
+def test_ids_must_differ_between_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "BATCH_DOCUMENTS", 1)
+    same = [Text("same", {"body": "a"}), Text("other", {"body": "a"}), Text("same", {"body": "b"})]
+    with pytest.raises(rw.InputError, match="already has a document 'same'"):
+        Index.build(same, tmp_path / "i", memory=1)
+    assert [path.name for path in (tmp_path / "i").iterdir()] == [".lock"]
+
+
+class FullDisk:
+    """A file that takes so many bytes and no more."""
+
+    def __init__(self, file, left):
+        self._file, self._left = file, left
+
+    def write(self, data):
+        self._left -= memoryview(data).nbytes
+        if self._left < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._file.write(data)
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+
+@pytest.mark.parametrize("left", [0, 100, 500])
+def test_a_full_disk_leaves_the_old_index(index, monkeypatch, left):
+    before = files(index)
+    usual = building.ArrayWriter
+    monkeypatch.setattr(building, "ArrayWriter", lambda file: usual(FullDisk(file, left)))
+    for change in (lambda: Index.build(texts(["new"]), index.path), lambda: index.add(texts(["new"], "n"))):
+        with pytest.raises(rw.InputError, match="cannot be written: No space left on device"):
+            change()
+    assert files(index) == before
+
+
+def test_a_reader_that_fails_leaves_the_old_index(index):
+    def documents():
+        yield Text("new", {"body": "a"})
+        raise KeyboardInterrupt
+
+    before = files(index)
+    with pytest.raises(KeyboardInterrupt):
+        Index.build(documents(), index.path)
+    assert files(index) == before
+
+
+def test_one_process_changes_an_index_at_a_time(index):
+    with changing(index.path), pytest.raises(rw.InputError, match="Another process is changing the index"):
+        index.merge()
+
+
+def test_every_cut_is_noticed(index):
+    path = segment_file(index)
+    content = path.read_bytes()
+    for size in (*range(0, len(content), 97), len(content) - 1):
+        path.write_bytes(content[:size])
+        with pytest.raises(rw.InputError, match=r"cut short|not a file of an index|damaged"):
+            Index.open(index.path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 2"),
+        (lambda content: content | {"format": "x"}, "is not the manifest of an index"),
+        (lambda content: content | {"segments": [{}]}, "is damaged"),
+        (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
+    ],
+)
+def test_a_wrong_manifest_is_one_sentence(index, change, message):
+    path = index.path / "index.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    with pytest.raises(rw.InputError, match=message):
+        Index.open(index.path)
+
+
+def test_a_manifest_that_is_cut_short(index, tmp_path):
+    path = index.path / "index.json"
+    path.write_bytes(path.read_bytes()[:50])
+    with pytest.raises(rw.InputError, match="cut short or damaged"):
+        Index.open(index.path)
+    with pytest.raises(rw.InputError, match="is not an index"):
+        Index.open(tmp_path / "nowhere")
+
+
+def test_another_version_of_a_segment(index):
+    path = segment_file(index)
+    content = bytearray(path.read_bytes())
+    content[13] = 7
+    path.write_bytes(content)
+    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 2"):
+        Index.open(index.path)
+
+
+PLACES = ("posting_places", "position_places", "block_places", "impact_places")
+
+
+@pytest.mark.parametrize("name", [*PLACES, "documents", "position_ends", "block_ends"])
+def test_damaged_postings_never_read_out_of_bounds(index, name):
+    path = segment_file(index)
+    entry = ArrayFile(path)._entries[f"0.{name}"]
+    content = bytearray(path.read_bytes())
+    size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
+    content[entry.place : entry.place + size] = b"\xfe" * size
+    path.write_bytes(content)
+    opened = Index.open(index.path)
+    lists = {"q": ["d0", "d1", "d2"]}
+    for use in (
+        lambda: opened.search("ship sea bay"),
+        lambda: rw.text.FeatureSet().documents(opened, {"q": "ship sea bay"}, lists),
+        lambda: [opened.add(texts(["sea"], "n")), opened.merge()],
+    ):
+        with pytest.raises(rw.InputError, match="damaged"):
+            use()
+
+
+FIELDS = st.fixed_dictionaries({name: bodies(1).map(" ".join) for name in ("title", "body")})
+
+
+@given(st.lists(FIELDS, min_size=1, max_size=6), st.lists(FIELDS, max_size=4), st.sets(st.integers(0, 9)))
+@examples(40)
+def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
+    made = [Text(f"d{number}", fields) for number, fields in enumerate([*first, *second])]
+    index = Index.build(made[: len(first)], tmp_path_factory.mktemp("i") / "i", analyser=PLAIN)
+    if second:
+        index.add(made[len(first) :])
+    index.remove([made[number].id for number in removed if number < len(made)])
+    for merged in (False, True):
+        if merged:
+            index.merge()
+        for segment in Index.open(index.path).collection.segments:
+            for fields in ((0,), (1,), (0, 1), (1, 0)):
+                stored = segment.vocabulary(fields)
+                computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
+                for found, expected in zip(stored, computed, strict=True):
+                    assert found.tobytes() == expected.tobytes()
+
+
+def test_some_fields_together_have_vocabularies_too(tmp_path):
+    made = [Text("a", {"x": "ship", "y": "sea ship", "z": "bay"})]
+    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).collection.segments
+    assert segment.vocabulary((0, 1)).distinct.tolist() == [2]
+    assert segment.vocabulary((0, 1, 2)).distinct.tolist() == [3]
+
+
+@pytest.mark.parametrize("name", ["distinct", "norms"])
+@pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
+def test_damaged_vocabularies_are_noticed(index, name, byte):
+    path = segment_file(index)
+    entry = ArrayFile(path)._entries[f"0.{name}"]
+    content = bytearray(path.read_bytes())
+    content[entry.place : entry.place + 12] = byte * 12
+    path.write_bytes(content)
+    opened = Index.open(index.path)
+    assert len(opened.search("ship sea bay")) == 2
+    with pytest.raises(rw.InputError, match="is damaged: its vocabularies are out of range"):
+        rw.text.FeatureSet(["cosine"]).documents(opened, {"q": "ship"}, {"q": ["d0"]})
+
+
+def test_fields_come_from_the_first_documents(tmp_path):
+    mixed = [*(Text(f"a{i}", {"body": "x"}) for i in range(99)), Text("b", {"title": "y"})]
+    assert Index.build(mixed, tmp_path / "i").fields == ("body", "title")
+    with pytest.raises(
+        rw.InputError, match="Document 'b' has a field 'title' that the first 100 documents do not have"
+    ):
+        Index.build([Text("a", {"body": "x"}), *mixed], tmp_path / "i")
+    assert Index.build(mixed, tmp_path / "i", fields=["title", "body"]).search("y").ids == ["b"]
+    with pytest.raises(rw.InputError, match="There are no documents to index"):
+        Index.build([], tmp_path / "i")
+
+
+def test_an_index_without_documents(tmp_path):
+    index = Index.build([], tmp_path / "i", fields=["body"])
+    assert len(index) == 0
+    assert len(index.search("ship")) == 0
+    index.add(texts(["ship"]))
+    assert index.search("ship").ids == ["d0"]
+
+
+def test_other_folders_are_not_overwritten(tmp_path):
+    (tmp_path / "mine.txt").write_text("keep")
+    with pytest.raises(rw.InputError, match="holds other files"):
+        Index.build(texts(["a"]), tmp_path)
+    with pytest.raises(rw.InputError, match="is a file, not a folder"):
+        Index.build(texts(["a"]), tmp_path / "mine.txt")
+    (tmp_path / "index.json").write_text('{"name": "of another program"}')
+    with pytest.raises(rw.InputError, match="holds other files"):
+        Index.build(texts(["a"]), tmp_path)
+    assert "another program" in (tmp_path / "index.json").read_text()
+
+
+def test_a_damaged_index_can_be_built_again(index):
+    manifest = index.path / "index.json"
+    manifest.write_bytes(manifest.read_bytes()[:50])
+    assert len(Index.build(texts(["a"]), index.path)) == 1
+
+
+def test_a_function_must_be_given_again(tmp_path):
+    Index.build(texts(["A b"]), tmp_path / "i", analyser=str.split)
+    with pytest.raises(rw.InputError, match="give it to Index"):
+        Index.open(tmp_path / "i").search("A")
+    assert Index.open(tmp_path / "i", analyser=str.split).search("A").ids == ["d0"]
+
+
+def test_wrong_input_is_one_sentence(index):
+    made = Text("x", {"body": "a"})
+    cases = [
+        (lambda: index.remove(["d0", "unknown"]), "The index has no document 'unknown'"),
+        (lambda: index.remove("d0"), "Give a list of document ids"),
+        (lambda: index.remove([3]), "Give a list of document ids"),
+        (lambda: index.add([Text(3, {"body": "a"})]), "The id of a document must be text, not 3"),
+        (lambda: index.add([Text("\ud800", {"body": "a"})]), "half of a surrogate pair"),
+        (lambda: index.add([Text("x", {"body": None})]), "Field body of document 'x' must be text, not None"),
+        (lambda: index.add([{"id": "x", "body": "a"}]), "must have an id and a mapping of fields"),
+        (lambda: index.add([made], memory=0), "memory must be a positive number of bytes"),
+        (lambda: Index.build("docs.jsonl", index.path), r"read_documents\('docs.jsonl'\)"),
+        (lambda: Index.build([made], index.path, analyser=lambda _: None), "must return a list of words"),
+        (lambda: Index.build([made], index.path, fields={"body": 1e200}), "between 0 and 1e\\+100"),
+        (lambda: index.search_all("ship"), "Queries must be a list of texts, not 'ship'"),
+        (lambda: index.search(3), "Queries must be a list of texts"),
+        (lambda: BM25(k1=1e200), "k1 must be a number at least 0 and at most 1e\\+100"),
+        (lambda: Dirichlet(mu=1e-200), "mu must be a number at least 1e-100, not 1e-200"),
+        (lambda: Dirichlet(mu=0), "mu must be a number above 0, not 0"),
+    ]
+    for call, message in cases:
+        with pytest.raises(rw.InputError, match=message):
+            call()
+    assert len(index) == 3
+
+
+def test_documents_without_any_field_of_the_index_are_refused(index, tmp_path):
+    strangers = [Text("x", {"abstract": "ship"}), Text("y", {})]
+    for change in (lambda: index.add(strangers), lambda: Index.build(strangers, tmp_path / "i", fields=["body"])):
+        with pytest.raises(rw.InputError, match=r"that is indexed \(body\); document 'x' has abstract"):
+            change()
+    index.add([*strangers, Text("z", {"body": "ship"})])
+    index.add([Text("empty", {})])
+    assert len(Index.open(index.path)) == 7
+
+
+def test_largest_weights_give_finite_scores(index):
+    found = index.search("ship sea ship", BM25(k1=1e100, method="atire"), fields={"body": 1e100})
+    assert np.isfinite(found.scores).all()
+    for model in (Dirichlet(1e-100), JelinekMercer(1e-100)):
+        assert np.isfinite(index.search("ship sea", model, fields={"body": 1e100}).scores).all()
+
+
+def test_an_interrupt_after_the_manifest_leaves_the_new_index(index, monkeypatch):
+    """Files that the manifest names must not be removed as those of a change that failed."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Index, "_use", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        index.add(texts(["new"], "n"))
+    monkeypatch.undo()
+    assert Index.open(index.path).search("new").ids == ["n0"]
+
+
+def test_an_index_that_was_built_again_must_be_opened_again(index):
+    Index.build(texts(["Ship"], "n"), index.path, analyser=str.split)
+    with pytest.raises(rw.InputError, match="was built again with other settings: open it again"):
+        index.add(texts(["ship"], "m"))
+    assert len(Index.open(index.path)) == 1
+
+
+def test_readers_never_see_half_a_change(index):
+    """While one thread adds, removes and merges, another opens and searches: it sees the index before or after."""
+    stop, seen = threading.Event(), []
+
+    def read():
+        while not stop.is_set():
+            found = Index.open(index.path)
+            assert len(found.search("sea")) == len(found) - 1  # one document is empty
+            seen.append(len(found))
+
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(read)
+        try:
+            for turn in range(15):
+                index.add(texts(["sea"], f"n{turn}-"))
+                if turn % 3 == 2:
+                    index.remove([f"n{turn}-0"])
+                    index.merge()
+        finally:
+            stop.set()
+        reader.result()
+    assert len(set(seen)) > 1
+
+
+def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeypatch):
+    words = [f"w{number}" for number in range(40)]
+    index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
+    monkeypatch.setattr(scopes, "MOST_WORDS", 10)
+    known = index.collection.scopes(["body"])
+    with ThreadPoolExecutor(4) as pool:
+        lists = [words[start : start + 8] for start in range(32)] * 20
+        counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]
+    assert counts == [[1] * 8] * len(lists)
+
+
+def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
+    documents = texts([f"sea w{number} ship" for number in range(7)])
+    whole = Index.build(documents, tmp_path / "whole", analyser=PLAIN)
+    monkeypatch.setattr(building, "BATCH_DOCUMENTS", 1)
+    monkeypatch.setattr(merging, "MOST_AT_ONCE", 2)
+    most: list[int] = []
+    usual = merging.merge_segments
+    monkeypatch.setattr(
+        merging, "merge_segments", lambda some, *rest: most.append(len(some)) or usual(some, *rest)
+    )
+    staged = Index.build(documents, tmp_path / "staged", analyser=PLAIN, memory=1)
+    assert most == [2, 2, 2, 2, 2, 2]
+    assert [path.suffix for path in sorted(staged.path.iterdir())] == ["", ".segment", ".json"]
+    first, second = (ArrayFile(segment_file(one)) for one in (staged, whole))
+    assert first._entries.keys() == second._entries.keys()
+    for name, (dtype, shape, _) in first._entries.items():
+        one, other = (file.array(name, dtype, len(shape)) for file in (first, second))
+        assert one.tobytes() == other.tobytes()
+    staged.add(texts(["bay"], "n"))
+    before = {path.name for path in staged.path.glob("*.segment")}
+    monkeypatch.setattr(merging, "merge_segments", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        staged.merge()
+    assert {path.name for path in staged.path.glob("*.segment")} == before

@@ -1,0 +1,185 @@
+"""The loop with rules and learners that do as they are told."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
+from rankwright.metrics import NDCG
+from rankwright.models import FeatureScorer
+from rankwright.training.boosting.loop import WeightedModel, boost
+from rankwright.training.learners.signal import Weak
+from rankwright.training.monitor import Monitor
+
+START = np.array([0.5, -0.25, 1.0])
+DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])
+RIGHT, WRONG = (FeatureScorer(1 - wrong, n_features=2, missing=0) for wrong in (0, 1))
+
+
+@dataclass
+class Script:
+    """A rule that takes the steps it was given, whose signal is the scores, and that remembers all it saw."""
+
+    remedy = "write smaller steps"
+    steps: list[float | None]
+    seen: list = field(default_factory=list)
+
+    def first_signal(self, scores):
+        return ("first", scores.copy())
+
+    def signal(self, scores):
+        return ("next", scores.copy())
+
+    def step(self, signal, outputs):
+        self.seen.append((signal, outputs))
+        return self.steps[len(self.seen) - 1]
+
+
+@dataclass
+class Repeat:
+    """A learner that answers with the models it was given."""
+
+    models: list[FeatureScorer]
+    signals: list = field(default_factory=list)
+
+    def fit(self, signal):
+        model = self.models[len(self.signals)]
+        self.signals.append(signal)
+        return Weak(model, model.predict(DATA))
+
+
+def run(steps, models=None, *, rounds=10, validation=None, patience=None, on_round=None):
+    rule, learner = Script(steps), Repeat(models or [RIGHT] * len(steps))
+    monitor = Monitor(NDCG(), DATA, validation, patience=patience, on_round=on_round, n_threads=1)
+    members = boost(rule, learner, start=START, rounds=rounds, monitor=monitor)
+    return members, rule, learner, monitor.history
+
+
+def test_the_budget_ends_it():
+    members, rule, _, history = run([1.0] * 5, rounds=3)
+    assert members == [WeightedModel(1.0, RIGHT)] * 3
+    assert len(rule.seen) == len(history) == history.best_round == 3
+
+
+def test_the_rule_ends_it():
+    members, rule, _, history = run([2.0, 1.0, None, 1.0])
+    assert members == [WeightedModel(2.0, RIGHT), WeightedModel(1.0, RIGHT)]
+    assert (len(rule.seen), len(history)) == (3, 2)
+
+
+def test_a_rule_that_never_starts_leaves_no_members():
+    members, _, _, history = run([None])
+    assert (members, len(history), history.best_round) == ([], 0, 0)
+
+
+def test_signals_come_from_the_start_plus_the_weighted_outputs():
+    steps, models = [2.0, 0.5, -1.0, None], [RIGHT, WRONG, RIGHT, RIGHT]
+    _, rule, learner, _ = run(steps, models)
+    outputs = [model.predict(DATA) for model in models]
+    for number, ((kind, scores), given) in enumerate(rule.seen):
+        assert kind == ("next" if number else "first")
+        expected = START + sum(step * output for step, output in zip(steps[:number], outputs, strict=False))
+        np.testing.assert_array_equal(scores, expected)
+        np.testing.assert_array_equal(given, outputs[number])
+    assert learner.signals == [signal for signal, _ in rule.seen]
+
+
+def test_scores_that_overflow_come_with_the_rules_advice():
+    with pytest.raises(InputError, match=r"^The ensemble's scores are no longer finite; write smaller steps\.$"):
+        run([1.0, 1e308, 1e308])
+
+
+def test_the_start_is_left_alone():
+    before = START.copy()
+    run([1.0, 1.0], rounds=2)
+    np.testing.assert_array_equal(START, before)
+
+
+def test_patience_ends_it_and_members_end_with_the_best_round():
+    # Round 1 is wrong, round 2 puts it right, and all others are wrong again.
+    members, rule, _, history = run(
+        [1.0, 5.0, 9.0, 1.0, 1.0], [WRONG, RIGHT, *[WRONG] * 3], validation=DATA, patience=2
+    )
+    assert members == [WeightedModel(1.0, WRONG), WeightedModel(5.0, RIGHT)]
+    assert (len(rule.seen), len(history), history.best_round) == (4, 4, 2)
+
+
+def test_without_patience_it_goes_on_but_keeps_the_best_round():
+    members, _, _, history = run([1.0, 5.0, 100.0], [RIGHT, RIGHT, WRONG], rounds=3, validation=DATA)
+    assert members == [WeightedModel(1.0, RIGHT)]
+    assert (len(history), history.best_round) == (3, 1)
+
+
+def interrupt(this):
+    if this.number == 2:
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_ends_the_loop_with_the_rounds_so_far():
+    with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 2"):
+        members, rule, _, history = run([1.0, 3.0, 1.0], on_round=interrupt)
+    assert members == [WeightedModel(1.0, RIGHT), WeightedModel(3.0, RIGHT)]
+    assert len(rule.seen) == len(history) == 2
+
+
+def test_ctrl_c_keeps_the_best_of_the_rounds_so_far():
+    with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 1"):
+        members, *_ = run([1.0, 1.0, 1.0], validation=DATA, on_round=interrupt)
+    assert members == [WeightedModel(1.0, RIGHT)]
+
+
+def test_ctrl_c_while_a_weak_model_is_fitted():
+    class Slow(Repeat):
+        def fit(self, signal):
+            if len(self.signals) == 1:
+                raise KeyboardInterrupt
+            return super().fit(signal)
+
+    monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
+    with pytest.warns(UserWarning, match="Interrupted after round 1"):
+        members = boost(Script([1.0]), Slow([RIGHT]), start=START, rounds=9, monitor=monitor)
+    assert members == [WeightedModel(1.0, RIGHT)]
+
+
+def test_ctrl_c_before_the_first_round_is_the_callers():
+    class Stuck(Script):
+        def first_signal(self, _scores):
+            raise KeyboardInterrupt
+
+    monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
+    with pytest.raises(KeyboardInterrupt):
+        boost(Stuck([]), Repeat([]), start=START, rounds=9, monitor=monitor)
+
+
+def test_other_errors_are_the_callers():
+    def fail(_this):
+        raise RuntimeError("no disk")
+
+    with pytest.raises(RuntimeError, match="no disk"):
+        run([1.0, 1.0], on_round=fail)
+
+
+def test_a_rule_may_report_diagnostics_of_every_round():
+    class Diagnosed(Script):
+        def diagnostics(self, before, outputs, step, after):
+            return {"step": step, "before": before[1][0], "after": after[1][0], "output": outputs[0]}
+
+    monitor = Monitor(NDCG(), DATA, None, patience=None, on_round=None, n_threads=1)
+    boost(Diagnosed([2.0, 0.5]), Repeat([RIGHT, WRONG]), start=START, rounds=2, monitor=monitor)
+    outputs = [model.predict(DATA)[0] for model in (RIGHT, WRONG)]
+    first = START[0] + 2.0 * outputs[0]
+    assert monitor.history[0].diagnostics == {
+        "step": 2.0,
+        "before": START[0],
+        "after": first,
+        "output": outputs[0],
+    }
+    assert monitor.history[1].diagnostics["after"] == first + 0.5 * outputs[1]
+    assert monitor.history.curve("step").tolist() == [2.0, 0.5]
+    assert np.isnan(monitor.history.curve("unknown")).all()
+
+
+def test_a_rule_without_diagnostics_reports_none():
+    assert [this.diagnostics for this in run([1.0, 1.0], rounds=2)[-1]] == [{}, {}]
