@@ -1,4 +1,4 @@
-"""What all routes share: models, the searcher, limits, and a few threads for long work."""
+"""The state that all routes share: models, the searcher, limits, and threads for long work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import available_threads
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.json_sizes import has_more_lists
-from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.http import prometheus
+from rankwright.serve.http.exchange import RefusalError
+from rankwright.serve.http.request_bodies import has_more_lists
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
-from rankwright.serve.models.loaded_models import Models
+from rankwright.serve.models.loaded_models import LoadedModels
 from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Service:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.models = Models(settings.models)
+        self.models = LoadedModels(settings.models)
         self.search = _search(settings, self.models)
         self.tokens = None if settings.tokens is None else Tokens(settings.tokens)
         self.impressions = Impressions()
@@ -51,7 +51,7 @@ class Service:
         self._shadow_of = self._others("--shadow", settings.shadows)
         self._rival_of = self._others("--interleave", settings.interleaved)
         for live, rival in self._rival_of.items():
-            instruments.impressions.labels(live, rival)  # shown from the start, with 0
+            prometheus.impressions.labels(live, rival)  # shown from the start, with 0
 
     def shadow(self, model: ServedModel) -> ServedModel | None:
         """Return the model that is scored beside this one."""
@@ -82,7 +82,7 @@ class Service:
             scores = await self.in_thread(model.scores, X)
         else:
             scores = model.scores(X)
-        instruments.documents_by(model.source.name, model.source.version).inc(len(X))
+        prometheus.documents_by(model.source.name, model.source.version).inc(len(X))
         return scores
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -109,20 +109,20 @@ class Service:
 
     def _others(self, option: str, pairs: Sequence[Pair]) -> dict[str, str]:
         """Return the other model of each pair by the reference of the model that answers."""
-        found: dict[str, str] = {}
+        others: dict[str, str] = {}
         for pair in pairs:
             live, other = self._model(pair.live), self._model(pair.other)
             names = live.source.reference, other.source.reference
             if live is other:
                 raise InputError(f"{option} needs another model than {names[0]}, which answers.")
-            if names[0] in found:
-                raise InputError(f"{option} gives {names[0]} two other models, {found[names[0]]} and {names[1]}.")
+            if names[0] in others:
+                raise InputError(f"{option} gives {names[0]} two other models, {others[names[0]]} and {names[1]}.")
             try:
                 for_other_model(np.zeros((1, live.scorer.n_features), np.float32), live, other)
             except InputError as error:
                 raise InputError(f"{names[1]} cannot score the requests to {names[0]}: {error}") from None
-            found[names[0]] = names[1]
-        return found
+            others[names[0]] = names[1]
+        return others
 
     def _model(self, reference: str) -> ServedModel:
         try:
@@ -131,11 +131,11 @@ class Service:
             raise InputError(error.sentence) from None
 
     def _other(self, model: ServedModel, others: dict[str, str]) -> ServedModel | None:
-        found = others.get(model.source.reference) if others else None
-        return None if found is None else self.models.get(found)
+        reference = others.get(model.source.reference) if others else None
+        return None if reference is None else self.models.get(reference)
 
 
-def _search(settings: Settings, models: Models) -> Search | None:
+def _search(settings: Settings, models: LoadedModels) -> Search | None:
     """Return the search of a service that has an index; what searches is imported only then."""
     if settings.index is None and settings.searcher is None:
         return None

@@ -1,4 +1,4 @@
-"""What a service is started with."""
+"""Settings of a service."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ModelSource:
     def parse(cls, text: str) -> ModelSource:
         """Return what `FILE`, `NAME=FILE` or `NAME@VERSION=FILE` means; a file alone is named after itself."""
         before, equals, after = text.partition("=")
-        found = REFERENCE.fullmatch(before) if equals else None
-        if found:
-            return cls(found[1], found[2] or FIRST_VERSION, Path(after))
+        match = REFERENCE.fullmatch(before) if equals else None
+        if match:
+            return cls(match[1], match[2] or FIRST_VERSION, Path(after))
         path = Path(text)
         name = path.name.split(".")[0]
         if not re.fullmatch(NAME, name):
@@ -116,7 +116,7 @@ class Settings:
             raise InputError("Give at least one model, --index or --searcher.")
         if self.index is not None and self.searcher is not None:
             raise InputError("Give --index or --searcher, not both.")
-        references = [one.reference for one in self.models]
+        references = [model.reference for model in self.models]
         for reference in references:
             if references.count(reference) > 1:
                 raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")

@@ -1,6 +1,6 @@
-"""The application that a request enters: who may ask, which route answers, what is said if it goes wrong.
+"""The ASGI application: checks the token, finds the route, answers errors, and logs each request.
 
-It is plain ASGI. A framework would take as long for a request as scoring 100 documents does: see
+There is no framework: one would take as long for a request as scoring 100 documents does: see
 `benchmarks/serving.py`.
 """
 
@@ -11,10 +11,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.exchange import CLOSE, Exchange, Response
+from rankwright.serve.http import prometheus
+from rankwright.serve.http.exchange import CLOSE, DisconnectedError, Exchange, RefusalError, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.refusals import DisconnectedError, RefusalError
 from rankwright.serve.http.routes import Routes
 from rankwright.serve.protocols.messages import Error
 
@@ -34,8 +33,8 @@ class Application:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._settings = service.settings
-        self._routes = Routes(search=service.search is not None)
-        self._public = frozenset(one.path for one in self._routes.all if one.public)
+        self._routes = Routes(with_search=service.search is not None)
+        self._public = frozenset(route.path for route in self._routes.all if route.public)
 
     async def __call__(
         self, scope: Any, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]
@@ -43,7 +42,7 @@ class Application:
         """Answer one request."""
         start = time.perf_counter()
         exchange = Exchange(scope, receive, self._settings.max_body)
-        with instruments.in_flight.track_inprogress():
+        with prometheus.in_flight.track_inprogress():
             route, response = await self._response(exchange)
             if response is not None:
                 await self._send(send, exchange, response)
@@ -69,7 +68,7 @@ class Application:
         except TimeoutError:
             return name, self._late(exchange)
         except Exception as error:  # a mistake of ours, which must not end the service
-            log("failure", level="error", request=exchange.id, route=name, error=_place(error))
+            log("failure", level="error", request=exchange.id, route=name, error=_origin(error))
             return name, _error(exchange, 500, "The service failed; its log has the place.")
 
     def _require_token(self, exchange: Exchange) -> None:
@@ -100,8 +99,8 @@ class Application:
         await send({"type": "http.response.body", "body": response.body})
 
     def _record(self, exchange: Exchange, route: str, status: int, seconds: float) -> None:
-        instruments.requests_by(route, str(status)).inc()
-        instruments.seconds_by(route).observe(seconds)
+        prometheus.requests_by(route, str(status)).inc()
+        prometheus.seconds_by(route).observe(seconds)
         if not self._settings.log_requests and status < 400:
             return
         log(
@@ -123,7 +122,7 @@ def _error(
     return Response.json(Error(sentence, exchange.id), status, headers=headers)
 
 
-def _place(error: Exception) -> str:
+def _origin(error: Exception) -> str:
     """Return the kind of an error and where it happened, without its message, which may hold a document."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

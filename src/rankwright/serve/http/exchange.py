@@ -1,4 +1,4 @@
-"""One request and its response, over ASGI."""
+"""A request, its response or its refusal, over ASGI."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from random import getrandbits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
-
-from rankwright.serve.http.refusals import DisconnectedError, RefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,7 +19,38 @@ if TYPE_CHECKING:
 JSON = "application/json"
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 CLOSE = (b"connection", b"close")
+T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
+
+
+class RefusalError(Exception):
+    """A request that is not answered: an HTTP status, and one sentence for whoever sent it."""
+
+    def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+
+
+class DisconnectedError(Exception):
+    """The client has gone before its request was complete."""
+
+
+class Decoder(Generic[T]):
+    """Decodes JSON of one type; a body that is not of the type is refused."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+        self._decode = msgspec.json.Decoder(kind).decode
+
+    def __call__(self, body: bytes) -> T:
+        try:
+            return self._decode(body)
+        except msgspec.ValidationError as error:
+            raise RefusalError(400, f"The body is invalid: {error}.") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RefusalError(400, f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
 
 
 @dataclass(frozen=True)
@@ -68,15 +97,15 @@ class Exchange:
             pairs = parse_qsl(self._query.decode(), keep_blank_values=True, errors="strict", max_num_fields=20)
         except ValueError:
             raise RefusalError(400, "The parameters after ? cannot be read.") from None
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        parameters = dict(pairs)
+        if len(parameters) < len(pairs):
             raise RefusalError(400, "A parameter after ? is given twice.")
-        for name in found:
+        for name in parameters:
             if name not in known:
                 raise RefusalError(
                     400, f"There is no parameter {name[:60]!r}; known are {', '.join(known) or 'none'}."
                 )
-        return found
+        return parameters
 
     @cached_property
     def media_type(self) -> str:

@@ -1,14 +1,14 @@
-"""Bodies of requests, decoded."""
+"""Request bodies: decoding, limits and invalid input."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http.exchange import JSON
-from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 from rankwright.serve.protocols.request_features import documents_in, in_model_order, matrix_of
@@ -16,7 +16,6 @@ from rankwright.serve.protocols.request_features import documents_in, in_model_o
 if TYPE_CHECKING:
     from rankwright.base.arrays import Floats
     from rankwright.serve.http.exchange import Exchange
-    from rankwright.serve.http.json_decoding import Decoder
     from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.protocols.request_features import Rows
     from rankwright.serve.service import Service
@@ -26,6 +25,8 @@ T = TypeVar("T")
 AFTER = ("model", "version", "top")
 LONG_BODY = 1 << 20  # bytes, some milliseconds: less than that is decoded before other requests go on
 NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
+# Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
+_NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
 OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
 
 
@@ -85,7 +86,7 @@ def read_address(exchange: Exchange, *known: str) -> dict[str, Any]:
     try:
         read = msgspec.convert(given, AfterAddress, strict=False)
     except msgspec.ValidationError as error:
-        raise RefusalError(400, f"A parameter after ? is not as it should be: {error}.") from None
+        raise RefusalError(400, f"A parameter after ? is invalid: {error}.") from None
     return {name: getattr(read, name) for name in given}
 
 
@@ -109,3 +110,16 @@ def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documen
     ids = getattr(request, "ids", None)
     if ids is not None and len(ids) != n_documents:
         raise InputError(f"There are {n_documents} documents but {len(ids)} ids.")
+
+
+def has_more_lists(text: bytes, most: int) -> bool:
+    """Return whether there are more than so many lists and objects in JSON."""
+    if text.count(b"[") + text.count(b"{") <= most:
+        return False
+    position = 0
+    for _ in range(most + 1):
+        match = _NEXT_LIST.match(text, position)
+        if match is None:
+            return False
+        position = match.end()
+    return True

@@ -1,4 +1,4 @@
-"""Which handler answers which address. The OpenAPI document is made from the same declarations."""
+"""Routes: which handler answers which address, and what the OpenAPI document says about it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from rankwright.serve.http import health as status
-from rankwright.serve.http.refusals import RefusalError
-from rankwright.serve.protocols import messages, mlflow
-from rankwright.serve.protocols import open_inference as inference
-from rankwright.serve.protocols import rank as ranking
-from rankwright.serve.protocols import search as searching
+from rankwright.serve.http import health
+from rankwright.serve.http.exchange import RefusalError
+from rankwright.serve.protocols import messages, mlflow, rank, search
+from rankwright.serve.protocols import open_inference as v2
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -51,13 +49,13 @@ class Route:
         """Return the arguments in an address; None if it is not one of this route."""
         if len(segments) != len(self.segments):
             return None
-        found = {}
+        arguments = {}
         for given, own in zip(segments, self.segments, strict=True):
             if own.startswith("{") and given:
-                found[own[1:-1]] = given
+                arguments[own[1:-1]] = given
             elif given != own:
                 return None
-        return found
+        return arguments
 
 
 def _get(path: str, handler: Any, answer: type[Any] | None, tag: str, summary: str, **parts: Any) -> Route:
@@ -74,7 +72,7 @@ SCORE = (messages.ScoreRequest, messages.ScoreResponse)
 EXPLAIN = (messages.ExplainRequest, messages.ExplainResponse)
 CLICKS = (messages.ClickRequest, messages.ClickResponse)
 SEARCH = (messages.SearchRequest, messages.SearchResponse)
-INFER = (inference.InferRequest, inference.InferResponse)
+INFER = (v2.InferRequest, v2.InferResponse)
 INVOKE = (mlflow.Invocation, mlflow.Predictions)
 MODEL, VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
 AFTER_RANK = {"parameters": ("model", "version", "top"), "takes_matrix": True}
@@ -82,40 +80,40 @@ AFTER_SCORE = {"parameters": ("model", "version"), "takes_matrix": True}
 WORDS = ("q", "n", "snippets", "model", "version")
 IS_ALIVE, IS_READY = "Whether the service is alive", "Whether it takes requests"
 ROUTES = (
-    _post("/rank", ranking.rank, RANK, RANKING, "Rank documents, best first", gives_matrix=True, **AFTER_RANK),
-    _post("/score", ranking.score, SCORE, RANKING, "Score documents, in order", gives_matrix=True, **AFTER_SCORE),
-    _post("/explain", ranking.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_RANK),
-    _get("/models", status.models, messages.ModelsResponse, RANKING, "The models in service"),
-    _post("/clicks", ranking.clicks, CLICKS, INTERLEAVING, "Report the clicks on an impression"),
-    _get("/interleaving", ranking.standings, messages.CreditsResponse, INTERLEAVING, "The credits so far"),
-    _get("/search", searching.search_by_address, SEARCH[1], SEARCHING, "Search, by address", parameters=WORDS),
-    _post("/search", searching.search, SEARCH, SEARCHING, "Search"),
-    _get("/v2", inference.server, inference.ServerMetadata, INFERENCE, "The service"),
-    _get("/v2/health/live", inference.live, inference.ServerLive, INFERENCE, IS_ALIVE, public=True),
-    _get("/v2/health/ready", inference.ready, inference.ServerReady, INFERENCE, IS_READY, public=True),
-    _get(MODEL, inference.metadata, inference.ModelMetadata, INFERENCE, "Inputs and outputs of a model"),
-    _get(VERSION, inference.metadata, inference.ModelMetadata, INFERENCE, "Inputs and outputs of a version"),
-    _get(f"{MODEL}/ready", inference.model_ready, inference.ModelReady, INFERENCE, "Whether a model is there"),
-    _get(f"{VERSION}/ready", inference.model_ready, inference.ModelReady, INFERENCE, "Whether a version is there"),
-    _post(f"{MODEL}/infer", inference.infer, INFER, INFERENCE, "Score documents with a model"),
-    _post(f"{VERSION}/infer", inference.infer, INFER, INFERENCE, "Score documents with a version"),
+    _post("/rank", rank.rank, RANK, RANKING, "Rank documents, best first", gives_matrix=True, **AFTER_RANK),
+    _post("/score", rank.score, SCORE, RANKING, "Score documents, in order", gives_matrix=True, **AFTER_SCORE),
+    _post("/explain", rank.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_RANK),
+    _get("/models", health.models, messages.ModelsResponse, RANKING, "The models in service"),
+    _post("/clicks", rank.clicks, CLICKS, INTERLEAVING, "Report the clicks on an impression"),
+    _get("/interleaving", rank.standings, messages.CreditsResponse, INTERLEAVING, "The credits so far"),
+    _get("/search", search.search_by_address, SEARCH[1], SEARCHING, "Search, by address", parameters=WORDS),
+    _post("/search", search.search, SEARCH, SEARCHING, "Search"),
+    _get("/v2", v2.server, v2.ServerMetadata, INFERENCE, "The service"),
+    _get("/v2/health/live", v2.live, v2.ServerLive, INFERENCE, IS_ALIVE, public=True),
+    _get("/v2/health/ready", v2.ready, v2.ServerReady, INFERENCE, IS_READY, public=True),
+    _get(MODEL, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a model"),
+    _get(VERSION, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a version"),
+    _get(f"{MODEL}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a model is there"),
+    _get(f"{VERSION}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a version is there"),
+    _post(f"{MODEL}/infer", v2.infer, INFER, INFERENCE, "Score documents with a model"),
+    _post(f"{VERSION}/infer", v2.infer, INFER, INFERENCE, "Score documents with a version"),
     _post("/invocations", mlflow.invocations, INVOKE, MLFLOW, "Score documents with the first model"),
-    _get("/ping", status.ready, messages.Health, MLFLOW, IS_READY, public=True),
-    _get("/health/live", status.live, messages.Health, STATUS, IS_ALIVE, public=True),
-    _get("/health/ready", status.ready, messages.Health, STATUS, IS_READY, public=True),
-    _get("/metrics", status.metrics, None, STATUS, "Values for Prometheus"),
-    _get("/openapi.json", status.openapi, None, STATUS, "This description, for programs"),
-    _get("/", status.page, None, STATUS, "This description, for people"),
+    _get("/ping", health.ready, messages.Health, MLFLOW, IS_READY, public=True),
+    _get("/health/live", health.live, messages.Health, STATUS, IS_ALIVE, public=True),
+    _get("/health/ready", health.ready, messages.Health, STATUS, IS_READY, public=True),
+    _get("/metrics", health.metrics, None, STATUS, "Values for Prometheus"),
+    _get("/openapi.json", health.openapi, None, STATUS, "This description, for programs"),
+    _get("/", health.page, None, STATUS, "This description, for people"),
 )
 
 
 class Routes:
     """Finds the route of a request."""
 
-    def __init__(self, *, search: bool) -> None:
-        self.all = tuple(one for one in ROUTES if search or one.tag != SEARCHING)
-        self._plain = {(one.method, one.path): one for one in self.all if "{" not in one.path}
-        self._others = tuple(one for one in self.all if "{" in one.path)
+    def __init__(self, *, with_search: bool) -> None:
+        self.all = tuple(route for route in ROUTES if with_search or route.tag != SEARCHING)
+        self._plain = {(route.method, route.path): route for route in self.all if "{" not in route.path}
+        self._others = tuple(route for route in self.all if "{" in route.path)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
         """Return a route and the arguments in the address."""
@@ -123,11 +121,12 @@ class Routes:
         plain = self._plain.get((method, path))
         if plain is not None:
             return plain, {}
-        found = self._matching(path)
-        for route, arguments in found:
+        matching = self._matching(path)
+        for route, arguments in matching:
             if route.method == method:
                 return route, arguments
-        allowed = {route.method for route, _ in found} | {one for one, known in self._plain if known == path}
+        allowed = {route.method for route, _ in matching}
+        allowed |= {known_method for known_method, known_path in self._plain if known_path == path}
         if not allowed:
             raise RefusalError(404, "There is nothing at this address; GET / shows what there is.")
         allow = ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
@@ -135,5 +134,5 @@ class Routes:
 
     def _matching(self, path: str) -> list[tuple[Route, dict[str, str]]]:
         segments = path.split("/")
-        found = ((one, one.arguments(segments)) for one in self._others)
-        return [(route, arguments) for route, arguments in found if arguments is not None]
+        tried = ((route, route.arguments(segments)) for route in self._others)
+        return [(route, arguments) for route, arguments in tried if arguments is not None]

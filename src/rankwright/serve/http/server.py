@@ -1,4 +1,4 @@
-"""Listens: uvicorn with our application, limits on slow clients, and an end that loses no request."""
+"""Listening with uvicorn: limits on slow clients, and a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http import prometheus
 from rankwright.serve.http.application import UNKNOWN, Application
 from rankwright.serve.http.exchange import JSON, Response
 from rankwright.serve.http.logs import ServerLog, log
@@ -79,9 +79,9 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         self.resume_writing()
-        for one in self._unanswered:  # uvicorn tells the last of them only
-            one.disconnected = True
-            one.message_event.set()
+        for cycle in self._unanswered:  # uvicorn tells the last of them only
+            cycle.disconnected = True
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -97,7 +97,7 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
         """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
-        complete = [one for one in self._unanswered if not one.more_body]
+        complete = [cycle for cycle in self._unanswered if not cycle.more_body]
         if complete:
             complete[-1].keep_alive = False
             return
@@ -109,7 +109,7 @@ class Connection(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
-        instruments.requests_by(UNKNOWN, str(status.value)).inc()
+        prometheus.requests_by(UNKNOWN, str(status.value)).inc()
         log("request", request=name, route=UNKNOWN, status=status.value)
 
     def on_message_begin(self) -> None:
@@ -194,7 +194,7 @@ class Server(uvicorn.Server):
         loop = asyncio.get_running_loop()
         self._watching = loop.create_task(watcher.run())
         loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
-        log("ready", models=[one.source.reference for one in self._service.models])
+        log("ready", models=[model.source.reference for model in self._service.models])
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Say that the service is stopping, then close the port, then idle connections; answer all requests.
@@ -214,7 +214,7 @@ class Server(uvicorn.Server):
 
     async def _close_port(self, sockets: list[socket.socket]) -> None:
         """Close the port, and take in whoever the system has already let in: a plain close would drop them."""
-        spares = [one.dup() for one in sockets]
+        spares = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
         accepted = [connection for spare in spares for connection in _accepted(spare)]
@@ -230,11 +230,11 @@ class Server(uvicorn.Server):
     async def _await_first_requests(self) -> None:
         """Wait for new connections, on which the first request may be under way."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and any(one.cycle is None for one in self._connections()):
+        while time.monotonic() < end and any(connection.cycle is None for connection in self._connections()):
             await asyncio.sleep(0.01)
 
     def _connections(self) -> list[Connection]:
-        return [one for one in self.server_state.connections if isinstance(one, Connection)]
+        return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
         """Note that the service is to end; the second Ctrl-C ends it at once."""

@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.serve.models.file_states import file_state
+from rankwright.base.files import file_state
 
 if TYPE_CHECKING:
     from pathlib import Path

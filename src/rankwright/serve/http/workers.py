@@ -1,4 +1,4 @@
-"""Several processes that accept from one port."""
+"""Worker processes that share one port."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Workers:
 
     def run(self) -> None:
         """Start the processes, pass signals on to them, and return when all have ended."""
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, self._stop)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop)
         signal.signal(signal.SIGHUP, self._reload)
         for _ in range(self._count):
             self._start()
@@ -97,8 +97,8 @@ class Workers:
 
     def _work(self) -> NoReturn:
         """Run the service in a new process, and end that process."""
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, signal.SIG_DFL)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         os.close(self._parent_lives[1])
@@ -134,7 +134,7 @@ class Workers:
     def _reload(self, _signal: int, _frame: FrameType | None) -> None:
         self._send(signal.SIGHUP)
 
-    def _send(self, one: signal.Signals) -> None:
+    def _send(self, number: signal.Signals) -> None:
         for pid in self._pids:
             with suppress(ProcessLookupError):
-                os.kill(pid, one)
+                os.kill(pid, number)

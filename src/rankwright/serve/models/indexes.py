@@ -6,22 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http.refusals import RefusalError
-from rankwright.serve.models.file_states import file_state
+from rankwright.base.files import file_state
+from rankwright.serve.http.exchange import RefusalError
 from rankwright.text.index.index import Index
 from rankwright.text.index.manifest import NAME as MANIFEST
 from rankwright.text.searcher import NAME as SEARCHER
 from rankwright.text.searcher import Searcher
 
 if TYPE_CHECKING:
-    from rankwright.serve.models.loaded_models import Models, ServedModel
+    from rankwright.serve.models.loaded_models import LoadedModels, ServedModel
     from rankwright.serve.settings import Settings
 
 
 class Search:
     """An index in service. Only the event loop's thread replaces it."""
 
-    def __init__(self, settings: Settings, models: Models) -> None:
+    def __init__(self, settings: Settings, models: LoadedModels) -> None:
         self._settings = settings
         self._models = models
         self._ranked: dict[str, tuple[ServedModel, Searcher]] = {}

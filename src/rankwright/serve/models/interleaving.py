@@ -44,7 +44,7 @@ def team_draft(first: Sequence[int], second: Sequence[int], coin: Callable[[], i
     draft = Draft([], [])
     while len(taken) < len(first):
         team = coin() if picks[FIRST] == picks[SECOND] else int(picks[FIRST] > picks[SECOND])
-        row = next(one for one in waiting[team] if one not in taken)
+        row = next(row for row in waiting[team] if row not in taken)
         taken.add(row)
         picks[team] += 1
         draft.order.append(row)

@@ -1,4 +1,4 @@
-"""The models of a service, which are replaced when their files change."""
+"""The models in service; each is replaced when its file changes."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.files import file_state
 from rankwright.data.categories import source_columns
 from rankwright.data.columns import listed
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.interop.loading import load
-from rankwright.serve.http.refusals import RefusalError
-from rankwright.serve.models.file_states import file_state
+from rankwright.serve.http.exchange import RefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.files import FileState
     from rankwright.models.scorer import Scorer
-    from rankwright.serve.models.file_states import FileState
     from rankwright.serve.settings import ModelSource
 
 REVISION = 12  # hexadecimal digits of the hash of a file
@@ -106,12 +106,12 @@ def _revision(path: Path) -> str:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-class Models:
+class LoadedModels:
     """The models in service by name and version. Only the event loop's thread replaces them."""
 
     def __init__(self, sources: Sequence[ModelSource]) -> None:
-        self._served = {(one.name, one.version): load_model(one) for one in sources}
-        self._latest = {one.name: one.version for one in sources}
+        self._served = {(source.name, source.version): load_model(source) for source in sources}
+        self._latest = {source.name: source.version for source in sources}
         self.problems: dict[str, str] = {}
         """Why a model's newest file is not in service, by its reference."""
 
@@ -135,15 +135,15 @@ class Models:
         if version is None:
             name, at, version = name.partition("@")
             version = version if at else self._latest.get(name, "")
-        found = self._served.get((name, version))
-        if found is None:
-            known = ", ".join(one.source.reference for one in self)
+        model = self._served.get((name, version))
+        if model is None:
+            known = ", ".join(model.source.reference for model in self)
             raise RefusalError(404, f"There is no such model here; there are {known}.")
-        return found
+        return model
 
     def versions(self, name: str) -> list[str]:
         """Return the versions of a model, in the order in which they were given."""
-        return [one.source.version for one in self if one.source.name == name]
+        return [model.source.version for model in self if model.source.name == name]
 
     def replace(self, model: ServedModel) -> None:
         """Put a newly loaded model in the place of the one with its name and version."""
@@ -165,7 +165,7 @@ def _require_same_features(old: ServedModel, new: ServedModel) -> None:
 def _difference(old: ServedModel, new: ServedModel) -> str:
     """Say how the features of two models differ."""
     if not old.columns or not new.columns or old.columns == new.columns:
-        counts = [f"{one.scorer.n_features}{'' if one.columns else ' without names'}" for one in (new, old)]
+        counts = [f"{model.scorer.n_features}{'' if model.columns else ' without names'}" for model in (new, old)]
         return f"{counts[0]}, not {counts[1]}"
     more = [name for name in new.columns if name not in old.columns]
     fewer = [name for name in old.columns if name not in new.columns]

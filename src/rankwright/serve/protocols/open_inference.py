@@ -16,9 +16,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from rankwright.base.errors import InputError
 from rankwright.base.version import __version__
 from rankwright.data.feature_matrix import checked_features
-from rankwright.serve.http import health as status
-from rankwright.serve.http.exchange import JSON, Response
-from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http import health
+from rankwright.serve.http.exchange import JSON, Decoder, Response
 from rankwright.serve.http.request_bodies import require_type
 from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.protocols.messages import Positive  # noqa: TC001  # msgspec reads annotations
@@ -153,7 +152,7 @@ async def live(_service: Service, exchange: Exchange) -> Response:
 
 async def ready(service: Service, exchange: Exchange) -> Response:
     """Say whether new requests should be sent here."""
-    await status.ready(service, exchange)
+    await health.ready(service, exchange)
     return Response.json(ServerReady(ready=True))
 
 
@@ -178,7 +177,7 @@ async def infer(service: Service, exchange: Exchange, model: str, version: str |
     exchange.query()
     served = service.models.get(model, version)
     request, X = await _read(service, exchange, served)
-    wanted = [SCORES] if not request.outputs else [one.name for one in request.outputs]
+    wanted = [SCORES] if not request.outputs else [output.name for output in request.outputs]
     for name in wanted:
         if name not in (SCORES, RANKS):
             raise InputError(f"There is no output {name[:60]!r}; there are {SCORES} and {RANKS}.")

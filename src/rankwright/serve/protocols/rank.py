@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET
 
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.exchange import Response
-from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http import prometheus
+from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
 from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
@@ -91,9 +90,9 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
     first, second = impression.clicks([*map(int, request.ranks)])
     pair = (impression.first, impression.second)
     winner = None if first == second else pair[int(second > first)]
-    instruments.reports.labels(*pair, winner or TIE).inc()
+    prometheus.reports.labels(*pair, winner or TIE).inc()
     for model, count in zip(pair, (first, second), strict=True):
-        instruments.clicks.labels(*pair, model).inc(count)
+        prometheus.clicks.labels(*pair, model).inc(count)
     log("clicks", request=exchange.id, impression=impression.id, clicks={pair[0]: first, pair[1]: second})
     return Response.json(ClickResponse({pair[0]: first, pair[1]: second}, winner))
 
@@ -101,11 +100,11 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
 async def standings(_service: Service, exchange: Exchange) -> Response:
     """Return how often each of two interleaved models got more clicks."""
     exchange.query()
-    won, clicked = instruments.values_of(instruments.reports), instruments.values_of(instruments.clicks)
+    won, clicked = prometheus.values_of(prometheus.reports), prometheus.values_of(prometheus.clicks)
     pairs = []
-    for (first, second), n in instruments.values_of(instruments.impressions).items():
-        wins = [won.get((first, second, one), 0) for one in (first, second, TIE)]
-        counts = [clicked.get((first, second, one), 0) for one in (first, second)]
+    for (first, second), n in prometheus.values_of(prometheus.impressions).items():
+        wins = [won.get((first, second, model), 0) for model in (first, second, TIE)]
+        counts = [clicked.get((first, second, model), 0) for model in (first, second)]
         p_value = sign_test(wins[0], wins[1])
         pairs.append(
             Credits(first, second, n, sum(wins), wins[0], wins[1], wins[2], counts[0], counts[1], p_value)
@@ -118,7 +117,7 @@ def sign_test(first: int, second: int) -> float:
     n, fewer = first + second, min(first, second)
     if n > LARGEST_EXACT:
         return erfc(max(abs(first - second) - 1, 0) / sqrt(2 * n))
-    tail: int = sum(comb(n, one) for one in range(fewer + 1))
+    tail: int = sum(comb(n, wins) for wins in range(fewer + 1))
     return min(1.0, 2 * tail / float(2**n))
 
 
@@ -156,7 +155,7 @@ async def _interleaved(
     top = _count(request.top)
     order, teams = draft.order[:top], draft.teams[:top]
     names = (model.source.reference, rival.source.reference)
-    instruments.impressions.labels(*names).inc()
+    prometheus.impressions.labels(*names).inc()
     ranking = _ranked(order, request.ids, [UNSET] * len(order))
     return RankResponse(*_identity(model), ranking, service.impressions.written(*names, teams))
 
@@ -169,7 +168,7 @@ def _shadowing(
     if shadow is None:
         return None
     if service.is_behind:
-        instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
+        prometheus.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
         return None
     return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
 
@@ -196,8 +195,10 @@ def _explanation(
 ) -> Explanation:
     largest = np.argsort(-np.abs(parts[:-1]), kind="stable")[:top].tolist()
     shown = [
-        Contribution(model.names[one], _in_json(values[one]), float(parts[one])) for one in largest if parts[one]
+        Contribution(model.names[feature], _in_json(values[feature]), float(parts[feature]))
+        for feature in largest
+        if parts[feature]
     ]
     total = float(parts.sum())
-    rest = total - float(parts[-1]) - sum(one.contribution for one in shown)
+    rest = total - float(parts[-1]) - sum(part.contribution for part in shown)
     return Explanation(row, total, float(parts[-1]), shown, rest, UNSET if ids is None else ids[row])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import lru_cache
 from struct import Struct
 from struct import error as struct_error
@@ -13,10 +12,11 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.wording import closest
 from rankwright.data.alignment import columns_by_name
 from rankwright.data.columns import listed
 from rankwright.data.feature_matrix import checked_features
-from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http.exchange import Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,13 +77,13 @@ def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -
         return X
     if len(names) != X.shape[1]:
         raise InputError(f"There are {len(names)} feature_names, but documents have {X.shape[1]} features.")
-    place = {name: number for number, name in enumerate(names)}
-    if len(place) < len(names):
+    position = {name: number for number, name in enumerate(names)}
+    if len(position) < len(names):
         raise InputError("A name occurs twice in feature_names.")
     if tuple(names) == model.scorer.feature_names:
         return X
-    _require_names(place.keys(), model.scorer.feature_names, model)
-    return np.ascontiguousarray(X[:, [place[name] for name in model.scorer.feature_names]])
+    _require_names(position.keys(), model.scorer.feature_names, model)
+    return np.ascontiguousarray(X[:, [position[name] for name in model.scorer.feature_names]])
 
 
 def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
@@ -158,7 +158,7 @@ class _Encoded:
 
     def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
         self._X = X
-        self._place = {name: place for place, name in enumerate(model.names)}
+        self._columns = {name: column for column, name in enumerate(model.names)}
         self._categories = {category.name: category for category in model.scorer.categories}
         self.columns = other.columns
         different = self._categories.keys() ^ {category.name for category in other.scorer.categories}
@@ -169,11 +169,11 @@ class _Encoded:
             )
 
     def numbers(self, name: str) -> NDArray[Any]:
-        return self._X[:, self._place[name]]
+        return self._X[:, self._columns[name]]
 
     def codes(self, category: Category) -> NDArray[np.int64]:
         own = self._categories[category.name]
-        return own.recoded(own.decoded(self._X[:, [self._place[name] for name in own.columns]]), category)
+        return own.recoded(own.decoded(self._X[:, [self._columns[name] for name in own.columns]]), category)
 
 
 def _text(value: float | str | None) -> str | None:
@@ -186,8 +186,8 @@ def _text(value: float | str | None) -> str | None:
 def _require_names(given: Any, needed: Sequence[str], model: ServedModel) -> None:
     absent = [name for name in needed if name not in given]
     if absent:
-        near = get_close_matches(absent[0], [name for name in given if name not in needed], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
+        near = closest(absent[0], [name for name in given if name not in needed])
+        hint = f"; did you mean {near!r}?" if near else "."
         raise InputError(
             f"The model {model.source.reference} needs {listed(map(repr, absent))}, "
             f"which the request does not have{hint}"
