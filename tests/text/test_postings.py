@@ -89,7 +89,7 @@ def arrays_of(index):
     (segment,) = index.collection.segments
     file = segment._file
     return {
-        name: (entry.dtype, entry.shape, file._content[entry.place :][: size_of(entry)])
+        name: (entry.dtype, entry.shape, file._content[entry.offset :][: size_of(entry)])
         for name, entry in file._entries.items()
     }
 

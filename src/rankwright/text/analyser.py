@@ -125,22 +125,22 @@ class PlacedTerms(NamedTuple):
 
 def terms_of_texts(analyser: Analysis, texts: Sequence[str]) -> list[list[str]]:
     """Return the terms of each text; every distinct word is analysed once."""
-    return [[*one.terms] for one in placed_terms(analyser, texts)]
+    return [[*placed.terms] for placed in placed_terms(analyser, texts)]
 
 
 def placed_terms(analyser: Analysis, texts: Sequence[str]) -> list[PlacedTerms]:
     """Return the terms of each text with their places; every distinct word is analysed once."""
     if not isinstance(analyser, Analyser):
         return [PlacedTerms(tuple(words), tuple(range(len(words)))) for words in _words_of(analyser, texts)]
-    found = _native.words_of([*texts], analyser.characters())
-    distinct = list({word: None for words in found for word in words})
+    by_text = _native.words_of([*texts], analyser.characters())
+    distinct = list({word: None for words in by_text for word in words})
     term_of = dict(zip(distinct, analyser.terms(distinct), strict=True))
-    return [_placed([term_of[word] for word in words]) for words in found]
+    return [_placed([term_of[word] for word in words]) for words in by_text]
 
 
 def _placed(terms: Sequence[str | None]) -> PlacedTerms:
-    kept = [(term, place) for place, term in enumerate(terms) if term is not None]
-    return PlacedTerms(tuple(term for term, _ in kept), tuple(place for _, place in kept))
+    kept = [(term, position) for position, term in enumerate(terms) if term is not None]
+    return PlacedTerms(tuple(term for term, _ in kept), tuple(position for _, position in kept))
 
 
 def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) -> list[list[str]]:

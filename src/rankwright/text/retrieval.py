@@ -202,14 +202,14 @@ MODELS: Mapping[str, type[RetrievalModel]] = {
 def state_of_model(model: RetrievalModel) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of a model, as JSON has them."""
     name = next(name for name, kind in MODELS.items() if isinstance(model, kind))
-    return name, {one.name: getattr(model, one.name) for one in fields(model)}  # type: ignore[arg-type]
+    return name, {field.name: getattr(model, field.name) for field in fields(model)}  # type: ignore[arg-type]
 
 
 def model_of(name: Any, parameters: Any) -> RetrievalModel:
     """Return the model of a name and its parameters; InputError if there is none, for a file may be damaged."""
     if not isinstance(name, str) or name not in MODELS:
         raise InputError(f"There is no model of retrieval {name!r}, only {', '.join(MODELS)}.")
-    known = [one.name for one in fields(MODELS[name])]  # type: ignore[arg-type]
+    known = [field.name for field in fields(MODELS[name])]  # type: ignore[arg-type]
     if not isinstance(parameters, Mapping) or not parameters.keys() <= {*known}:
         raise InputError(f"A model {name} has the parameters {', '.join(known)}, not {parameters!r}.")
     return MODELS[name](**parameters)

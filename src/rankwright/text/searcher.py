@@ -97,11 +97,11 @@ class Searcher:
     ) -> Run:
         """Return the n best documents of each query as a run."""
         named = as_queries(queries)
-        found = self._search(named, checked_n(n), n_jobs)
-        qid = [query for query, one in zip(named.ids, found, strict=True) for _ in range(len(one))]
-        ids = [name for one in found for name in one.ids]
+        lists = self._search(named, checked_n(n), n_jobs)
+        qid = [query for query, results in zip(named.ids, lists, strict=True) for _ in range(len(results))]
+        ids = [name for results in lists for name in results.ids]
         return Run.of(
-            np.array(qid, str), ids, np.concatenate([np.zeros(0), *(one.scores for one in found)]), tag=tag
+            np.array(qid, str), ids, np.concatenate([np.zeros(0), *(results.scores for results in lists)]), tag=tag
         )
 
     def snippets(self, query: str, results: Results, width: int = WIDTH) -> list[Snippet]:
@@ -179,14 +179,14 @@ class Searcher:
             return self.index.search_all(queries.texts, self.retrieval, n, n_jobs=n_jobs)
         index, threads = self.index, resolve_threads(n_jobs)
         terms = placed_terms(index.analyser, queries.texts)
-        found = index.collection.search(
-            [one.terms for one in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
+        lists = index.collection.search(
+            [query.terms for query in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
         )
-        if not any(map(len, found)):
-            return found
-        documents = self.features.documents_of_terms(index, queries, terms, found, n_jobs=n_jobs)
+        if not any(map(len, lists)):
+            return lists
+        documents = self.features.documents_of_terms(index, queries, terms, lists, n_jobs=n_jobs)
         scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
-        return _ranked(found, scores, n)
+        return _ranked(lists, scores, n)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the idf of each term, in the field where most documents have it."""
@@ -211,16 +211,16 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
     return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
 
 
-def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
+def _ranked(lists: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
     """Return the n best of each query by the scores of all candidates, one after another."""
-    sizes = [len(one) for one in found]
+    sizes = [len(results) for results in lists]
     groups = QueryGroups.of_sizes([size for size in sizes if size])
     order = iter(np.split(Ranking.of(scores, groups).order, groups.offsets[1:]))
     start = 0
     ranked = []
-    for one, size in zip(found, sizes, strict=True):
+    for results, size in zip(lists, sizes, strict=True):
         rows = next(order)[:n] if size else np.zeros(0, np.int64)
-        ranked.append(one.reordered(rows - start, scores[rows]))
+        ranked.append(results.reordered(rows - start, scores[rows]))
         start += size
     return ranked
 
@@ -241,7 +241,7 @@ def _only_known(documents: TextDocuments, model: Scorer) -> TextDocuments:
     wanted = model.feature_names
     if wanted is None or wanted == names:
         return documents
-    place_of = {name: place for place, name in enumerate(names)}
+    place_of = {name: column for column, name in enumerate(names)}
     X = documents.X[:, [place_of[name] for name in wanted]]
     return documents.with_features(sealed(X), tuple(wanted), ())
 

@@ -129,8 +129,8 @@ def _terms(words: Sequence[str], wanted: set[str], analyser: Analysis) -> list[s
         return [next((term for term in words_by(analyser, word) if term in wanted), None) for word in words]
     # Each is one word, or none if it is too long.
     read = _native.words_of([*words], analyser.characters())
-    terms = iter(analyser.terms([word for one in read for word in one]))
-    return [term if one and (term := next(terms)) in wanted else None for one in read]
+    terms = iter(analyser.terms([word for words in read for word in words]))
+    return [term if words and (term := next(terms)) in wanted else None for words in read]
 
 
 def _best_window(places: Sequence[Place], weights: Mapping[str, float], width: int) -> Window:
@@ -141,16 +141,16 @@ def _best_window(places: Sequence[Place], weights: Mapping[str, float], width: i
     best = Window(0.0, 0, 0)
     counts: Counter[str] = Counter()
     value, first = 0.0, 0
-    for place in places:
-        value += weights[place.term] * (REPEATED if counts[place.term] else 1.0)
-        counts[place.term] += 1
-        while place.end - places[first].begin > width and places[first] is not place:
+    for word in places:
+        value += weights[word.term] * (REPEATED if counts[word.term] else 1.0)
+        counts[word.term] += 1
+        while word.end - places[first].begin > width and places[first] is not word:
             gone = places[first].term
             counts[gone] -= 1
             value -= weights[gone] * (REPEATED if counts[gone] else 1.0)
             first += 1
         if value > best.value * (1 + ROUNDING):
-            best = Window(value, places[first].begin, place.end)
+            best = Window(value, places[first].begin, word.end)
     return best
 
 
@@ -159,8 +159,8 @@ def _snippet(field: str, text: str, places: Sequence[Place], window: Window, wid
     begin, end = _bounds(text, window.begin, window.end, width)
     start = f"{MORE} " if begin > 0 else ""
     shift = len(start) - begin
-    inside = [place for place in places if begin <= place.begin and place.end <= end]
-    marks = tuple((place.begin + shift, place.end + shift) for place in inside)
+    inside = [word for word in places if begin <= word.begin and word.end <= end]
+    marks = tuple((word.begin + shift, word.end + shift) for word in inside)
     return Snippet(field, start + text[begin:end] + (f" {MORE}" if end < len(text) else ""), marks)
 
 

@@ -117,12 +117,12 @@ class TextDocuments(Documents):
     def _as_joined(self, joined: Any, parts: Sequence[Documents]) -> Any:
         """Return joined documents with their text, if all parts are of the same index."""
         texts = [part for part in parts if isinstance(part, TextDocuments)]
-        if len(texts) < len(parts) or any(one.source.collection is not self.source.collection for one in texts):
+        if len(texts) < len(parts) or any(part.source.collection is not self.source.collection for part in texts):
             return joined
-        starts = np.cumsum([0, *(len(one.source.queries) for one in texts)])
-        numbers = [one.query_numbers + start for one, start in zip(texts, starts, strict=False)]
-        source = replace(self.source, queries=tuple(terms for one in texts for terms in one.source.queries))
-        documents = [one.document_numbers for one in texts]
+        starts = np.cumsum([0, *(len(part.source.queries) for part in texts)])
+        numbers = [part.query_numbers + start for part, start in zip(texts, starts, strict=False)]
+        source = replace(self.source, queries=tuple(terms for part in texts for terms in part.source.queries))
+        documents = [part.document_numbers for part in texts]
         return type(self).of(joined, source, np.concatenate(numbers), np.concatenate(documents))
 
 

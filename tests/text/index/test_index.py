@@ -157,7 +157,7 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
     entry = ArrayFile(path)._entries[f"0.{name}"]
     content = bytearray(path.read_bytes())
     size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
-    content[entry.place : entry.place + size] = b"\xfe" * size
+    content[entry.offset : entry.offset + size] = b"\xfe" * size
     path.write_bytes(content)
     opened = Index.open(index.path)
     lists = {"q": ["d0", "d1", "d2"]}
@@ -205,7 +205,7 @@ def test_damaged_vocabularies_are_noticed(index, name, byte):
     path = segment_file(index)
     entry = ArrayFile(path)._entries[f"0.{name}"]
     content = bytearray(path.read_bytes())
-    content[entry.place : entry.place + 12] = byte * 12
+    content[entry.offset : entry.offset + 12] = byte * 12
     path.write_bytes(content)
     opened = Index.open(index.path)
     assert len(opened.search("ship sea bay")) == 2

@@ -40,17 +40,17 @@ def id_name(record: Record, names: Sequence[str]) -> str:
         if name in record.fields:
             return name
     wanted = repr(names[0]) if len(names) == 1 else listed(names)
-    raise InputError(f"{record.place}: no id: expected a field {wanted}, found {_found(record)}; pass id=.")
+    raise InputError(f"{record.where}: no id: expected a field {wanted}, found {_found(record)}; pass id=.")
 
 
 def id_of(record: Record, name: str) -> str:
     """Return the id that a field holds: text or an integer."""
     value = record.fields[name]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f"{record.place}: the id in {name!r} must be text or an integer, not {_shown(value)}.")
+        raise InputError(f"{record.where}: the id in {name!r} must be text or an integer, not {_shown(value)}.")
     text = str(value).strip()
     if not text:
-        raise InputError(f"{record.place}: the id in {name!r} is empty.")
+        raise InputError(f"{record.where}: the id in {name!r} is empty.")
     return text
 
 
@@ -69,7 +69,7 @@ def chosen_fields(
         yield (
             record,
             {
-                name: _as_text(value, field, record.place)
+                name: _as_text(value, field, record.where)
                 for name, field in choice.items()
                 if (value := record.fields.get(field)) is not None
             },
@@ -84,7 +84,7 @@ def text_fields(
     """Yield each record with all its fields that hold text, except the id."""
     first = list(islice(records, FIRST_RECORDS))
     numbers = set() if typed else _fields_of_numbers(first)
-    found = False
+    has_text = False
     for number, record in enumerate(chain(first, records), start=1):
         omitted = numbers | {id_name(record, ids)}
         texts = {
@@ -92,9 +92,9 @@ def text_fields(
             for name, value in record.fields.items()
             if name not in omitted and (text := _text(value)) is not None
         }
-        found = found or bool(texts)
-        if not found and number == len(first):
-            raise InputError(f"{record.place}: none of {_found(record)} holds text; name some with fields=.")
+        has_text = has_text or bool(texts)
+        if not has_text and number == len(first):
+            raise InputError(f"{record.where}: none of {_found(record)} holds text; name some with fields=.")
         yield record, texts
 
 
@@ -102,18 +102,18 @@ def _text(value: Any) -> str | None:
     """Return text, or lines of text from a list of texts; None if the value is something else."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(part, str) for part in value):
         return "\n".join(value)
     return None
 
 
-def _as_text(value: Any, name: str, place: str) -> str:
+def _as_text(value: Any, name: str, where: str) -> str:
     """Return the text of a field that was asked for: a number too is text then."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     text = "" if value == [] else _text(value)
     if text is None:
-        raise InputError(f"{place}: the field {name!r} must hold text, not {_shown(value)}.")
+        raise InputError(f"{where}: the field {name!r} must hold text, not {_shown(value)}.")
     return text
 
 
@@ -131,7 +131,7 @@ def _fields_of_numbers(records: Sequence[Record]) -> set[str]:
 def _require_all(absent: Mapping[str, None], record: Record) -> None:
     if absent:
         name = next(iter(absent))
-        raise InputError(f"{record.place}: no field {name!r} here or before; the fields are {_found(record)}.")
+        raise InputError(f"{record.where}: no field {name!r} here or before; the fields are {_found(record)}.")
 
 
 def _found(record: Record) -> str:

@@ -45,14 +45,17 @@ class Irds:
     def judgements(self) -> Judgements:
         """Return the judgements, labels as ir_datasets has them."""
         self._require("qrels")
-        rows = [(str(one.query_id), str(one.doc_id), one.relevance) for one in self.dataset.qrels_iter()]
+        rows = [
+            (str(judgement.query_id), str(judgement.doc_id), judgement.relevance)
+            for judgement in self.dataset.qrels_iter()
+        ]
         queries, documents, labels = zip(*rows, strict=True) if rows else ((), (), ())
         return Judgements.of(np.array(queries, dtype=np.str_), documents, list(labels))
 
     def _records(self, kind: str) -> Iterator[Record]:
         self._require(kind)
-        for number, one in enumerate(getattr(self.dataset, f"{kind}_iter")(), start=1):
-            yield Record(f"{self.name}, {kind} {number}", one._asdict())
+        for number, item in enumerate(getattr(self.dataset, f"{kind}_iter")(), start=1):
+            yield Record(f"{self.name}, {kind} {number}", item._asdict())
 
     def _require(self, kind: str) -> None:
         if not getattr(self.dataset, f"has_{kind}")():

@@ -136,7 +136,7 @@ def _graded(judgements: Judgements, path: str | PathLike[str], grades: Mapping[f
         return judgements
     for query, document, grade in zip(*_columns(judgements), strict=True):
         if grade not in grades:
-            known = ", ".join(f"{one:g}" for one in grades)
+            known = ", ".join(f"{grade:g}" for grade in grades)
             raise InputError(
                 f"{path}: document {document!r} of query {query!r} has grade {grade:g}; "
                 f"grades has labels for {known} only."

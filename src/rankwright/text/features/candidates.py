@@ -49,10 +49,12 @@ def as_queries(queries: Any) -> Queries:
 def candidates_of(given: CandidatesLike, queries: Queries, collection: Collection) -> Sequence[Candidates]:
     """Return the candidates of each query; a query may have none. All documents must be in the index."""
     if isinstance(given, Run | Mapping):
-        by_query = _of_run(given) if isinstance(given, Run) else {str(one): [*ids] for one, ids in given.items()}
+        by_query = (
+            _of_run(given) if isinstance(given, Run) else {str(query): [*ids] for query, ids in given.items()}
+        )
         _require_known(by_query, queries)
         return _found([by_query.get(query, []) for query in queries.ids], queries, collection)
-    if isinstance(given, Sequence) and all(isinstance(one, Results) for one in given):
+    if isinstance(given, Sequence) and all(isinstance(results, Results) for results in given):
         if len(given) != len(queries):
             raise InputError(f"There are {len(queries)} queries but {len(given)} results.")
         return _of_results(given, queries, collection)
@@ -74,8 +76,8 @@ def _of_run(run: Run) -> dict[str, list[str]]:
 
 
 def _of_results(given: Sequence[Results], queries: Queries, collection: Collection) -> Sequence[Candidates]:
-    if any(one._collection is not collection for one in given):  # the index has changed since
-        return _found([one.ids for one in given], queries, collection)
+    if any(results._collection is not collection for results in given):  # the index has changed since
+        return _found([results.ids for results in given], queries, collection)
     return given
 
 
@@ -86,23 +88,23 @@ def _require_known(given: Mapping[str, Sequence[str]], queries: Queries) -> None
 
 
 def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collection) -> list[FoundCandidates]:
-    ids = [one for each in lists for one in each]
-    for one in ids:
-        if not isinstance(one, str):
-            raise InputError(f"Ids of documents must be strings, not {one!r}.")
+    ids = [name for each in lists for name in each]
+    for name in ids:
+        if not isinstance(name, str):
+            raise InputError(f"Ids of documents must be strings, not {name!r}.")
     numbers = collection.find(ids)
     if (numbers < 0).any():
         raise InputError(f"The index has no document {ids[int((numbers < 0).argmax())]!r}, which is a candidate.")
     places = np.cumsum([0, *map(len, lists)]).tolist()
-    found = [FoundCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
-    for query, mine in zip(queries.ids, found, strict=True):
+    candidates = [FoundCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
+    for query, mine in zip(queries.ids, candidates, strict=True):
         _require_different(query, mine.ids)
-    return found
+    return candidates
 
 
 def _require_different(query: str, ids: Sequence[str]) -> None:
     seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise InputError(f"Document {one!r} is twice among the candidates of query {query!r}.")
-        seen.add(one)
+    for name in ids:
+        if name in seen:
+            raise InputError(f"Document {name!r} is twice among the candidates of query {query!r}.")
+        seen.add(name)

@@ -21,7 +21,7 @@ def checked_features(given: Any) -> list[str] | str | None:
     if given is None or given == ADARANK_2007:
         return given  # type: ignore[no-any-return]
     names = [given] if isinstance(given, str) else given
-    if not isinstance(names, list | tuple) or not all(isinstance(one, str) for one in names):
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
         raise InputError(f"features must be names of features or families, not {given!r}.")
     if ADARANK_2007 in names:
         raise InputError(f"{ADARANK_2007!r} stands alone: give features={ADARANK_2007!r}.")
@@ -35,9 +35,9 @@ def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple
     fields = (given,) if isinstance(given, str) else tuple(given)
     if not fields or len({*fields}) < len(fields):
         raise InputError(f"fields must name at least one field of the index, each once, not {given!r}.")
-    for one in fields:
-        if one not in of_index:
-            raise InputError(f"The index has no field {one!r}; it has {', '.join(of_index)}.")
+    for field in fields:
+        if field not in of_index:
+            raise InputError(f"The index has no field {field!r}; it has {', '.join(of_index)}.")
     return fields
 
 
@@ -50,18 +50,18 @@ def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> lis
     if features == ADARANK_2007:
         return [(whole, feature) for feature in TABLE_2]
     scopes = [*fields, ALL_FIELDS] if len(fields) > 1 else [*fields]
-    every = [(scope, one) for scope in scopes for one in FEATURES if not one.of_query]
-    every += [(whole, one) for one in FEATURES if one.of_query]
+    every = [(scope, feature) for scope in scopes for feature in FEATURES if not feature.of_query]
+    every += [(whole, feature) for feature in FEATURES if feature.of_query]
     if features is None:
         return every
     wanted = dict.fromkeys(features)
     known = {feature.named(scope): None for scope, feature in every}
-    known |= dict.fromkeys([*FAMILIES, *(one.name for one in FEATURES)])
+    known |= dict.fromkeys([*FAMILIES, *(feature.name for feature in FEATURES)])
     for name in wanted:
         if name not in known:
             raise InputError(f"There is no feature {name!r}{nearest(name, known)}")
     return [
-        (scope, one)
-        for scope, one in every
-        if one.named(scope) in wanted or one.name in wanted or one.family in wanted
+        (scope, feature)
+        for scope, feature in every
+        if feature.named(scope) in wanted or feature.name in wanted or feature.family in wanted
     ]

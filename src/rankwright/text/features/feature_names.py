@@ -63,7 +63,7 @@ def settings_of(names: Sequence[str]) -> dict[str, Any]:
 
 def _spelled(model: RetrievalModel) -> str:
     default = type(model)()
-    values = {one.name: getattr(model, one.name) for one in fields_of(model)}  # type: ignore[arg-type]
+    values = {field.name: getattr(model, field.name) for field in fields_of(model)}  # type: ignore[arg-type]
     changed = {name: value for name, value in values.items() if value != getattr(default, name)}
     return " ".join(f"{name}={_number(value)}" for name, value in changed.items())
 
@@ -75,11 +75,11 @@ def _number(value: Any) -> str:
 
 def _split(name: str) -> tuple[str, dict[str, Any]]:
     """Return a name without its parameters, and these."""
-    found = SPELLED.fullmatch(name)
-    if found is None:
+    match = SPELLED.fullmatch(name)
+    if match is None:
         return name, {}
-    pairs = [part.partition("=") for part in found["parameters"].split()]
-    return found["name"], {key: _value(value) for key, _, value in pairs}
+    pairs = [part.partition("=") for part in match["parameters"].split()]
+    return match["name"], {key: _value(value) for key, _, value in pairs}
 
 
 def _value(text: str) -> float | str:

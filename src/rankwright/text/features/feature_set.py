@@ -124,10 +124,10 @@ class FeatureSet:
             The number of threads; all by default. The features do not depend on it.
         """
         named = as_queries(queries)
-        found = candidates_of(candidates, named, index.collection)
-        ids = [name for one in found for name in one.ids]
+        chosen = candidates_of(candidates, named, index.collection)
+        ids = [name for documents in chosen for name in documents.ids]
         terms = placed_terms(index.analyser, named.texts)
-        return self.documents_of_terms(index, named, terms, found, ids=ids, n_jobs=n_jobs)
+        return self.documents_of_terms(index, named, terms, chosen, ids=ids, n_jobs=n_jobs)
 
     def documents_of_terms(
         self,
@@ -143,7 +143,7 @@ class FeatureSet:
 
         A search does without the names of all candidates, and analyses its queries once.
         """
-        sizes = [len(one.numbers) for one in candidates]
+        sizes = [len(part.numbers) for part in candidates]
         documents = Documents(
             sealed(self._values(index, queries, terms, candidates, resolve_threads(n_jobs))),
             np.repeat(np.array(queries.ids, np.str_), sizes),
@@ -151,8 +151,8 @@ class FeatureSet:
             feature_names=self.names(index),
             copy=False,
         )
-        source = TextSource(index.collection, index.weights, tuple(one.terms for one in terms))
-        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in candidates)])
+        source = TextSource(index.collection, index.weights, tuple(part.terms for part in terms))
+        numbers = np.concatenate([np.zeros(0, np.int64), *(part.numbers for part in candidates)])
         return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
     def judged(
@@ -234,7 +234,7 @@ class FeatureSet:
         made: dict[str, Any] = {name: model_of(name, models[name]) for name in Models._fields}
         given = None if functions is None else {name: functions[name] for name in names}
         result = cls(features, fields=fields, functions=given, **made)
-        object.__setattr__(result, "_columns", tuple(column_from(name, one) for name, one in columns.items()))
+        object.__setattr__(result, "_columns", tuple(column_from(name, state) for name, state in columns.items()))
         return result
 
     @property
@@ -280,20 +280,23 @@ class FeatureSet:
     ) -> Floats:
         """Return the features of each query's candidates."""
         plan = self._plan(index)
-        numbers = [one.numbers for one in candidates]
+        numbers = [documents.numbers for documents in candidates]
         scopes = index.collection.scopes(plan.fields)
         values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
         if not (self._n_own and candidates):
             return values
-        own = [self._own(index, query, text, one) for (query, text), one in zip(queries, candidates, strict=True)]
+        own = [
+            self._own(index, query, text, documents)
+            for (query, text), documents in zip(queries, candidates, strict=True)
+        ]
         return np.hstack([values, np.concatenate(own)])
 
     def _own(self, index: Index, query: str, text: str, candidates: Candidates) -> Floats:
         """Return the user's columns and functions of a query's documents."""
         own = [column.of(query, candidates.ids) for column in self._columns]
         if self.functions and candidates.ids:
-            documents = [TextDocument(one, index.text(one)) for one in candidates.ids]
-            own += [_called(name, one, text, documents) for name, one in self.functions.items()]
+            documents = [TextDocument(name, index.text(name)) for name in candidates.ids]
+            own += [_called(name, function, text, documents) for name, function in self.functions.items()]
         return np.array(own, np.float32).reshape(self._n_own, len(candidates.ids)).T
 
 
@@ -312,7 +315,7 @@ def _checked_functions(given: Any) -> Mapping[str, Function] | None:
     if given is None:
         return None
     if not isinstance(given, Mapping) or not all(
-        isinstance(name, str) and callable(one) for name, one in given.items()
+        isinstance(name, str) and callable(function) for name, function in given.items()
     ):
         raise InputError("functions must be a mapping of names to functions of a query and a document.")
     return dict(given)

@@ -121,25 +121,29 @@ def judged_features(
     used = Queries.of({query: text for query, text in queries if query in labels})
     if not len(used):
         raise InputError("No query has a judgement for a document of the index.")
-    found = _candidate_ids(index, queries, used, candidates, model, n_jobs)
+    lists = _candidate_ids(index, queries, used, candidates, model, n_jobs)
     judged = [
         _judged(ids, labels[query], judged_too=judged_too, drop=unjudged == DROP)
-        for query, ids in zip(used.ids, found, strict=True)
+        for query, ids in zip(used.ids, lists, strict=True)
     ]
-    chosen = {query: one.ids for query, one in zip(used.ids, judged, strict=True)}
+    chosen = {query: judged_query.ids for query, judged_query in zip(used.ids, judged, strict=True)}
     documents = features.documents(index, used, chosen, n_jobs=n_jobs)
-    recalls = [one.n_relevant_found / one.n_relevant for one in judged if one.n_relevant]
+    recalls = [
+        judged_query.n_relevant_found / judged_query.n_relevant
+        for judged_query in judged
+        if judged_query.n_relevant
+    ]
     return JudgedFeatures(
-        data=documents.with_labels([label for one in judged for label in one.labels]),
+        data=documents.with_labels([label for judged_query in judged for label in judged_query.labels]),
         coverage=coverage,
         n_queries=len(used),
-        n_candidates=sum(one.n_candidates for one in judged),
-        n_relevant=sum(one.n_relevant for one in judged),
-        n_relevant_found=sum(one.n_relevant_found for one in judged),
+        n_candidates=sum(judged_query.n_candidates for judged_query in judged),
+        n_relevant=sum(judged_query.n_relevant for judged_query in judged),
+        n_relevant_found=sum(judged_query.n_relevant_found for judged_query in judged),
         recall=float(np.mean(recalls)) if recalls else float("nan"),
-        n_unjudged=sum(one.n_unjudged for one in judged),
+        n_unjudged=sum(judged_query.n_unjudged for judged_query in judged),
         unjudged=unjudged,
-        n_added=sum(one.n_added for one in judged),
+        n_added=sum(judged_query.n_added for judged_query in judged),
         queries_without_words=_without_words(index, used),
     )
 
@@ -149,7 +153,7 @@ class _KnownDocuments:
 
     def __init__(self, index: Index, judgements: Judgements) -> None:
         ids = list(dict.fromkeys(judgements.document_ids.tolist()))
-        self._ids = {one for one, number in zip(ids, index.collection.find(ids), strict=True) if number >= 0}
+        self._ids = {name for name, number in zip(ids, index.collection.find(ids), strict=True) if number >= 0}
 
     def __contains__(self, document: object) -> bool:
         return document in self._ids
@@ -173,26 +177,26 @@ def _candidate_ids(
 ) -> list[list[str]]:
     """Return the candidates of each used query, found or given."""
     if isinstance(candidates, int | np.integer) and not isinstance(candidates, bool):
-        return [one.ids for one in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
+        return [results.ids for results in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
     if model is not None:
         raise InputError("model says how candidates are found: do not give it with the candidates.")
-    found = candidates_of(candidates, queries, index.collection)
-    return [one.ids for query, one in zip(queries.ids, found, strict=True) if query in used]
+    candidates_found = candidates_of(candidates, queries, index.collection)
+    return [results.ids for query, results in zip(queries.ids, candidates_found, strict=True) if query in used]
 
 
 def _judged(ids: Sequence[str], labels: dict[str, float], *, judged_too: bool, drop: bool) -> _Judged:
     present = {*ids}
-    kept = [one for one in ids if one in labels or not drop]
-    added = [one for one in labels if one not in present] if judged_too else []
-    relevant = [one for one, label in labels.items() if label > 0]
+    kept = [name for name in ids if name in labels or not drop]
+    added = [name for name in labels if name not in present] if judged_too else []
+    relevant = [name for name, label in labels.items() if label > 0]
     return _Judged(
         ids=[*kept, *added],
-        labels=[labels.get(one, 0.0) for one in [*kept, *added]],
+        labels=[labels.get(name, 0.0) for name in [*kept, *added]],
         n_candidates=len(ids),
-        n_unjudged=sum(one not in labels for one in ids),
+        n_unjudged=sum(name not in labels for name in ids),
         n_added=len(added),
         n_relevant=len(relevant),
-        n_relevant_found=sum(one in present for one in relevant),
+        n_relevant_found=sum(name in present for name in relevant),
     )
 
 

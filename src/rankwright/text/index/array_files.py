@@ -43,7 +43,7 @@ MOST_DIMENSIONS = 2
 class _Entry(NamedTuple):
     dtype: str
     shape: list[int]
-    place: int
+    offset: int
 
 
 class ArrayWriter:
@@ -68,7 +68,7 @@ class ArrayWriter:
 
     def fill(self, name: str, part: NDArray[Any]) -> None:
         """Write the next part of a reserved array."""
-        self._file.seek(self._entries[name].place + self._filled[name])
+        self._file.seek(self._entries[name].offset + self._filled[name])
         self._file.write(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<"), copy=False).data)
         self._filled[name] += part.nbytes
 
@@ -113,7 +113,9 @@ class ArrayFile:
         entry = self._entries.get(name)
         if entry is None or entry.dtype != dtype or len(entry.shape) != dimensions:
             raise self._damaged(f"it has no array {name} of {dtype}")
-        flat = np.frombuffer(self._content, np.dtype(dtype).newbyteorder("<"), math.prod(entry.shape), entry.place)
+        flat = np.frombuffer(
+            self._content, np.dtype(dtype).newbyteorder("<"), math.prod(entry.shape), entry.offset
+        )
         return flat.astype(dtype, copy=False).reshape(entry.shape)
 
     def _checked_entries(self) -> dict[str, _Entry]:
@@ -134,9 +136,9 @@ class ArrayFile:
 
     def _header(self) -> Any:
         end = len(self._content) - len(MAGIC) - END.size
-        place, size, checksum = END.unpack_from(self._content, end)
-        header = self._content[place : place + size]
-        if place + size != end or zlib.crc32(header) != checksum:
+        offset, size, checksum = END.unpack_from(self._content, end)
+        header = self._content[offset : offset + size]
+        if offset + size != end or zlib.crc32(header) != checksum:
             raise self._damaged("its header does not match its checksum")
         try:
             return json.loads(header)
@@ -146,15 +148,15 @@ class ArrayFile:
     def _entries_from(self, header: Any) -> dict[str, _Entry]:
         if not isinstance(header, dict):
             raise self._damaged("its header is not an object")
-        return {name: self._entry_from(name, one) for name, one in header.items()}
+        return {name: self._entry_from(name, entry) for name, entry in header.items()}
 
     def _entry_from(self, name: str, described: Any) -> _Entry:
         match described:
-            case [str(dtype), [*shape], int(place)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
+            case [str(dtype), [*shape], int(offset)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
                 is_shape = all(type(side) is int and side >= 0 for side in shape)
-                is_place = place >= 0 and place % ALIGNMENT == 0
-                if is_shape and is_place and place + _size_of(dtype, shape) <= len(self._content):
-                    return _Entry(dtype, shape, place)
+                is_place = offset >= 0 and offset % ALIGNMENT == 0
+                if is_shape and is_place and offset + _size_of(dtype, shape) <= len(self._content):
+                    return _Entry(dtype, shape, offset)
         raise self._damaged(f"array {name} is not within the file")
 
     def _cut_short(self) -> InputError:

@@ -135,8 +135,8 @@ class _Run:
         self._write_ids()
         fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
         for scope in vocabulary_scopes(len(fields)):
-            found = joint_vocabulary([fields[number] for number in scope.fields])
-            write_vocabulary(self._writer, scope.name, *found)
+            vocabulary = joint_vocabulary([fields[number] for number in scope.fields])
+            write_vocabulary(self._writer, scope.name, *vocabulary)
         self._writer.finish()
         return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
 
@@ -218,6 +218,6 @@ def _text_of(document: IndexedDocument, field: str) -> str:
 def _refuse_known(ids: list[str], segments: Sequence[Segment]) -> None:
     for segment in segments:
         numbers = segment.find(ids)
-        found = np.flatnonzero(numbers >= 0)
-        if len(found):
-            raise InputError(f"The index already has a document {ids[found[0]]!r}: remove it first.")
+        known = np.flatnonzero(numbers >= 0)
+        if len(known):
+            raise InputError(f"The index already has a document {ids[known[0]]!r}: remove it first.")

@@ -32,7 +32,7 @@ def require_free(folder: Path) -> None:
     if (
         folder.exists()
         and not is_manifest(folder / NAME)
-        and any(not one.name.startswith(".") for one in folder.iterdir())
+        and any(not path.name.startswith(".") for path in folder.iterdir())
     ):
         raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")
 
@@ -64,8 +64,8 @@ def checked_document(document: Any) -> IndexedDocument:
         raise InputError(f"The id of a document must be text, not {document.id!r}.")
     if not (document.id.isascii() or _has_utf8(document.id)):
         raise InputError(f"The id {document.id!r} has half of a surrogate pair, which is not text.")
-    found: IndexedDocument = document
-    return found
+    checked: IndexedDocument = document
+    return checked
 
 
 def _has_utf8(text: str) -> bool:
@@ -145,7 +145,7 @@ def checked_texts(texts: Any) -> list[str]:
 def checked_ids(ids: Any) -> list[str]:
     """Return ids of documents, each once; a single text, which is a sequence of letters too, is refused."""
     listed = list(dict.fromkeys(ids))
-    if isinstance(ids, str) or not all(isinstance(one, str) for one in listed):
+    if isinstance(ids, str) or not all(isinstance(name, str) for name in listed):
         raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
     return listed
 

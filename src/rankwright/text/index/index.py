@@ -138,15 +138,15 @@ class Index:
         wanted = checked_ids(ids)
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
-            found = [segment.find(wanted) for segment in segments]
+            matches = [segment.find(wanted) for segment in segments]
             is_known = (
-                np.any([numbers >= 0 for numbers in found], axis=0) if found else np.zeros(len(wanted), bool)
+                np.any([numbers >= 0 for numbers in matches], axis=0) if matches else np.zeros(len(wanted), bool)
             )
             if not np.all(is_known):
                 raise InputError(f"The index has no document {wanted[int(np.argmin(is_known))]!r}.")
-            for place, (segment, numbers) in enumerate(zip(segments, found, strict=True)):
+            for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
                 if np.any(numbers >= 0):
-                    manifest = _without(self._folder, manifest, place, segment, numbers[numbers >= 0])
+                    manifest = _without(self._folder, manifest, position, segment, numbers[numbers >= 0])
             self._replace(manifest)
 
     def merge(self, *, n_jobs: int | None = None) -> None:
@@ -245,10 +245,10 @@ class Index:
         number = int(self.collection.find([document_id])[0])
         if number < 0:
             raise InputError(f"The index has no document {document_id!r}.")
-        segment, place = self.collection.place_of(number)
+        segment, row = self.collection.place_of(number)
         if segment.text is None:
             raise InputError("The index was built without text: build it with store=True.")
-        first = place * len(self.fields)
+        first = row * len(self.fields)
         return {name: segment.text[first + i] for i, name in enumerate(self.fields)}
 
     def __repr__(self) -> str:
@@ -314,7 +314,7 @@ def _merged(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_thr
     return replace(manifest, segments=tuple(entry for entry in entries if entry.n_documents))
 
 
-def _without(folder: Path, manifest: Manifest, place: int, segment: Segment, numbers: Any) -> Manifest:
+def _without(folder: Path, manifest: Manifest, position: int, segment: Segment, numbers: Any) -> Manifest:
     """Return the manifest with more documents of a segment removed; their list is written."""
     removed = np.union1d(segment.removed, numbers).astype(np.uint32)
     name, manifest = manifest.new_file("removed")
@@ -326,7 +326,7 @@ def _without(folder: Path, manifest: Manifest, place: int, segment: Segment, num
     kept[removed] = False
     lengths = [int(field.lengths[kept].sum(dtype=np.int64)) for field in segment.fields]
     entry = replace(segment.entry, removed_file=name, n_documents=len(segment) - len(removed), lengths=lengths)
-    return replace(manifest, segments=(*manifest.segments[:place], entry, *manifest.segments[place + 1 :]))
+    return replace(manifest, segments=(*manifest.segments[:position], entry, *manifest.segments[position + 1 :]))
 
 
 def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> Analysis | None:

@@ -71,7 +71,7 @@ class Manifest:
 
     def files(self) -> set[str]:
         """Return the names of all files."""
-        named = {name for one in self.segments for name in (one.file, one.removed_file)}
+        named = {name for segment in self.segments for name in (segment.file, segment.removed_file)}
         return {name for name in named if name is not None}
 
 
@@ -128,8 +128,8 @@ def free_number(folder: Path) -> int:
 
 
 def _numbered(folder: Path) -> list[Path]:
-    found = chain.from_iterable(folder.glob(f"*.{kind}") for kind in KINDS)
-    return [path for path in found if path.stem.isdecimal()]
+    paths = chain.from_iterable(folder.glob(f"*.{kind}") for kind in KINDS)
+    return [path for path in paths if path.stem.isdecimal()]
 
 
 @contextmanager
@@ -160,7 +160,7 @@ def _checked(content: Any, path: Path) -> Manifest:
             "build the index again."
         )
     try:
-        entries = [SegmentEntry(**_only(one, SegmentEntry)) for one in _listed(content.get("segments"))]
+        entries = [SegmentEntry(**_only(entry, SegmentEntry)) for entry in _listed(content.get("segments"))]
         return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None

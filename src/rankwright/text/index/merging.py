@@ -55,9 +55,9 @@ def merge_in_stages(
                 continue
             name, manifest = manifest.new_file("segment")
             stage.append(Segment(folder, merge_segments(part, folder, name, n_threads)))
-            for one in part:
-                if one.entry.file not in kept:
-                    (folder / one.entry.file).unlink()
+            for segment in part:
+                if segment.entry.file not in kept:
+                    (folder / segment.entry.file).unlink()
         segments = stage
     return segments[0].entry, manifest
 
@@ -144,11 +144,11 @@ def _merge_postings(
         writer.fill(f"{field}.position_ends", ends)
         writer.fill(f"{field}.positions", positions)
         mine = posting_places[first : end + 1] - posting_places[first]
-        blocks, last, within, found = _native.block_impacts(mine, documents, ends, lengths, n_threads)
+        blocks, last, within, found_impacts = _native.block_impacts(mine, documents, ends, lengths, n_threads)
         block_places.extend(blocks)
         block_ends.append(last)
         impact_places.extend(within)
-        impacts.append(found)
+        impacts.append(found_impacts)
     writer.add(f"{field}.block_places", block_places.joined())
     writer.add(f"{field}.block_ends", np.concatenate(block_ends))
     writer.add(f"{field}.impact_places", impact_places.joined())

@@ -186,20 +186,20 @@ class Segment:
         return SegmentField(self._column(f"{name}.terms"), postings, arrays["lengths"])
 
     def _stored(self, scope: str, fields: Sequence[SegmentField]) -> Vocabulary:
-        found = Vocabulary(
+        vocabulary = Vocabulary(
             self._file.array(f"{scope}.distinct", "uint32"), self._file.array(f"{scope}.norms", "float32")
         )
         lengths = np.sum([field.lengths for field in fields], axis=0, dtype=np.uint64)
         is_sound = (
-            len(found.distinct) == len(found.norms) == len(self)
-            and np.all(found.distinct <= lengths)
-            and np.all((found.distinct > 0) == (lengths > 0))
-            and np.all((found.norms > 0) == (lengths > 0))
-            and np.all(np.isfinite(found.norms))
+            len(vocabulary.distinct) == len(vocabulary.norms) == len(self)
+            and np.all(vocabulary.distinct <= lengths)
+            and np.all((vocabulary.distinct > 0) == (lengths > 0))
+            and np.all((vocabulary.norms > 0) == (lengths > 0))
+            and np.all(np.isfinite(vocabulary.norms))
         )
         if not is_sound:
             raise InputError(f"{self._folder / self.entry.file} is damaged: its vocabularies are out of range.")
-        return found
+        return vocabulary
 
     def _check(self, folder: Path) -> None:
         count = len(self)

@@ -44,13 +44,13 @@ class Collection:
 
     def place_of(self, number: int) -> tuple[Segment, int]:
         """Return the segment of a document, and its number there."""
-        place = bisect_right(self._starts, number) - 1
-        return self.segments[place], number - self._starts[place]
+        position = bisect_right(self._starts, number) - 1
+        return self.segments[position], number - self._starts[position]
 
     def id_of(self, number: int) -> str:
         """Return the id of a document."""
-        segment, place = self.place_of(number)
-        return segment.ids[place]
+        segment, row = self.place_of(number)
+        return segment.ids[row]
 
     def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the ids of documents."""
@@ -62,8 +62,8 @@ class Collection:
         """Return the numbers of documents, -1 for unknown and removed ones."""
         numbers = np.full(len(ids), -1, np.int64)
         for segment, start in zip(self.segments, self._starts, strict=False):
-            found = segment.find(ids)
-            numbers[found >= 0] = found[found >= 0] + start
+            rows = segment.find(ids)
+            numbers[rows >= 0] = rows[rows >= 0] + start
         return numbers
 
     @refusing_damage()
@@ -94,7 +94,10 @@ class Collection:
             skip=skip,
             n_threads=n_threads,
         )
-        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
+        return [
+            self._results(documents_found, values)
+            for documents_found, values in _split(offsets, documents, scores)
+        ]
 
     @refusing_damage()
     def score(
@@ -174,11 +177,11 @@ class Collection:
         documents, occurrences = np.zeros((2, *numbers.shape[1:]), np.int64)
         totals = np.zeros((len(fields), 1), np.int64)
         for segment, of_segment in zip(self.segments, numbers, strict=True):
-            for place, field in enumerate(fields):
-                more = segment.fields[field].postings.count(of_segment[place], segment.removed)
-                documents[place] += more[0]
-                occurrences[place] += more[1]
-                totals[place] += segment.entry.lengths[field]
+            for number, field in enumerate(fields):
+                more = segment.fields[field].postings.count(of_segment[number], segment.removed)
+                documents[number] += more[0]
+                occurrences[number] += more[1]
+                totals[number] += segment.entry.lengths[field]
         return FieldStatistics(len(self), totals, documents, occurrences)
 
     def _results(self, documents: NDArray[np.int64], scores: Doubles) -> Results:

@@ -18,10 +18,10 @@ def index_facts(index: Index) -> dict[str, Any]:
             {
                 "name": name,
                 "weight": weight,
-                "terms": sum(segment.entry.lengths[place] for segment in segments),
-                "distinct": _n_distinct([segment.fields[place] for segment in segments]),
+                "terms": sum(segment.entry.lengths[number] for segment in segments),
+                "distinct": _n_distinct([segment.fields[number] for segment in segments]),
             }
-            for place, (name, weight) in enumerate(index.weights.items())
+            for number, (name, weight) in enumerate(index.weights.items())
         ],
         "text_stored": index.has_text,
         "segments": len(segments),
@@ -45,8 +45,8 @@ def _n_distinct(parts: list[SegmentField]) -> int:
     earlier = largest_first[:1]
     for part in largest_first[1:]:
         terms = [part.terms[number] for number in range(len(part.terms))]
-        for one in earlier:
-            numbers = one.numbers_of(terms).tolist()
+        for field in earlier:
+            numbers = field.numbers_of(terms).tolist()
             terms = [term for term, number in zip(terms, numbers, strict=True) if number < 0]
         count += len(terms)
         earlier.append(part)

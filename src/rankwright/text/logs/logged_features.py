@@ -55,7 +55,7 @@ class LoggedDocuments:
         """
         qid = np.array(self.queries, dtype=np.str_)
         run = Run.of(qid, self.ids, np.zeros(len(qid)))  # refuses a document that occurs twice
-        names = tuple(dict.fromkeys(name for one in self.features for name in one))
+        names = tuple(dict.fromkeys(name for features in self.features for name in features))
         if not names:
             raise InputError("No features were logged: no response holds a document with features.")
         X = _matrix(self.features, names, missing)
@@ -80,8 +80,8 @@ def _matrix(
     column = {name: number for number, name in enumerate(names)}
     values = missing if isinstance(missing, Mapping) else dict.fromkeys(names, missing)
     X = np.tile(np.array([values.get(name, 0.0) for name in names], dtype=np.float32), (len(features), 1))
-    for row, one in enumerate(features):
-        for name, value in one.items():
+    for row, values in enumerate(features):
+        for name, value in values.items():
             X[row, column[name]] = value
     return X
 
@@ -101,13 +101,13 @@ def _warn_of_gaps(judged: JudgedRun, judgements: Judgements, *, left_out: bool) 
         )
 
 
-def number_of(value: object, place: str) -> float:
+def number_of(value: object, where: str) -> float:
     """Return a logged value; null is missing."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise InputError(f"{place} must be a number, not {str(value)[:60]!r}.")
+        raise InputError(f"{where} must be a number, not {str(value)[:60]!r}.")
     try:
         return float(value)
     except (ValueError, OverflowError):
-        raise InputError(f"{place} must be a number, not {str(value)[:60]!r}.") from None
+        raise InputError(f"{where} must be a number, not {str(value)[:60]!r}.") from None

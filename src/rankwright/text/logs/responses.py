@@ -33,32 +33,34 @@ def responses_by_query(
     member
         The member by which a single response is told from a mapping of responses.
     """
-    found = _loaded(responses) if isinstance(responses, str | os.PathLike) else responses
+    content = _loaded(responses) if isinstance(responses, str | os.PathLike) else responses
     seen: set[str] = set()
-    for one, response in _pairs(found, qid, member):
-        query = str(one)
+    for query, response in _pairs(content, qid, member):
+        query = str(query)
         if query in seen:
             raise InputError(f"There are two responses for query {query!r}.")
         seen.add(query)
         yield query, _checked(query, response)
 
 
-def _pairs(found: Any, qid: Sequence[object] | None, member: str) -> Iterable[tuple[object, Any]]:
+def _pairs(content: Any, qid: Sequence[object] | None, member: str) -> Iterable[tuple[object, Any]]:
     """Return query ids and responses, whatever holds them."""
-    if isinstance(found, Mapping) and isinstance(found.get("responses"), list):  # of a multi-search
-        found = found["responses"]
-    elif isinstance(found, Mapping) and (member in found or "error" in found or _names_query(found)):
-        found = [found]
-    if isinstance(found, Mapping):
-        return found.items()
-    if not isinstance(found, list | tuple):
-        raise InputError(f"Responses must be a mapping by query id, a list or a file, not {type(found).__name__}.")
-    if all(_names_query(one) for one in found):
-        return [(one[QUERY], one[RESPONSE]) for one in found]
-    if qid is None or len(qid) != len(found):
+    if isinstance(content, Mapping) and isinstance(content.get("responses"), list):  # of a multi-search
+        content = content["responses"]
+    elif isinstance(content, Mapping) and (member in content or "error" in content or _names_query(content)):
+        content = [content]
+    if isinstance(content, Mapping):
+        return content.items()
+    if not isinstance(content, list | tuple):
+        raise InputError(
+            f"Responses must be a mapping by query id, a list or a file, not {type(content).__name__}."
+        )
+    if all(_names_query(item) for item in content):
+        return [(item[QUERY], item[RESPONSE]) for item in content]
+    if qid is None or len(qid) != len(content):
         given = "none is given" if qid is None else f"there are {len(qid)}"
-        raise InputError(f"A list of {len(found)} responses needs as many query ids in qid=; {given}.")
-    return zip(qid, found, strict=True)
+        raise InputError(f"A list of {len(content)} responses needs as many query ids in qid=; {given}.")
+    return zip(qid, content, strict=True)
 
 
 def _names_query(value: Any) -> bool:
@@ -78,8 +80,8 @@ def _loaded(path: str | PathLike[str]) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as mistake:
         if mistake.msg != "Extra data":
-            place = f"{path}, line {mistake.lineno}"
-            raise InputError(f"{place}: broken JSON at column {mistake.colno}: {mistake.msg}.") from None
+            where = f"{path}, line {mistake.lineno}"
+            raise InputError(f"{where}: broken JSON at column {mistake.colno}: {mistake.msg}.") from None
     except (ValueError, RecursionError):
         raise InputError(f"{path}: the JSON is nested too deeply or holds a number that is too long.") from None
     lines = enumerate(text.split("\n"), start=1)

@@ -33,10 +33,10 @@ def read_lines(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[t
             yield number, text.removesuffix("\n").removesuffix("\r")
 
 
-def _undecoded(place: str, encoding: str, mistake: UnicodeDecodeError) -> str:
+def _undecoded(where: str, encoding: str, mistake: UnicodeDecodeError) -> str:
     byte = mistake.object[mistake.start]
     return (
-        f"{place}: byte 0x{byte:02X} at position {mistake.start + 1} is not valid {encoding.upper()}; convert the "
+        f"{where}: byte 0x{byte:02X} at position {mistake.start + 1} is not valid {encoding.upper()}; convert the "
         "file, or say which encoding it has, such as latin-1."
     )
 

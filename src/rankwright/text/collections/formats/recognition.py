@@ -55,20 +55,20 @@ def checked_format(name: str, formats: Mapping[str, Format]) -> str:
 def format_of_file(path: Path, formats: Mapping[str, Format], *, otherwise: str | None = None) -> str:
     """Return the format of a file by its name or its first bytes."""
     beginning = b"" if format_of_name(path) else first_bytes(path)
-    found = format_of_name(path) or _format_of_bytes(beginning) or otherwise
-    if found is None and beginning.lstrip()[:1] == b"[":
+    known = format_of_name(path) or _format_of_bytes(beginning) or otherwise
+    if known is None and beginning.lstrip()[:1] == b"[":
         raise InputError(f"{path} is a JSON array: write one object per line instead.")
-    if found is None:
+    if known is None:
         raise InputError(f"{path} has no format that is recognised: say which, as in format={listed(formats)}.")
-    return found
+    return known
 
 
 def format_of_files(paths: Sequence[Path], formats: Mapping[str, Format]) -> str:
     """Return the format that all files of a folder have; if it is none of the others, they are plain text."""
     named = {format_of_name(path): path for path in reversed(paths)}
     if len(named) > 1:
-        one, other = list(named.values())[:2]
-        raise InputError(f"{one} and {other} differ in format: say which files to read, or the format of all.")
+        first, other = list(named.values())[:2]
+        raise InputError(f"{first} and {other} differ in format: say which files to read, or the format of all.")
     return format_of_file(paths[0], formats, otherwise="text")
 
 

@@ -22,7 +22,7 @@ QUERY_TEXTS = ("text", "query", "title", "question")
 class Record(NamedTuple):
     """The fields of one document or query, and its place for messages, such as `docs.jsonl, line 3`."""
 
-    place: str
+    where: str
     fields: Mapping[str, Any]
 
 
@@ -60,7 +60,7 @@ class Format:
     tabular: bool = False
 
 
-def require_short(place: str, n_characters: int) -> None:
+def require_short(where: str, n_characters: int) -> None:
     """Refuse a document that does not end."""
     if n_characters > MAX_DOCUMENT_CHARACTERS:
-        raise InputError(f"{place}: the document has more than {MAX_DOCUMENT_CHARACTERS:,} characters.")
+        raise InputError(f"{where}: the document has more than {MAX_DOCUMENT_CHARACTERS:,} characters.")

@@ -27,10 +27,10 @@ HIDDEN = (  # what is not text: where it begins and ends
 )
 
 
-class Block(NamedTuple):
+class SgmlBlock(NamedTuple):
     """The text between the tags of a block, what its opening tag says besides the name, and its place."""
 
-    place: str
+    where: str
     attributes: str
     text: str
 
@@ -44,7 +44,7 @@ class Tag(NamedTuple):
     closes: bool
 
 
-def read_blocks(path: Path, encoding: str, name: str) -> Iterator[Block]:
+def read_blocks(path: Path, encoding: str, name: str) -> Iterator[SgmlBlock]:
     """Yield the blocks of the name (a pattern) one after another; text between blocks is skipped."""
     edge = re.compile(rf"<(/?)(?:{name})(?=[\s>])([^<>]*)>", re.IGNORECASE)
     inside: tuple[str, str] | None = None
@@ -52,14 +52,14 @@ def read_blocks(path: Path, encoding: str, name: str) -> Iterator[Block]:
     size = 0
     for number, line in read_lines(path, encoding):
         done = 0
-        for found in edge.finditer(line):
-            if not found[1]:
+        for match in edge.finditer(line):
+            if not match[1]:
                 _require_closed(inside)
-                inside = (f"{path}, line {number}", found[2])
+                inside = (f"{path}, line {number}", match[2])
             elif inside is not None:
-                yield Block(*inside, "".join([*parts, line[done : found.start()]]))
+                yield SgmlBlock(*inside, "".join([*parts, line[done : match.start()]]))
                 inside = None
-            parts, size, done = [], 0, found.end()
+            parts, size, done = [], 0, match.end()
         if inside is not None:
             parts.append(f"{line[done:]}\n")
             size += len(parts[-1])
@@ -112,12 +112,12 @@ def _visible(text: str) -> str:
     """Return text without comments, scripts and styles; one that is never closed hides nothing."""
     for opening, closing in HIDDEN:
         first, *others = opening.split(text)
-        text = first + "".join(one[found.end() :] if (found := closing.search(one)) else one for one in others)
+        text = first + "".join(line[match.end() :] if (match := closing.search(line)) else line for line in others)
     return text
 
 
 def _tags(text: str) -> list[Tag]:
-    return [Tag(one.start(), one.end(), one[2], bool(one[1])) for one in TAG.finditer(text)]
+    return [Tag(match.start(), match.end(), match[2], bool(match[1])) for match in TAG.finditer(text)]
 
 
 def _closing_tags(tags: list[Tag]) -> dict[str, list[Tag]]:
@@ -131,8 +131,8 @@ def _closing_tags(tags: list[Tag]) -> dict[str, list[Tag]]:
 def _end_of(tag: Tag, ends: dict[str, list[Tag]]) -> Tag | None:
     """Return the first closing tag after an opening one, if there is any."""
     later = ends.get(tag.name.lower(), [])
-    place = bisect_left(later, tag)
-    return later[place] if place < len(later) else None
+    index = bisect_left(later, tag)
+    return later[index] if index < len(later) else None
 
 
 def _next(tags: list[Tag], number: int, end: int) -> Tag:

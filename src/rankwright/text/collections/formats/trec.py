@@ -20,7 +20,7 @@ CAPTION = re.compile(r"(?:Number|Topic|Domain|Description|Narrative|Summary|Conc
 def read_trec_documents(path: Path, options: Options) -> Iterator[Record]:
     """Yield one record per <DOC>; its fields are the outermost elements, without the markup inside."""
     for block in read_blocks(path, options.encoding, "doc"):
-        yield Record(block.place, _joined(elements(block.text)))
+        yield Record(block.where, _joined(elements(block.text)))
 
 
 def read_topics(path: Path, options: Options) -> Iterator[Record]:
@@ -28,9 +28,9 @@ def read_topics(path: Path, options: Options) -> Iterator[Record]:
     for block in read_blocks(path, options.encoding, "top|topic"):
         parts = elements(block.text, implied_ends=True)
         fields = _joined((name.lower(), CAPTION.sub("", text, count=1)) for name, text in parts)
-        if found := NUMBER.search(block.attributes):
-            fields.setdefault("num", found[1])
-        yield Record(block.place, fields)
+        if match := NUMBER.search(block.attributes):
+            fields.setdefault("num", match[1])
+        yield Record(block.where, fields)
 
 
 def _joined(parts: Iterable[tuple[str, str]]) -> dict[str, str]:
