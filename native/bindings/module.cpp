@@ -25,7 +25,7 @@ void bind_smooth_dcg(nanobind::module_& m);
 void bind_sorted_texts(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
 void bind_text_features(nanobind::module_& m);
-void bind_vectors(nanobind::module_& m);
+void bind_simd(nanobind::module_& m);
 void bind_votes(nanobind::module_& m);
 void bind_words(nanobind::module_& m);
 }  // namespace rankwright::bindings
@@ -60,7 +60,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_sorted_texts(m);
     rankwright::bindings::bind_sweep(m);
     rankwright::bindings::bind_text_features(m);
-    rankwright::bindings::bind_vectors(m);
+    rankwright::bindings::bind_simd(m);
     rankwright::bindings::bind_votes(m);
     rankwright::bindings::bind_words(m);
 }

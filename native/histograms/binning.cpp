@@ -75,7 +75,7 @@ void encode_columns(std::span<const float> values, std::span<const std::int64_t>
     for (std::size_t feature = 0; feature < n_features; ++feature)
         std::copy(binned.edges[feature].begin(), binned.edges[feature].end(),
                   padded.begin() + static_cast<std::ptrdiff_t>(feature * kEdgeStride));
-    const VectorPath path = widest_path();
+    const SimdPath path = widest_path();
     parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
         std::array<float, kEncodeRows> column;
         std::array<std::uint8_t, kEncodeRows> codes;

@@ -32,7 +32,7 @@ void fill_wide_histogram(const BinnedMatrix& binned, std::span<const std::uint32
     const std::size_t useful = std::max<std::size_t>(1, additions / kAdditionsPerThread);
     const std::size_t parts = std::min(static_cast<std::size_t>(std::max(1, n_threads)), useful);
     const std::size_t share = (features.size() + parts - 1) / parts;
-    const VectorPath path = widest_path();
+    const SimdPath path = widest_path();
     // Each thread has features of its own, so that nothing needs adding up afterwards.
     parallel_ranges(features.size(), share, n_threads, [&](std::size_t first, std::size_t last) {
         layout.clear(first, last, histogram);

@@ -14,7 +14,7 @@
 // The documents of query q, best first, are order[queries[q]] .. order[queries[q + 1] - 1] (see
 // sort_within_queries), which are rows that index all other arrays; `gradient` and `hessian` are overwritten for
 // these rows. Scores are finite. Pairs are computed in single precision and summed in double. One thread owns one
-// query and sums in a fixed order: the result depends neither on n_threads nor on the vector path. Memory is
+// query and sums in a fixed order: the result depends neither on n_threads nor on the SIMD path. Memory is
 // linear in the longest query; the time of a query is its length times the number of ranks that count.
 #pragma once
 #include <cstddef>
@@ -34,7 +34,7 @@ struct PairLoss {
     std::size_t truncation;
     bool normalise;
     double sigma;
-    VectorPath path;
+    SimdPath path;
 };
 
 struct Lambdas {

@@ -12,7 +12,7 @@
 
 namespace rankwright {
 
-// An array padded to a multiple of kLanes and aligned for vector instructions.
+// An array padded to a multiple of kLanes and aligned for SIMD instructions.
 template <class T>
 class LaneColumn {
   public:

@@ -19,7 +19,7 @@ constexpr std::size_t kWidth = 8;
 template <class T>
 using Block = std::array<T, kWidth>;
 
-// Below this many documents, comparing every pair with vector instructions is faster than sorting.
+// Below this many documents, comparing every pair with SIMD instructions is faster than sorting.
 constexpr std::size_t kCountBelow = 256;
 
 double or_one(double divisor) { return divisor > 0.0 ? divisor : 1.0; }
@@ -208,7 +208,7 @@ class BlockColumns {
     }
 
     const bool needs_order_;
-    const VectorPath path_ = widest_path();
+    const SimdPath path_ = widest_path();
     Rows rows_;
     std::size_t n_lanes_ = 0;
     std::vector<Block<float>> values_;   // by place

@@ -9,7 +9,7 @@
 namespace rankwright {
 namespace {
 
-// Below this many documents, comparing every pair with vector instructions is faster than sorting.
+// Below this many documents, comparing every pair with SIMD instructions is faster than sorting.
 constexpr std::size_t kCountBelow = 400;
 
 struct Entry {
@@ -39,7 +39,7 @@ class QuerySorter {
     }
 
   private:
-    // Ranks by counting, on scores rounded to floats, of which twice as many fit a vector. Rounding can make
+    // Ranks by counting, on scores rounded to floats, of which twice as many fit a register. Rounding can make
     // scores equal; if that has put a lower score first, returns false.
     bool by_counting(Rows rows, std::span<std::int64_t> order) {
         keys_.resize(rows.size() + kCountLanes);
@@ -75,7 +75,7 @@ class QuerySorter {
     }
 
     Doubles scores_, tie_break_;
-    const VectorPath path_ = widest_path();
+    const SimdPath path_ = widest_path();
     std::vector<float> keys_;
     std::vector<double> sorted_scores_;
     std::vector<std::int32_t> ranks_;

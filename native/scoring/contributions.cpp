@@ -273,7 +273,8 @@ class Walk {
             }
     }
 
-    // Of three products two are zero: their sum selects without a conditional jump, so that the loop vectorises.
+    // Of three products two are zero: their sum selects without a conditional jump, so that the loop compiles to
+    // SIMD instructions.
     void follow(std::size_t place, std::size_t side, double scale, Lanes& out) const {
         const WayFactors by = factors_[place][side];
         const Lanes &in = product_[place], &goes = goes_[place][side], &turns = goes_[place][1 - side];

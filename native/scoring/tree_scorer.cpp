@@ -245,7 +245,7 @@ std::size_t TreeScorer::rows_per_chunk() const {
 }
 
 template <class Matrix>
-bool TreeScorer::score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const {
+bool TreeScorer::score(const Matrix& matrix, int n_threads, SimdPath path, std::span<double> scores) const {
     const TreeKernels& kernels = tree_kernels(path);
     std::atomic<bool> fits{true};
     parallel_ranges(row_count(matrix), rows_per_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
@@ -312,11 +312,11 @@ bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t fi
     return true;
 }
 
-template bool TreeScorer::score(const DenseRows<float>&, int, VectorPath, std::span<double>) const;
-template bool TreeScorer::score(const DenseRows<double>&, int, VectorPath, std::span<double>) const;
-template bool TreeScorer::score(const SparseRows<float, std::int32_t>&, int, VectorPath, std::span<double>) const;
-template bool TreeScorer::score(const SparseRows<float, std::int64_t>&, int, VectorPath, std::span<double>) const;
-template bool TreeScorer::score(const SparseRows<double, std::int32_t>&, int, VectorPath, std::span<double>) const;
-template bool TreeScorer::score(const SparseRows<double, std::int64_t>&, int, VectorPath, std::span<double>) const;
+template bool TreeScorer::score(const DenseRows<float>&, int, SimdPath, std::span<double>) const;
+template bool TreeScorer::score(const DenseRows<double>&, int, SimdPath, std::span<double>) const;
+template bool TreeScorer::score(const SparseRows<float, std::int32_t>&, int, SimdPath, std::span<double>) const;
+template bool TreeScorer::score(const SparseRows<float, std::int64_t>&, int, SimdPath, std::span<double>) const;
+template bool TreeScorer::score(const SparseRows<double, std::int32_t>&, int, SimdPath, std::span<double>) const;
+template bool TreeScorer::score(const SparseRows<double, std::int64_t>&, int, SimdPath, std::span<double>) const;
 
 }  // namespace rankwright

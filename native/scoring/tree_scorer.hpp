@@ -36,9 +36,9 @@ class TreeScorer {
 
     // Values are rounded to 32 bits; infinite ones are compared like others. Leaf values are added in the order of
     // the trees. Returns false, and no scores, if a finite value is too large for 32 bits. The scores depend
-    // neither on n_threads nor on the vector path.
+    // neither on n_threads nor on the SIMD path.
     template <class Matrix>
-    bool score(const Matrix& matrix, int n_threads, VectorPath path, std::span<double> scores) const;
+    bool score(const Matrix& matrix, int n_threads, SimdPath path, std::span<double> scores) const;
 
   private:
     void code_splits(const FlatTrees& trees);

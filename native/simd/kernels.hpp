@@ -1,7 +1,7 @@
-// Kernels that are compiled once for each vector width. The files in native/vector define them in the namespace of
-// each path; the widest path that the processor supports is chosen at run time.
+// Kernels that are compiled once per SIMD path: portable, AVX2 and AVX-512. The files in simd/paths define them in
+// the namespace of each path; dispatch.cpp chooses the widest path that the processor supports at run time.
 //
-// All paths give the same bits. The files in native/vector include no library templates: otherwise the linker
+// All paths give the same bits. The files in simd/paths include no library templates: otherwise the linker
 // could keep a copy that was compiled for a wide path and use it on all processors.
 #pragma once
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace rankwright {
 
-enum class VectorPath : int { portable, avx2, avx512 };
+enum class SimdPath : int { portable, avx2, avx512 };
 
-VectorPath widest_path();
+SimdPath widest_path();
 
 // Arrays passed to these kernels are readable and writable up to a multiple of this number.
 constexpr std::int64_t kLanes = 16;
@@ -72,11 +72,11 @@ RANKWRIGHT_DECLARE_KERNELS(avx2)
 RANKWRIGHT_DECLARE_KERNELS(avx512)
 #endif
 
-void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, VectorPath path);
-void encode_column(const float* values, const float* edges, std::uint8_t* codes, VectorPath path);
+void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, SimdPath path);
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, SimdPath path);
 void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
-                 VectorPath path);
-void class_gains(const ClassSides& sides, std::int64_t size, double* gains, VectorPath path);
-void add_wide_rows(const WideTask& task, VectorPath path);
+                 SimdPath path);
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains, SimdPath path);
+void add_wide_rows(const WideTask& task, SimdPath path);
 
 }  // namespace rankwright

@@ -1,5 +1,5 @@
-// The inner loops of pairs/lambdas.hpp: the pairs of one document with all documents below it. Compiled once for
-// each vector width; see simd/kernels.hpp.
+// The inner loops of pairs/lambdas.hpp: the pairs of one document with all documents below it. Compiled once per
+// SIMD path; see simd/kernels.hpp.
 #pragma once
 #include <cstdint>
 
@@ -52,6 +52,6 @@ struct PairRows {
     decltype(&portable::given_row) given_row;
 };
 
-PairRows pair_rows(VectorPath path);
+PairRows pair_rows(SimdPath path);
 
 }  // namespace rankwright

@@ -1,4 +1,4 @@
-// The kernels of tree scoring, compiled once for each vector width; see simd/kernels.hpp. They process blocks of
+// The kernels of tree scoring, compiled once per SIMD path; see simd/kernels.hpp. They process blocks of
 // 256 documents.
 //
 // A column has at most 255 sorted thresholds of one feature. The code of a document in it is the number of
@@ -120,6 +120,6 @@ extern const TreeKernels tree_kernels;
 }
 #endif
 
-const TreeKernels& tree_kernels(VectorPath path);
+const TreeKernels& tree_kernels(SimdPath path);
 
 }  // namespace rankwright

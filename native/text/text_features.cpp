@@ -73,7 +73,7 @@ void add_sums(const FeatureQuery& query, const ScopeWords& scope, const ScopedDo
         sums[normalised_tf_idf] += k * part * scope.idf[word];
         sums[log_tf_idf] += k * std::log1p(part * scope.rarity[word]);
         sums[log_tf_icf] += k * std::log1p(part * scope.collection_rarity[word]);
-        sums[cosine] += scope.query_vector[word] * (1.0 + frequency_logs.log(c));
+        sums[cosine] += scope.query_weights[word] * (1.0 + frequency_logs.log(c));
         sums[matched_words] += 1.0;
     }
     const double norms = scope.query_norm * document.norm;

@@ -33,7 +33,7 @@ enum class TextFeature {
     dirichlet,                 // score by models[1]
     jelinek_mercer,            // score by models[2]
     absolute_discounting,      // score by models[3]; needs `distinct`
-    cosine,                    // of (1 + log k) * log(N / n) and (1 + log c); needs `norms`; 0 if a vector is zero
+    cosine,                    // of (1 + log k) * log(N / n) and (1 + log c); needs `norms`; 0 if a norm is 0
     matched_words,             // distinct words matched
     matched_fraction,          // the same, divided by all distinct words of the query; 0 without words
     minimal_span,              // see WordPositions; NaN if no word is matched
@@ -68,8 +68,8 @@ struct ScopeWords {
     std::vector<double> idf;                                 // log(N / n)
     std::vector<double> icf;                                 // log(L / cf + 1)
     std::vector<double> rarity, collection_rarity;           // N / n, L / cf
-    std::vector<double> query_vector;                        // (1 + log k) * log(N / n)
-    double query_norm = 0.0;                                 // of query_vector
+    std::vector<double> query_weights;                       // (1 + log k) * log(N / n)
+    double query_norm = 0.0;                                 // of query_weights
     std::array<ModelWeights, kFeatureModels.size()> models;  // weights without k
 };
 

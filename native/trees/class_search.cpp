@@ -31,7 +31,7 @@ double gain_of(std::span<const Packed> sums, std::span<const ClassSteps> steps, 
 }  // namespace
 
 // The splits of one feature: those after a code that documents have. Others split no better.
-struct VectorSearch::Sides {
+struct ClassSearch::Sides {
     std::size_t n_splits = 0;
     std::array<int, kCodes> codes;
     std::unique_ptr<Packed[]> left;                   // class by class: sums of the left side of every split
@@ -39,8 +39,8 @@ struct VectorSearch::Sides {
     alignas(64) std::array<double, kCodes> gains;
 };
 
-VectorSearch::VectorSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features,
-                           const GrowthLimits& limits, std::vector<ClassSteps> steps, std::size_t width)
+ClassSearch::ClassSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features,
+                         const GrowthLimits& limits, std::vector<ClassSteps> steps, std::size_t width)
     : binned_(binned), limits_(limits), steps_(std::move(steps)) {
     std::ranges::copy_if(features, std::back_inserter(features_),
                          [&](std::uint32_t feature) { return binned.n_bins(feature) > 1; });
@@ -49,29 +49,29 @@ VectorSearch::VectorSearch(const BinnedMatrix& binned, std::span<const std::uint
 }
 
 // The best split of every feature, and of those the first with the highest gain.
-VectorSplit VectorSearch::best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const {
+ClassSplit ClassSearch::best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const {
     if (total[count_place()] / 2 < limits_.min_documents) return {};
     const double parent_gain = gain_of(total, steps_, limits_.l2);
     std::vector<SplitTerms> terms;
     for (std::size_t k = 0; k < steps_.size(); ++k)
         terms.push_back(
             {total[k], steps_[k].gradient, steps_[k].hessian, limits_.l2, limits_.min_hessian, parent_gain});
-    std::vector<VectorSplit> candidates(features_.size());
+    std::vector<ClassSplit> candidates(features_.size());
     const int useful = layout_.size() > kSumsPerThread ? n_threads : 1;
     parallel_for(features_.size(), useful, [&](std::size_t slot) {
         candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), terms, total[count_place()]);
     });
     return *std::max_element(candidates.begin(), candidates.end(),
-                             [](const VectorSplit& a, const VectorSplit& b) { return a.gain < b.gain; });
+                             [](const ClassSplit& a, const ClassSplit& b) { return a.gain < b.gain; });
 }
 
-VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
-                               std::int64_t n_documents) const {
+ClassSplit ClassSearch::scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
+                             std::int64_t n_documents) const {
     Sides sides;
     gather(slot, sums, sides);
     const Packed* missing = sums + kMissing * layout_.width;
     const bool any_missing = missing[count_place()] != 0;
-    VectorSplit best;
+    ClassSplit best;
     std::size_t best_place = 0;
     for (const bool missing_left : {false, true}) {
         if (missing_left && !any_missing) break;
@@ -93,12 +93,12 @@ VectorSplit VectorSearch::scan(std::size_t slot, const Packed* sums, std::span<c
         }
     }
     // A value that was never missing in training goes, when it is, with most of the documents.
-    if (!any_missing && best.gain > VectorSplit{}.gain)
+    if (!any_missing && best.gain > ClassSplit{}.gain)
         best.missing_left = 2 * sides.left_documents[best_place] >= n_documents;
     return best;
 }
 
-void VectorSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) const {
+void ClassSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) const {
     const std::size_t n_classes = steps_.size();
     sides.left = std::make_unique_for_overwrite<Packed[]>(n_classes * kCodes);
     switch (n_classes) {
@@ -117,7 +117,7 @@ void VectorSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) co
 
 // With the number of classes known when this is compiled, there are no loops over classes.
 template <std::size_t kClasses>
-void VectorSearch::gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const {
+void ClassSearch::gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const {
     const std::size_t n_classes = kClasses ? kClasses : steps_.size();
     const int last_code = binned_.n_bins(features_[slot]) - 1;
     std::array<Packed, (kClasses ? kClasses : kMostClasses) + 1> below{};

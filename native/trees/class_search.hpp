@@ -12,7 +12,7 @@
 
 namespace rankwright {
 
-struct VectorSplit {
+struct ClassSplit {
     double gain = -std::numeric_limits<double>::infinity();
     std::size_t slot = 0;  // of the feature among those that may be split on
     int code = 0;          // the last that goes left
@@ -24,21 +24,21 @@ struct ClassSteps {
 };
 
 // Every code of the histogram has one packed sum per class, then the number of documents, then padding.
-class VectorSearch {
+class ClassSearch {
   public:
-    VectorSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features, const GrowthLimits& limits,
-                 std::vector<ClassSteps> steps, std::size_t width);
+    ClassSearch(const BinnedMatrix& binned, std::span<const std::uint32_t> features, const GrowthLimits& limits,
+                std::vector<ClassSteps> steps, std::size_t width);
 
     const HistogramLayout& layout() const { return layout_; }
     std::span<const std::uint32_t> features() const { return features_; }
     std::size_t count_place() const { return steps_.size(); }
 
-    VectorSplit best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const;
+    ClassSplit best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const;
 
   private:
     struct Sides;
-    VectorSplit scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
-                     std::int64_t n_documents) const;
+    ClassSplit scan(std::size_t slot, const Packed* sums, std::span<const SplitTerms> terms,
+                    std::int64_t n_documents) const;
     void gather(std::size_t slot, const Packed* sums, Sides& sides) const;
     template <std::size_t kClasses>
     void gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const;
@@ -48,7 +48,7 @@ class VectorSearch {
     std::vector<std::uint32_t> features_;  // that have different values
     std::vector<ClassSteps> steps_;        // one per class
     HistogramLayout layout_;
-    const VectorPath path_ = widest_path();
+    const SimdPath path_ = widest_path();
 };
 
 }  // namespace rankwright

@@ -7,14 +7,14 @@
 namespace rankwright {
 namespace {
 
-class VectorStatistic {
+class ClassStatistic {
   public:
     using Sums = std::vector<Packed>;  // one per class, and the number of documents
     struct Inherited {};
-    using Split = VectorSplit;
+    using Split = ClassSplit;
 
-    VectorStatistic(const BinnedMatrix& binned, const GrowthLimits& limits, const WideRows& rows,
-                    const VectorSearch& search)
+    ClassStatistic(const BinnedMatrix& binned, const GrowthLimits& limits, const WideRows& rows,
+                   const ClassSearch& search)
         : binned_(binned), limits_(limits), rows_(rows), search_(search) {}
 
     const HistogramLayout& layout() const { return search_.layout(); }
@@ -29,26 +29,26 @@ class VectorStatistic {
         for (std::size_t k = 0; k < whole.size(); ++k) whole[k] -= part[k];
     }
 
-    VectorSplit best_split(const Leaf<VectorStatistic>& leaf, Worker& worker) const {
+    ClassSplit best_split(const Leaf<ClassStatistic>& leaf, Worker& worker) const {
         return search_.best_split(leaf.histogram.get(), leaf.sums, worker.n_threads);
     }
 
-    bool allows(const VectorSplit& split) const { return split.gain > limits_.min_gain; }
-    double reported_gain(const VectorSplit& split) const { return split.gain; }
-    CodeSplit code_split(const VectorSplit& split) const {
+    bool allows(const ClassSplit& split) const { return split.gain > limits_.min_gain; }
+    double reported_gain(const ClassSplit& split) const { return split.gain; }
+    CodeSplit code_split(const ClassSplit& split) const {
         return {search_.features()[split.slot], split.code, split.missing_left};
     }
-    void pass_down(const Leaf<VectorStatistic>&, Leaf<VectorStatistic>&, Leaf<VectorStatistic>&) const {}
+    void pass_down(const Leaf<ClassStatistic>&, Leaf<ClassStatistic>&, Leaf<ClassStatistic>&) const {}
 
   private:
     const BinnedMatrix& binned_;
     const GrowthLimits& limits_;
     const WideRows& rows_;
-    const VectorSearch& search_;
+    const ClassSearch& search_;
 };
 
 // Writes the integers of every row of the sample, and 1 for the count of documents; returns the classes' units.
-std::vector<ClassSteps> quantise_classes(const VectorGrowthTask& task, std::size_t n_rows, int levels,
+std::vector<ClassSteps> quantise_classes(const ClassGrowthTask& task, std::size_t n_rows, int levels,
                                          int n_threads, GrowthWorkspace& space) {
     space.wide.resize(n_rows, task.n_classes + 1);
     std::vector<ClassSteps> units;
@@ -69,7 +69,7 @@ std::vector<ClassSteps> quantise_classes(const VectorGrowthTask& task, std::size
 }
 
 // One class of every leaf: its value, from all rows in full precision, and the outputs of all rows.
-void set_values_of_class(std::size_t k, const VectorGrowthTask& task, double l2, const GrowthWorkspace& space,
+void set_values_of_class(std::size_t k, const ClassGrowthTask& task, double l2, const GrowthWorkspace& space,
                          GrownTree& tree, std::span<double> outputs) {
     const std::size_t n_rows = space.leaf_of_row.size(), n_leaves = tree.cover.size();
     const auto gradient = task.gradient.subspan(k * n_rows, n_rows);
@@ -89,15 +89,15 @@ void set_values_of_class(std::size_t k, const VectorGrowthTask& task, double l2,
 
 }  // namespace
 
-GrownTree grow_vector_tree(const BinnedMatrix& binned, const VectorGrowthTask& task, const GrowthLimits& limits,
-                           int n_threads, GrowthWorkspace& space, std::span<double> outputs) {
+GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& task, const GrowthLimits& limits,
+                          int n_threads, GrowthWorkspace& space, std::span<double> outputs) {
     std::vector<ClassSteps> units = quantise_classes(task, binned.n_rows, limits.levels, n_threads, space);
-    const VectorSearch search(binned, task.features, limits, std::move(units), space.wide.width);
-    const VectorStatistic statistic(binned, limits, space.wide, search);
+    const ClassSearch search(binned, task.features, limits, std::move(units), space.wide.width);
+    const ClassStatistic statistic(binned, limits, space.wide, search);
     GrownTree tree;
     const auto leaves = Grower(binned, statistic, limits.max_leaves, n_threads, space).grow(task.sample, {}, tree);
     space.leaf_of_row.resize(binned.n_rows);
-    number_rows<VectorStatistic>(leaves, n_threads, space.leaf_of_row);
+    number_rows<ClassStatistic>(leaves, n_threads, space.leaf_of_row);
     leave_out(task.sample, binned.n_rows, space.rest);  // in row order again
     tree.leaf_value.resize(leaves.size() * task.n_classes);
     parallel_for(task.n_classes, binned.n_rows >= kRowsPerThread ? n_threads : 1,

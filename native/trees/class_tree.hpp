@@ -13,7 +13,7 @@ namespace rankwright {
 constexpr std::size_t kMostClasses = 256;
 
 // Numbers lie class by class: class k of a row at [k * n_rows + row].
-struct VectorGrowthTask {
+struct ClassGrowthTask {
     std::size_t n_classes;
     std::span<const double> gradient,
         hessian;                              // a leaf's value for a class is sum(gradient) / (sum(hessian) + l2)
@@ -30,7 +30,7 @@ struct VectorGrowthTask {
 // Of the limits, min_hessian applies to the sum over all classes. Splits are chosen on integers, whose sums are
 // exact; leaf values come from all rows in full precision, first those of the sample, then the others, both in row
 // order. So the tree does not depend on n_threads. A coarse matrix is searched at full resolution like any other.
-GrownTree grow_vector_tree(const BinnedMatrix& binned, const VectorGrowthTask& task, const GrowthLimits& limits,
-                           int n_threads, GrowthWorkspace& workspace, std::span<double> outputs);
+GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& task, const GrowthLimits& limits,
+                          int n_threads, GrowthWorkspace& workspace, std::span<double> outputs);
 
 }  // namespace rankwright

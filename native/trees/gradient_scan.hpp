@@ -75,7 +75,7 @@ class GradientScan {
     const JudgedRows& judged_;
     const ValueBounds& bounds_;
     const double parent_gain_;
-    const VectorPath path_ = widest_path();
+    const SimdPath path_ = widest_path();
 };
 
 }  // namespace rankwright

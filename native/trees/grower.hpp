@@ -6,9 +6,9 @@
 //   binning      features become codes of 8 bits                        histograms/binning.hpp
 //   quantising   gradients of rows become integers                      histograms/quantise.hpp
 //   histogram    integers of a leaf's rows are summed by code           histograms/histogram.hpp
-//   splitting    a leaf's best split is found from its histogram        gradient_search, vector_search, stumps
+//   splitting    a leaf's best split is found from its histogram        gradient_search, class_search, stumps
 //   growth       leaves are split, rows divided, histograms subtracted  this file
-//   leaf values  leaves get values or votes, rows their outputs         gradient_tree, vector_tree, vote_tree
+//   leaf values  leaves get values or votes, rows their outputs         gradient_tree, class_tree, hamming_tree
 // clang-format on
 //
 // Neither the order of rows nor the number of threads changes a tree: histograms are exact, and leaves are chosen

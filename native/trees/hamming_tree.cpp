@@ -53,13 +53,13 @@ class VoteStatistic {
 
 }  // namespace
 
-ClassTree grow_class_tree(const BinnedMatrix& binned, const ClassTask& task, std::int32_t max_leaves,
-                          int n_threads, GrowthWorkspace& space, std::span<double> votes_of_rows) {
+VoteTree grow_hamming_tree(const BinnedMatrix& binned, const VoteTask& task, std::int32_t max_leaves,
+                           int n_threads, GrowthWorkspace& space, std::span<double> votes_of_rows) {
     const StumpFinder finder(binned, task, space);
     const VoteStatistic statistic(finder);
     std::vector<std::uint32_t> all_rows(binned.n_rows);
     std::iota(all_rows.begin(), all_rows.end(), std::uint32_t{0});
-    ClassTree tree;
+    VoteTree tree;
     const auto leaves = Grower(binned, statistic, max_leaves, n_threads, space)
                             .grow(all_rows, {best_constant(finder.total_of_rows()), true}, tree);
     for (const Leaf<VoteStatistic>& leaf : leaves) {

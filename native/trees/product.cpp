@@ -15,7 +15,7 @@ struct Arrivals {
 
 class ProductFitter {
   public:
-    ProductFitter(const BinnedMatrix& binned, const ClassTask& task, std::int32_t max_terms, int n_threads,
+    ProductFitter(const BinnedMatrix& binned, const VoteTask& task, std::int32_t max_terms, int n_threads,
                   GrowthWorkspace& space)
         : binned_(binned),
           n_classes_(task.n_classes),
@@ -24,7 +24,7 @@ class ProductFitter {
           finder_(binned, task, space),
           terms_(static_cast<std::size_t>(max_terms), constant(Votes(task.n_classes, 1))) {}
 
-    ClassTree fit(std::span<double> votes_of_rows) {
+    VoteTree fit(std::span<double> votes_of_rows) {
         fit_terms();
         drop_constants();
         std::vector<Arrivals> arrivals(binned_.n_features);
@@ -153,13 +153,13 @@ class ProductFitter {
     double gain_ = 0.0;
     std::size_t counted_ = 0;  // terms whose gain some split has
     std::vector<std::size_t> term_of_split_;
-    ClassTree tree_;
+    VoteTree tree_;
 };
 
 }  // namespace
 
-ClassTree fit_product(const BinnedMatrix& binned, const ClassTask& task, std::int32_t max_terms, int n_threads,
-                      GrowthWorkspace& workspace, std::span<double> votes_of_rows) {
+VoteTree fit_product(const BinnedMatrix& binned, const VoteTask& task, std::int32_t max_terms, int n_threads,
+                     GrowthWorkspace& workspace, std::span<double> votes_of_rows) {
     return ProductFitter(binned, task, max_terms, n_threads, workspace).fit(votes_of_rows);
 }
 

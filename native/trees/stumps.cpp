@@ -30,7 +30,7 @@ Votes best_constant(const VoteSums& sums) {
     return votes;
 }
 
-StumpFinder::StumpFinder(const BinnedMatrix& binned, const ClassTask& task, GrowthWorkspace& space)
+StumpFinder::StumpFinder(const BinnedMatrix& binned, const VoteTask& task, GrowthWorkspace& space)
     : binned_(binned),
       n_classes_(task.n_classes),
       opposite_(task.opposite),

@@ -25,14 +25,14 @@ using VoteSum = std::int64_t;
 using VoteSums = std::vector<VoteSum>;   // one per class
 using Votes = std::vector<std::int8_t>;  // +1 or -1 per class
 
-struct ClassTask {
+struct VoteTask {
     std::span<const double> signed_weights;  // n_rows x n_classes
     std::size_t n_classes;
     bool opposite;  // whether the two sides of a stump must vote against each other
 };
 
 // A tree in the form of the Python class TreeEnsemble, with n_classes votes of +1 or -1 per leaf.
-struct ClassTree : TreeShape {
+struct VoteTree : TreeShape {
     std::vector<double> votes;  // n_leaves x n_classes
 };
 
@@ -47,7 +47,7 @@ Votes best_constant(const VoteSums& sums);
 // Signed weights as integers, their sums by code, and the best stump that those sums allow.
 class StumpFinder {
   public:
-    StumpFinder(const BinnedMatrix& binned, const ClassTask& task, GrowthWorkspace& space);
+    StumpFinder(const BinnedMatrix& binned, const VoteTask& task, GrowthWorkspace& space);
 
     double step() const { return step_; }  // the size of one unit of a sum
     const HistogramLayout& layout() const { return layout_; }

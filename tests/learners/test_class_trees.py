@@ -14,7 +14,7 @@ from rankwright.learners import ClassTreeLearner, Gradients, TreeLearner, TreeLi
 from rankwright.models import ClassTrees, TreeEnsemble
 from rankwright.training.binning import BinnedFeatures
 from reference.binning import encode
-from reference.vector_growth import VectorGrower
+from reference.class_growth import ClassGrower
 
 WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
 
@@ -43,7 +43,7 @@ def tasks(draw):
 
 
 def grown(binned, **arguments):
-    return _native.grow_vector_tree(binned, **arguments, workspace=WORKSPACE)
+    return _native.grow_class_tree(binned, **arguments, workspace=WORKSPACE)
 
 
 def grow(binned, task, limits, n_threads=1):
@@ -80,7 +80,7 @@ def test_grows_as_the_slow_twin(task, limits, coarse):
     X, max_bins, task = task
     binned = binned_all(X, max_bins, coarse=coarse)
     tree, outputs = grow(binned, task, limits)
-    slow, slow_outputs = VectorGrower(encode(X, binned.edges), binned.edges, **task, monotone=(), **limits).grow()
+    slow, slow_outputs = ClassGrower(encode(X, binned.edges), binned.edges, **task, monotone=(), **limits).grow()
     for name, wanted in asdict(slow).items():
         if name == "leaf_value":  # sums in another order
             np.testing.assert_allclose(tree[name], wanted, rtol=1e-12, atol=1e-12)

@@ -22,25 +22,25 @@ namespace nb = nanobind;
 
 // A contiguous numpy array whose items are aligned, which nanobind does not check; see the caster below.
 template <class T, int Dimensions>
-struct Array : nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu> {
+struct NumpyArray : nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu> {
     using Base = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
 
-    Array() = default;
-    explicit Array(const Base& base) : Base(base) {}
+    NumpyArray() = default;
+    explicit NumpyArray(const Base& base) : Base(base) {}
 };
 
 template <class T>
-using Vector = Array<const T, 1>;
+using Array = NumpyArray<const T, 1>;
 template <class T>
-using Matrix = Array<const T, 2>;
+using Matrix = NumpyArray<const T, 2>;
 
 }  // namespace rankwright::bindings
 
 // Reading a misaligned item is undefined behaviour. A misaligned argument raises a ValueError, a misaligned
 // optional one a TypeError, since in nanobind a nested caster can only refuse.
 template <class T, int Dimensions>
-struct nanobind::detail::type_caster<rankwright::bindings::Array<T, Dimensions>> {
-    using Value = rankwright::bindings::Array<T, Dimensions>;
+struct nanobind::detail::type_caster<rankwright::bindings::NumpyArray<T, Dimensions>> {
+    using Value = rankwright::bindings::NumpyArray<T, Dimensions>;
     using Base = make_caster<typename Value::Base>;
     static constexpr auto Name = Base::Name;
     template <class>
@@ -70,7 +70,7 @@ struct nanobind::detail::type_caster<rankwright::bindings::Array<T, Dimensions>>
 namespace rankwright::bindings {
 
 template <class T>
-std::span<const T> view(const Vector<T>& array) {
+std::span<const T> view(const Array<T>& array) {
     return {array.data(), array.size()};
 }
 
@@ -120,7 +120,7 @@ inline void require(bool holds, const char* sentence) {
 }
 
 // Offsets of queries over n places: from 0 to n, never decreasing; a query has fewer than 2^32 documents.
-inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t n) {
+inline Offsets checked_offsets(const Array<std::int64_t>& offsets, std::size_t n) {
     const Offsets queries = view(offsets);
     require(!queries.empty() && queries.front() == 0 && queries.back() == static_cast<std::int64_t>(n),
             "offsets must run from 0 to the number of rows");
@@ -131,8 +131,9 @@ inline Offsets checked_offsets(const Vector<std::int64_t>& offsets, std::size_t 
     return queries;
 }
 
-// Rows that are all in [0, n). This loop and the next have no early exit, so that they vectorise.
-inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
+// Rows that are all in [0, n). This loop and the next have no early exit, so that they compile to SIMD
+// instructions.
+inline Rows checked_rows(const Array<std::int64_t>& rows, std::size_t n) {
     const Rows seen = view(rows);
     std::uint64_t signs = 0;  // the highest bit is set if a row or n - 1 - row is negative
     for (std::int64_t row : seen)
@@ -141,7 +142,7 @@ inline Rows checked_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     return seen;
 }
 
-inline Doubles checked_numbers(const Vector<double>& values, std::size_t n, const char* sentence) {
+inline Doubles checked_numbers(const Array<double>& values, std::size_t n, const char* sentence) {
     require(values.size() == n, sentence);
     const Doubles numbers = view(values);
     std::int64_t missing = 0;
@@ -150,7 +151,7 @@ inline Doubles checked_numbers(const Vector<double>& values, std::size_t n, cons
     return numbers;
 }
 
-inline Doubles checked_finite(const Vector<double>& values, std::size_t n, const char* sentence) {
+inline Doubles checked_finite(const Array<double>& values, std::size_t n, const char* sentence) {
     require(values.size() == n, sentence);
     const Doubles numbers = view(values);
     std::int64_t wrong = 0;

@@ -16,11 +16,11 @@ inline std::size_t checked_depth(std::optional<std::int64_t> depth,
     return static_cast<std::size_t>(*depth);
 }
 
-// The requested vector path; None: the widest that the processor supports.
-inline VectorPath checked_path(std::optional<int> path) {
+// The requested SIMD path; None: the widest that the processor supports.
+inline SimdPath checked_path(std::optional<int> path) {
     if (!path) return widest_path();
     require(0 <= *path && *path <= static_cast<int>(widest_path()), "this processor does not support this path");
-    return static_cast<VectorPath>(*path);
+    return static_cast<SimdPath>(*path);
 }
 
 }  // namespace rankwright::bindings

@@ -11,7 +11,7 @@
 namespace rankwright::bindings {
 namespace {
 
-std::vector<std::vector<float>> all_edges(Matrix<float> values, Vector<std::int64_t> sample, int max_bins,
+std::vector<std::vector<float>> all_edges(Matrix<float> values, Array<std::int64_t> sample, int max_bins,
                                           int n_threads) {
     checked_rows(sample, values.shape(0));
     require(2 <= max_bins && max_bins <= kMostBins, "max_bins must be from 2 to 255");
@@ -28,7 +28,7 @@ void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_fea
     }
 }
 
-BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vector<std::vector<float>> edges,
+BinnedMatrix encoded(Matrix<float> values, Array<std::int64_t> rows, std::vector<std::vector<float>> edges,
                      bool coarse, int n_threads) {
     check_edges(edges, values.shape(1));
     checked_rows(rows, values.shape(0));
@@ -38,10 +38,10 @@ BinnedMatrix encoded(Matrix<float> values, Vector<std::int64_t> rows, std::vecto
                   n_threads);
 }
 
-// For tests: one feature's codes, by the vector path asked for.
-auto codes_of_values(Vector<float> values, std::vector<float> edges, int path) {
+// For tests: one feature's codes, by the SIMD path asked for.
+auto codes_of_values(Array<float> values, std::vector<float> edges, int path) {
     check_edges({edges}, 1);
-    const VectorPath checked = checked_path(path);
+    const SimdPath checked = checked_path(path);
     edges.resize(kEdgeStride, INFINITY);
     std::vector<float> column(view(values).begin(), view(values).end());
     column.resize((column.size() + kEncodeRows - 1) / kEncodeRows * kEncodeRows);

@@ -9,7 +9,7 @@
 namespace rankwright::bindings {
 namespace {
 
-nb::tuple draw_rows(std::vector<Vector<double>> values, double mu, std::uint64_t seed, int n_threads) {
+nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t seed, int n_threads) {
     require(!values.empty(), "values must have a number for every row");
     const std::size_t n_rows = values.front().size();
     require(n_rows < std::numeric_limits<std::uint32_t>::max(), "there are too many rows");

@@ -8,8 +8,8 @@ namespace rankwright::bindings {
 namespace {
 
 // (documents, occurrences) of each term, without those in removed documents; 0 for a term of -1.
-nb::tuple count(const BoundPostings& postings, const Vector<std::int64_t>& terms,
-                const Vector<std::uint32_t>& removed) {
+nb::tuple count(const BoundPostings& postings, const Array<std::int64_t>& terms,
+                const Array<std::uint32_t>& removed) {
     for (std::size_t i = 1; i < removed.size(); ++i)
         require(removed.data()[i - 1] < removed.data()[i], "removed documents must increase");
     Output<std::int64_t> documents(terms.size()), positions(terms.size());
@@ -46,9 +46,8 @@ void require_postings(Places places, Numbers documents, Numbers ends, Numbers le
 }
 
 // (block_places, block_ends, impact_places, impacts)
-nb::tuple impacts(const Vector<std::uint64_t>& posting_places, const Vector<std::uint32_t>& documents,
-                  const Vector<std::uint32_t>& position_ends, const Vector<std::uint32_t>& lengths,
-                  int n_threads) {
+nb::tuple impacts(const Array<std::uint64_t>& posting_places, const Array<std::uint32_t>& documents,
+                  const Array<std::uint32_t>& position_ends, const Array<std::uint32_t>& lengths, int n_threads) {
     require_postings(view(posting_places), view(documents), view(position_ends), view(lengths));
     const Impacts found = [&] {
         nb::gil_scoped_release release;
@@ -67,9 +66,9 @@ nb::tuple impacts(const Vector<std::uint64_t>& posting_places, const Vector<std:
 
 void bind_postings(nb::module_& m) {
     nb::class_<BoundPostings>(m, "Postings")
-        .def(nb::init<Vector<std::uint64_t>, Vector<std::uint64_t>, Vector<std::uint64_t>, Vector<std::uint32_t>,
-                      Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint64_t>,
-                      Matrix<std::uint32_t>, Vector<std::uint32_t>, Vector<std::uint32_t>>(),
+        .def(nb::init<Array<std::uint64_t>, Array<std::uint64_t>, Array<std::uint64_t>, Array<std::uint32_t>,
+                      Array<std::uint32_t>, Array<std::uint32_t>, Array<std::uint32_t>, Array<std::uint64_t>,
+                      Matrix<std::uint32_t>, Array<std::uint32_t>, Array<std::uint32_t>>(),
              nb::arg("posting_places"), nb::arg("position_places"), nb::arg("block_places"), nb::arg("documents"),
              nb::arg("position_ends"), nb::arg("positions"), nb::arg("block_ends"), nb::arg("impact_places"),
              nb::arg("impacts"), nb::arg("lengths"), nb::arg("shortest"))
@@ -80,7 +79,7 @@ void bind_postings(nb::module_& m) {
           nb::arg("lengths"), nb::arg("n_threads"));
     m.def(
         "shortest_lengths",
-        [](const Vector<std::uint32_t>& lengths) { return to_numpy(shortest_lengths(view(lengths))); },
+        [](const Array<std::uint32_t>& lengths) { return to_numpy(shortest_lengths(view(lengths))); },
         nb::arg("lengths"));
 }
 

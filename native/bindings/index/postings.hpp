@@ -10,11 +10,11 @@ namespace rankwright::bindings {
 
 class BoundPostings {
   public:
-    BoundPostings(Vector<std::uint64_t> posting_places, Vector<std::uint64_t> position_places,
-                  Vector<std::uint64_t> block_places, Vector<std::uint32_t> documents,
-                  Vector<std::uint32_t> position_ends, Vector<std::uint32_t> positions,
-                  Vector<std::uint32_t> block_ends, Vector<std::uint64_t> impact_places,
-                  Matrix<std::uint32_t> impacts, Vector<std::uint32_t> lengths, Vector<std::uint32_t> shortest)
+    BoundPostings(Array<std::uint64_t> posting_places, Array<std::uint64_t> position_places,
+                  Array<std::uint64_t> block_places, Array<std::uint32_t> documents,
+                  Array<std::uint32_t> position_ends, Array<std::uint32_t> positions,
+                  Array<std::uint32_t> block_ends, Array<std::uint64_t> impact_places,
+                  Matrix<std::uint32_t> impacts, Array<std::uint32_t> lengths, Array<std::uint32_t> shortest)
         : arrays_{posting_places, position_places, block_places, documents, position_ends, positions,
                   block_ends,     impact_places,   impacts,      lengths,   shortest},
           field_{view(posting_places),
@@ -50,11 +50,11 @@ class BoundPostings {
 
   private:
     struct Arrays {
-        Vector<std::uint64_t> posting_places, position_places, block_places;
-        Vector<std::uint32_t> documents, position_ends, positions, block_ends;
-        Vector<std::uint64_t> impact_places;
+        Array<std::uint64_t> posting_places, position_places, block_places;
+        Array<std::uint32_t> documents, position_ends, positions, block_ends;
+        Array<std::uint64_t> impact_places;
         Matrix<std::uint32_t> impacts;
-        Vector<std::uint32_t> lengths, shortest;
+        Array<std::uint32_t> lengths, shortest;
     } arrays_;
     FieldPostings field_;
     std::unique_ptr<std::atomic<bool>[]> sound_;

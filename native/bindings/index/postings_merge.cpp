@@ -11,12 +11,12 @@ namespace rankwright::bindings {
 namespace {
 
 // Postings, new numbers of terms, new numbers of documents.
-using Source = std::tuple<const BoundPostings*, Vector<std::uint32_t>, Vector<std::uint32_t>>;
+using Source = std::tuple<const BoundPostings*, Array<std::uint32_t>, Array<std::uint32_t>>;
 
 // Keeps what the merge reads.
 struct BoundMerge {
     nb::list given;
-    std::vector<Vector<std::uint32_t>> new_documents;
+    std::vector<Array<std::uint32_t>> new_documents;
     PostingsMerge merge;
 };
 
@@ -49,7 +49,7 @@ MergeSource checked_source(const Source& given, std::size_t n_terms) {
 void make_merge(BoundMerge* merge, nb::list given, std::size_t n_terms) {
     const auto all = nb::cast<std::vector<Source>>(given);
     std::vector<MergeSource> sources;
-    std::vector<Vector<std::uint32_t>> new_documents;
+    std::vector<Array<std::uint32_t>> new_documents;
     std::uint64_t least = 0;
     std::size_t most_terms = 0;
     for (const Source& one : all) {

@@ -8,11 +8,11 @@
 namespace rankwright::bindings {
 namespace {
 
-using Arrays = std::pair<Vector<std::uint64_t>, Vector<std::uint8_t>>;
+using Arrays = std::pair<Array<std::uint64_t>, Array<std::uint8_t>>;
 
 // The number of each wanted text, -1 where there is none. `order`: None if the texts are in order.
-auto find_texts(const Vector<std::uint64_t>& places, const Vector<std::uint8_t>& bytes,
-                std::optional<Vector<std::uint32_t>> order, nb::list wanted) {
+auto find_texts(const Array<std::uint64_t>& places, const Array<std::uint8_t>& bytes,
+                std::optional<Array<std::uint32_t>> order, nb::list wanted) {
     const TextArray texts = checked_texts(places, bytes);
     const Strings strings(wanted);
     Output<std::int64_t> numbers(strings.views().size());

@@ -47,7 +47,7 @@ inline nb::tuple to_arrays(std::span<const std::string_view> texts) {
     return nb::make_tuple(places.numpy(), bytes.numpy());
 }
 
-inline TextArray checked_texts(const Vector<std::uint64_t>& places, const Vector<std::uint8_t>& bytes) {
+inline TextArray checked_texts(const Array<std::uint64_t>& places, const Array<std::uint8_t>& bytes) {
     require(places.size() >= 1, "texts must have at least one place");
     return {view(places), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
 }

@@ -15,7 +15,7 @@ constexpr std::size_t kMostWords = 0xFFFFFFFE;
 
 // Tables that have been checked, and their arrays.
 struct BoundCharacters {
-    BoundCharacters(Vector<std::uint8_t> kinds, Vector<std::uint32_t> mapped)
+    BoundCharacters(Array<std::uint8_t> kinds, Array<std::uint32_t> mapped)
         : kinds_(kinds), mapped_(mapped), table{view(kinds), view(mapped)} {
         require(kinds.size() == mapped.size(), "kinds and mapped must have the same size");
         for (std::size_t code = 0; code < kinds.size(); ++code) {
@@ -28,8 +28,8 @@ struct BoundCharacters {
     }
 
   private:
-    Vector<std::uint8_t> kinds_;
-    Vector<std::uint32_t> mapped_;
+    Array<std::uint8_t> kinds_;
+    Array<std::uint32_t> mapped_;
 
   public:
     CharacterTable table;
@@ -116,7 +116,7 @@ nb::dict invert(const GuardedDocuments& documents, nb::list terms, int n_threads
 
 void bind_words(nb::module_& m) {
     nb::class_<BoundCharacters>(m, "Characters")
-        .def(nb::init<Vector<std::uint8_t>, Vector<std::uint32_t>>(), nb::arg("kinds"), nb::arg("mapped"));
+        .def(nb::init<Array<std::uint8_t>, Array<std::uint32_t>>(), nb::arg("kinds"), nb::arg("mapped"));
     m.def("words_of", &words_of, nb::arg("texts"), nb::arg("characters"));
     nb::class_<GuardedDocuments>(m, "WordedDocuments")
         .def(nb::init<>())

@@ -34,7 +34,7 @@ auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
 using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::span<double>);
 
 template <GainKernel kernel, bool whole_list>
-auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> gains, Vector<double> discounts,
+auto gain_metric(const SortedQueries& sorted, bool average_ties, Array<double> gains, Array<double> discounts,
                  int n_threads) {
     const Doubles checked_gains = checked_finite(gains, sorted.scores.size(), kOnePerRow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
@@ -43,7 +43,7 @@ auto gain_metric(const SortedQueries& sorted, bool average_ties, Vector<double> 
     });
 }
 
-auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
+auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels,
                               double threshold, std::optional<std::int64_t> depth, bool capped, int n_threads) {
     const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
@@ -52,8 +52,8 @@ auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Ve
     });
 }
 
-auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels,
-                            double threshold, std::optional<std::int64_t> depth, int n_threads) {
+auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels, double threshold,
+                            std::optional<std::int64_t> depth, int n_threads) {
     const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
@@ -62,7 +62,7 @@ auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Vect
 }
 
 auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties,
-                                     Vector<double> stop_probability, std::optional<std::int64_t> depth,
+                                     Array<double> stop_probability, std::optional<std::int64_t> depth,
                                      int n_threads) {
     const Doubles stops = checked_finite(stop_probability, sorted.scores.size(), kOnePerRow);
     const std::size_t ranks = checked_depth(depth);
@@ -71,7 +71,7 @@ auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_t
     });
 }
 
-auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Vector<double> labels, int n_threads) {
+auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels, int n_threads) {
     const Doubles rows = checked_finite(labels, sorted.scores.size(), kOnePerRow);
     return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
         pair_accuracies(ranked, rows, n_threads, values);

@@ -5,7 +5,7 @@
 namespace rankwright::bindings {
 namespace {
 
-auto smoothed(Vector<std::int64_t> offsets, Vector<double> scores, Vector<double> gains, double sigma,
+auto smoothed(Array<std::int64_t> offsets, Array<double> scores, Array<double> gains, double sigma,
               int n_threads) {
     const Offsets queries = checked_offsets(offsets, scores.size());
     const Doubles checked_scores = checked_finite(scores, scores.size(), "scores must be finite");

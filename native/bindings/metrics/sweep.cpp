@@ -8,8 +8,8 @@ namespace {
 
 // The arguments that all sweeps have in common.
 struct Arguments {
-    Vector<std::int64_t> offsets, rows;
-    Vector<double> s, t;
+    Array<std::int64_t> offsets, rows;
+    Array<double> s, t;
     double low, high;
     bool average_ties;
     int n_threads;
@@ -27,7 +27,7 @@ struct Arguments {
                 average_ties};
     }
 
-    static Doubles checked_scores(const Vector<double>& scores, std::size_t n) {
+    static Doubles checked_scores(const Array<double>& scores, std::size_t n) {
         constexpr const char* sentence = "scores must be finite, at most 1e300, and one per row";
         const Doubles numbers = checked_finite(scores, n, sentence);
         std::int64_t inside = 0;
@@ -57,7 +57,7 @@ struct Arguments {
 
 constexpr const char* kOnePerRow = "there must be a finite number for every score";
 
-nb::tuple gains(const Arguments& arguments, Vector<double> gains, Vector<double> rank_weights) {
+nb::tuple gains(const Arguments& arguments, Array<double> gains, Array<double> rank_weights) {
     const Doubles checked_gains = checked_finite(gains, arguments.n_rows(), kOnePerRow);
     const Doubles weights =
         checked_finite(rank_weights, arguments.rows.size(), "there must be one weight per place");
@@ -67,7 +67,7 @@ nb::tuple gains(const Arguments& arguments, Vector<double> gains, Vector<double>
     });
 }
 
-nb::tuple average_precisions(const Arguments& arguments, Vector<double> labels, double threshold,
+nb::tuple average_precisions(const Arguments& arguments, Array<double> labels, double threshold,
                              std::optional<std::int64_t> depth, bool capped) {
     const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
@@ -76,7 +76,7 @@ nb::tuple average_precisions(const Arguments& arguments, Vector<double> labels, 
     });
 }
 
-nb::tuple reciprocal_ranks(const Arguments& arguments, Vector<double> labels, double threshold,
+nb::tuple reciprocal_ranks(const Arguments& arguments, Array<double> labels, double threshold,
                            std::optional<std::int64_t> depth) {
     const Relevance relevance{checked_finite(labels, arguments.n_rows(), kOnePerRow), threshold};
     const std::size_t ranks = checked_depth(depth);
@@ -85,7 +85,7 @@ nb::tuple reciprocal_ranks(const Arguments& arguments, Vector<double> labels, do
     });
 }
 
-nb::tuple expected_reciprocal_ranks(const Arguments& arguments, Vector<double> stop_probability,
+nb::tuple expected_reciprocal_ranks(const Arguments& arguments, Array<double> stop_probability,
                                     std::optional<std::int64_t> depth) {
     constexpr const char* sentence = "there must be one probability per score";
     const Doubles stops = checked_finite(stop_probability, arguments.n_rows(), sentence);
@@ -99,7 +99,7 @@ nb::tuple expected_reciprocal_ranks(const Arguments& arguments, Vector<double> s
 // A function of the common arguments, and of those that are specific to the metric.
 template <class... Own>
 auto sharing(nb::tuple (*function)(const Arguments&, Own...)) {
-    return [function](Vector<std::int64_t> offsets, Vector<std::int64_t> rows, Vector<double> s, Vector<double> t,
+    return [function](Array<std::int64_t> offsets, Array<std::int64_t> rows, Array<double> s, Array<double> t,
                       double low, double high, bool average_ties, int n_threads, Own... own) {
         return function({offsets, rows, s, t, low, high, average_ties, n_threads}, own...);
     };

@@ -5,8 +5,8 @@
 namespace rankwright::bindings {
 namespace {
 
-nb::ndarray<nb::numpy, double> scores(Vector<std::int64_t> widths, Vector<double> parameters,
-                                      Vector<double> missing, Matrix<float> values, int n_threads) {
+nb::ndarray<nb::numpy, double> scores(Array<std::int64_t> widths, Array<double> parameters, Array<double> missing,
+                                      Matrix<float> values, int n_threads) {
     const CheckedNetwork checked(widths, parameters, missing, values);
     Output<double> result(values.shape(0));
     {
@@ -16,8 +16,8 @@ nb::ndarray<nb::numpy, double> scores(Vector<std::int64_t> widths, Vector<double
     return result.numpy();
 }
 
-nb::ndarray<nb::numpy, double> slope(Vector<std::int64_t> widths, Vector<double> parameters,
-                                     Vector<double> missing, Matrix<float> values, Vector<double> pull) {
+nb::ndarray<nb::numpy, double> slope(Array<std::int64_t> widths, Array<double> parameters, Array<double> missing,
+                                     Matrix<float> values, Array<double> pull) {
     const CheckedNetwork checked(widths, parameters, missing, values);
     require(pull.size() == values.shape(0), "pull must be a number for every row");
     Output<double> result(parameters.size());

@@ -10,8 +10,8 @@ namespace rankwright::bindings {
 // A network whose numbers of parameters and features match its widths.
 class CheckedNetwork {
   public:
-    CheckedNetwork(const Vector<std::int64_t>& widths, const Vector<double>& parameters,
-                   const Vector<double>& missing, const Matrix<float>& values)
+    CheckedNetwork(const Array<std::int64_t>& widths, const Array<double>& parameters,
+                   const Array<double>& missing, const Matrix<float>& values)
         : parameters_(view(parameters)), missing_(view(missing)) {
         require(widths.size() >= 2, "widths must have at least two entries: the number of features and one layer");
         std::size_t n_parameters = 0;

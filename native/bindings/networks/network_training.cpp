@@ -11,7 +11,7 @@
 namespace rankwright::bindings {
 namespace {
 
-BoundPull cross_entropy(Vector<std::int64_t> offsets, Vector<double> labels) {
+BoundPull cross_entropy(Array<std::int64_t> offsets, Array<double> labels) {
     checked_finite(labels, labels.size(), "labels must be finite");
     auto queries = copied_offsets(offsets, labels.size());
     std::vector<double> wanted(labels.size());
@@ -35,7 +35,7 @@ class PythonPull {
         const nb::gil_scoped_acquire acquire;
         Output<double> given(scores.size());
         std::copy(scores.begin(), scores.end(), given.span().begin());
-        const auto found = nb::cast<Vector<double>>(nb::handle(function_)(query, given.numpy()));
+        const auto found = nb::cast<Array<double>>(nb::handle(function_)(query, given.numpy()));
         require(found.size() == pull.size(), "the pull must be a number for every document");
         std::copy_n(found.data(), found.size(), pull.begin());
     }
@@ -44,14 +44,14 @@ class PythonPull {
     nb::handle function_;  // kept by the caller
 };
 
-nb::ndarray<nb::numpy, double> pull_of_query(const BoundPull& pull, std::size_t query, Vector<double> scores) {
+nb::ndarray<nb::numpy, double> pull_of_query(const BoundPull& pull, std::size_t query, Array<double> scores) {
     checked_finite(scores, scores.size(), "scores must be finite");
     Output<double> result(scores.size());
     pull(query, view(scores), result.span());
     return result.numpy();
 }
 
-Output<double> copied(const Vector<double>& values, std::size_t n, const char* sentence) {
+Output<double> copied(const Array<double>& values, std::size_t n, const char* sentence) {
     require(values.size() == n, sentence);
     Output<double> copy(n);
     std::copy_n(values.data(), n, copy.span().begin());
@@ -60,12 +60,12 @@ Output<double> copied(const Vector<double>& values, std::size_t n, const char* s
 
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 52;
 
-nb::object train(Vector<std::int64_t> widths, Vector<double> parameters, Vector<double> mean,
-                 Vector<double> mean_square, std::int64_t n_steps, double learning_rate, Matrix<float> values,
-                 Vector<std::int64_t> offsets, Vector<std::int64_t> queries, std::optional<Vector<double>> weights,
+nb::object train(Array<std::int64_t> widths, Array<double> parameters, Array<double> mean,
+                 Array<double> mean_square, std::int64_t n_steps, double learning_rate, Matrix<float> values,
+                 Array<std::int64_t> offsets, Array<std::int64_t> queries, std::optional<Array<double>> weights,
                  std::variant<const BoundPull*, nb::callable> pull) {
     const std::vector<double> missing(values.shape(1));  // nothing is missing
-    const Vector<double> no_missing(Vector<double>::Base(missing.data(), {missing.size()}));
+    const Array<double> no_missing(Array<double>::Base(missing.data(), {missing.size()}));
     const CheckedNetwork checked(widths, parameters, no_missing, values);
     TrainingQueries data{checked_offsets(offsets, values.shape(0)), all(values), {}};
     if (weights)

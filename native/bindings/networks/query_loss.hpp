@@ -31,7 +31,7 @@ class BoundPull {
     Function function_;
 };
 
-inline std::vector<std::int64_t> copied_offsets(const Vector<std::int64_t>& offsets, std::size_t n_rows) {
+inline std::vector<std::int64_t> copied_offsets(const Array<std::int64_t>& offsets, std::size_t n_rows) {
     const Offsets queries = checked_offsets(offsets, n_rows);
     return {queries.begin(), queries.end()};
 }

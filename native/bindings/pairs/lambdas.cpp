@@ -11,11 +11,11 @@
 namespace rankwright::bindings {
 namespace {
 
-using Indices = Vector<std::int64_t>;
+using Indices = Array<std::int64_t>;
 
-// Numbers in [low, high]; the loop has no early exit, so that it vectorises.
+// Numbers in [low, high]; the loop has no early exit, so that it compiles to SIMD instructions.
 template <class T>
-std::span<const T> checked_range(const Vector<T>& values, std::size_t n, T low, T high, const char* sentence) {
+std::span<const T> checked_range(const Array<T>& values, std::size_t n, T low, T high, const char* sentence) {
     require(values.size() == n, sentence);
     std::int64_t inside = 0;
     for (T value : view(values)) inside += (low <= value) & (value <= high);
@@ -38,7 +38,7 @@ using Kernel = std::function<void(const PairLoss& loss, const Part& part, int n_
 
 // The options that every kernel takes.
 struct Options {
-    std::optional<Vector<double>> query_weights;
+    std::optional<Array<double>> query_weights;
     std::optional<std::int64_t> truncation;
     bool normalise;
     double sigma;
@@ -58,7 +58,7 @@ struct Options {
 
 struct Documents {
     Indices offsets, order;
-    Vector<double> scores, labels;
+    Array<double> scores, labels;
 
     Sizes sizes() const { return {offsets.size() - 1, scores.size()}; }
 
@@ -88,7 +88,7 @@ nb::tuple run(const Kernel& kernel, const PairLoss& loss, int n_threads) {
 }
 
 // The same for one query at a time: a part of one query.
-BoundPull bound(const Kernel& kernel, const Indices& offsets, const Vector<double>& labels,
+BoundPull bound(const Kernel& kernel, const Indices& offsets, const Array<double>& labels,
                 const Options& options) {
     checked_finite(labels, labels.size(), "labels must be finite");
     const PairLoss of_all = options.checked(offsets.size() - 1);
@@ -111,8 +111,8 @@ template <class... Own>
 void define_sums(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
                  const auto&... own) {
     m.def((name + "_lambdas").c_str(),
-          [make](Indices offsets, Indices order, Vector<double> scores, Vector<double> labels,
-                 std::optional<Vector<double>> query_weights, std::optional<std::int64_t> truncation,
+          [make](Indices offsets, Indices order, Array<double> scores, Array<double> labels,
+                 std::optional<Array<double>> query_weights, std::optional<std::int64_t> truncation,
                  bool normalise, double sigma, int n_threads, std::optional<int> path, Own... values) {
               const Documents documents{offsets, order, scores, labels};
               const PairLoss loss = documents.checked({query_weights, truncation, normalise, sigma, path});
@@ -128,7 +128,7 @@ template <class... Own>
 void define_pull(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
                  const auto&... own) {
     m.def((name + "_pull").c_str(),
-          [make](Indices offsets, Vector<double> labels, std::optional<Vector<double>> query_weights,
+          [make](Indices offsets, Array<double> labels, std::optional<Array<double>> query_weights,
                  std::optional<std::int64_t> truncation, bool normalise, double sigma, Own... values) {
               require(offsets.size() > 0, "offsets must run from 0 to the number of rows");
               const Kernel kernel = make({offsets.size() - 1, labels.size()}, values...);
@@ -146,7 +146,7 @@ void define(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&
 
 using Depth = std::optional<std::int64_t>;
 
-Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vector<double> query_factors) {
+Kernel linear(const Sizes& n, Array<float> gains, Array<double> discounts, Array<double> query_factors) {
     checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must be between 0 and 1, one per score");
     checked_range(discounts, discounts.size(), 0.0, 1.0, "discounts must be between 0 and 1");
     checked_finite(query_factors, n.n_queries, "query_factors must be one finite number per query");
@@ -159,8 +159,7 @@ Kernel linear(const Sizes& n, Vector<float> gains, Vector<double> discounts, Vec
         };
 }
 
-Kernel linear_by_query(const Sizes& n, Vector<float> gains, Vector<double> discounts,
-                       Vector<double> query_factors) {
+Kernel linear_by_query(const Sizes& n, Array<float> gains, Array<double> discounts, Array<double> query_factors) {
     checked_range(gains, n.n_rows, 0.0f, 1.0f, "gains must be between 0 and 1, one per score");
     checked_range(discounts, n.n_rows, 0.0, 1.0, "discounts must be between 0 and 1, one per rank of each query");
     checked_finite(query_factors, n.n_queries, "query_factors must be one finite number per query");
@@ -187,7 +186,7 @@ Kernel reciprocal_rank(const Sizes&, double threshold, Depth depth) {
     };
 }
 
-Kernel expected_reciprocal_rank(const Sizes& n, Vector<double> stop_probability, Depth depth) {
+Kernel expected_reciprocal_rank(const Sizes& n, Array<double> stop_probability, Depth depth) {
     checked_range(stop_probability, n.n_rows, 0.0, 1.0, "stop_probability must be in 0 to 1 for every score");
     const std::size_t n_ranks = checked_depth(depth);
     return [stop_probability, n_ranks](const PairLoss& loss, const Part& part, int n_threads, Lambdas lambdas) {

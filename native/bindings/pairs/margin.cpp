@@ -6,8 +6,8 @@
 namespace rankwright::bindings {
 namespace {
 
-nb::tuple sums_within_margin(const SortedQueries& ranking, Vector<double> labels, Vector<double> weights,
-                             Vector<double> values, int n_threads) {
+nb::tuple sums_within_margin(const SortedQueries& ranking, Array<double> labels, Array<double> weights,
+                             Array<double> values, int n_threads) {
     const std::size_t n_rows = ranking.scores.size();
     const RankedPairs pairs{ranking.offsets, Rows(ranking.order.get(), ranking.n_places),
                             checked_finite(ranking.scores, n_rows, "scores must be finite"),
@@ -24,7 +24,7 @@ nb::tuple sums_within_margin(const SortedQueries& ranking, Vector<double> labels
     return nb::make_tuple(worse.numpy(), better.numpy(), sums.numpy());
 }
 
-nb::tuple violated_precision(const SortedQueries& ranking, Vector<bool> relevant, int n_threads) {
+nb::tuple violated_precision(const SortedQueries& ranking, Array<bool> relevant, int n_threads) {
     const std::size_t n_rows = ranking.scores.size();
     const Doubles scores = checked_finite(ranking.scores, n_rows, "scores must be finite");
     require(relevant.size() == n_rows, "relevant must be true or false for every score");

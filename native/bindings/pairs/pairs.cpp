@@ -10,7 +10,7 @@ namespace {
 // Sorted codes, with the queries and the matrix that they belong to: with others, a sweep would read out of
 // bounds.
 struct BoundCodes {
-    BoundCodes(const BinnedMatrix& codes, Vector<std::int64_t> offsets, int n_threads)
+    BoundCodes(const BinnedMatrix& codes, Array<std::int64_t> offsets, int n_threads)
         : binned(codes),
           queries(view(offsets).begin(), view(offsets).end()),
           sorted(codes, checked_offsets(offsets, codes.n_rows), n_threads) {}
@@ -20,8 +20,8 @@ struct BoundCodes {
     SortedCodes sorted;
 };
 
-PairTask checked_task(Offsets queries, const Vector<std::uint8_t>& labels, const Matrix<double>& strengths,
-                      const Vector<double>& shares, const Vector<double>& scores) {
+PairTask checked_task(Offsets queries, const Array<std::uint8_t>& labels, const Matrix<double>& strengths,
+                      const Array<double>& shares, const Array<double>& scores) {
     const std::size_t n_rows = static_cast<std::size_t>(queries.back()), n_labels = strengths.shape(0);
     require(strengths.shape(1) == n_labels, "strengths must be square");
     require(n_labels >= 1 && n_labels <= kMostLabels, "there are too many labels");
@@ -41,8 +41,8 @@ PairTask checked_task(Offsets queries, const Vector<std::uint8_t>& labels, const
             view(shares), checked_finite(scores, n_rows, "there must be one finite score per row")};
 }
 
-nb::tuple gradients(Vector<std::int64_t> offsets, Vector<std::uint8_t> labels, Matrix<double> strengths,
-                    Vector<double> shares, Vector<double> scores, int n_threads) {
+nb::tuple gradients(Array<std::int64_t> offsets, Array<std::uint8_t> labels, Matrix<double> strengths,
+                    Array<double> shares, Array<double> scores, int n_threads) {
     const PairTask task = checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
     Output<double> gradient(scores.size()), hessian(scores.size());
     double log_sum;
@@ -53,8 +53,8 @@ nb::tuple gradients(Vector<std::int64_t> offsets, Vector<std::uint8_t> labels, M
     return nb::make_tuple(gradient.numpy(), hessian.numpy(), log_sum);
 }
 
-double misordered(Vector<std::int64_t> offsets, Vector<std::int64_t> order, Vector<std::uint8_t> labels,
-                  Matrix<double> strengths, Vector<double> shares, Vector<double> scores, int n_threads) {
+double misordered(Array<std::int64_t> offsets, Array<std::int64_t> order, Array<std::uint8_t> labels,
+                  Matrix<double> strengths, Array<double> shares, Array<double> scores, int n_threads) {
     const PairTask task = checked_task(checked_offsets(offsets, scores.size()), labels, strengths, shares, scores);
     require(order.size() == scores.size(), "order must list every row");
     const Rows rows = checked_rows(order, scores.size());
@@ -62,8 +62,8 @@ double misordered(Vector<std::int64_t> offsets, Vector<std::int64_t> order, Vect
     return misordered_share(task, rows, n_threads);
 }
 
-auto crossing(const BoundCodes& codes, Vector<std::uint8_t> labels, Matrix<double> strengths,
-              Vector<double> shares, Vector<double> scores, double log_sum, bool squared, int n_threads) {
+auto crossing(const BoundCodes& codes, Array<std::uint8_t> labels, Matrix<double> strengths, Array<double> shares,
+              Array<double> scores, double log_sum, bool squared, int n_threads) {
     const PairTask task = checked_task(codes.queries, labels, strengths, shares, scores);
     require(std::isfinite(log_sum), "log_sum must be finite");
     Output<double, 2> sums({codes.binned.n_features, kCodes});
@@ -74,8 +74,8 @@ auto crossing(const BoundCodes& codes, Vector<std::uint8_t> labels, Matrix<doubl
     return sums.numpy();
 }
 
-auto crossing_given(const BinnedMatrix& binned, Vector<std::int64_t> rows, Vector<std::int64_t> begins,
-                    Vector<std::int64_t> ends, Vector<double> weights, int n_threads) {
+auto crossing_given(const BinnedMatrix& binned, Array<std::int64_t> rows, Array<std::int64_t> begins,
+                    Array<std::int64_t> ends, Array<double> weights, int n_threads) {
     const GivenPairs pairs{checked_rows(rows, binned.n_rows), view(begins), view(ends), view(weights)};
     require(begins.size() == rows.size() && ends.size() == rows.size(), "there must be one range per row");
     std::uint64_t n_pairs = 0;
@@ -95,7 +95,7 @@ auto crossing_given(const BinnedMatrix& binned, Vector<std::int64_t> rows, Vecto
     return sums.numpy();
 }
 
-auto summed(const BinnedMatrix& binned, Vector<double> values, int n_threads) {
+auto summed(const BinnedMatrix& binned, Array<double> values, int n_threads) {
     const Doubles numbers = checked_numbers(values, binned.n_rows, "there must be one number per row");
     Output<double, 2> sums({binned.n_features, kCodes});
     {
@@ -110,7 +110,7 @@ auto summed(const BinnedMatrix& binned, Vector<double> values, int n_threads) {
 void bind_pairs(nb::module_& m) {
     m.attr("MOST_LABELS") = kMostLabels;
     nb::class_<BoundCodes>(m, "SortedCodes")
-        .def(nb::init<const BinnedMatrix&, Vector<std::int64_t>, int>(), nb::arg("binned"), nb::arg("offsets"),
+        .def(nb::init<const BinnedMatrix&, Array<std::int64_t>, int>(), nb::arg("binned"), nb::arg("offsets"),
              nb::arg("n_threads"), nb::keep_alive<1, 2>());
     m.def("pair_gradients", &gradients, nb::arg("offsets"), nb::arg("labels"), nb::arg("strengths"),
           nb::arg("shares"), nb::arg("scores"), nb::arg("n_threads"));

@@ -8,7 +8,7 @@ namespace rankwright::bindings {
 namespace {
 
 // Rows that are all of [0, n), each once: their order is that of the queries.
-Rows checked_all_rows(const Vector<std::int64_t>& rows, std::size_t n) {
+Rows checked_all_rows(const Array<std::int64_t>& rows, std::size_t n) {
     require(rows.size() == n, "rows must have every row once");
     const Rows all = checked_rows(rows, n);
     std::vector<bool> seen(n);
@@ -17,7 +17,7 @@ Rows checked_all_rows(const Vector<std::int64_t>& rows, std::size_t n) {
     return all;
 }
 
-nb::ndarray<nb::numpy, float> made_columns(Vector<std::int64_t> offsets, Vector<std::int64_t> rows,
+nb::ndarray<nb::numpy, float> made_columns(Array<std::int64_t> offsets, Array<std::int64_t> rows,
                                            Matrix<float> values, std::vector<QueryColumn> kinds, bool raw,
                                            int n_threads) {
     const std::size_t n_rows = values.shape(0), n_features = values.shape(1);
@@ -35,8 +35,8 @@ nb::ndarray<nb::numpy, float> made_columns(Vector<std::int64_t> offsets, Vector<
     return result.numpy();
 }
 
-nb::ndarray<nb::numpy, double> standardised(Vector<std::int64_t> offsets, Vector<std::int64_t> rows,
-                                            Vector<double> scores, int n_threads) {
+nb::ndarray<nb::numpy, double> standardised(Array<std::int64_t> offsets, Array<std::int64_t> rows,
+                                            Array<double> scores, int n_threads) {
     const Offsets queries = checked_offsets(offsets, scores.size());
     const Rows places = checked_all_rows(rows, scores.size());
     Output<double> result(scores.size());

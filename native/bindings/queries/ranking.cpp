@@ -5,8 +5,8 @@
 namespace rankwright::bindings {
 namespace {
 
-SortedQueries sorted_queries(Vector<std::int64_t> offsets, Vector<std::int64_t> rows, Vector<double> scores,
-                             std::optional<Vector<double>> tie_break, int n_threads) {
+SortedQueries sorted_queries(Array<std::int64_t> offsets, Array<std::int64_t> rows, Array<double> scores,
+                             std::optional<Array<double>> tie_break, int n_threads) {
     const Offsets queries = checked_offsets(offsets, rows.size());
     const Rows places = checked_rows(rows, scores.size());
     const Doubles values = checked_numbers(scores, scores.size(), "scores must not be NaN");

@@ -9,7 +9,7 @@ namespace rankwright::bindings {
 
 struct SortedQueries {
     std::vector<std::int64_t> offsets;
-    Vector<double> scores;
+    Array<double> scores;
     std::size_t n_places;
     std::unique_ptr<std::int64_t[]> order;
     std::unique_ptr<bool[]> tied;

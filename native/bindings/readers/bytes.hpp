@@ -17,7 +17,7 @@ inline nb::list to_list(const TextNumbering& numbering) {
     return texts;
 }
 
-inline std::string_view bytes_of(const Vector<std::uint8_t>& block) {
+inline std::string_view bytes_of(const Array<std::uint8_t>& block) {
     return {reinterpret_cast<const char*>(block.data()), block.size()};
 }
 

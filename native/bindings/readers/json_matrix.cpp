@@ -5,7 +5,7 @@
 namespace rankwright::bindings {
 namespace {
 
-nb::object matrix_in(const Vector<std::uint8_t>& text) {
+nb::object matrix_in(const Array<std::uint8_t>& text) {
     const auto matrix = [&] {
         nb::gil_scoped_release release;
         return read_json_matrix(bytes_of(text));

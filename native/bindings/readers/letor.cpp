@@ -26,7 +26,7 @@ nb::object labels(const LetorParser& parser) {
 }
 
 // Fills `features`, allocated by numpy, which asks for huge pages, so that a large matrix costs few page faults.
-nb::tuple finish(GuardedParser& parser, float absent, Array<float, 2> features) {
+nb::tuple finish(GuardedParser& parser, float absent, NumpyArray<float, 2> features) {
     const auto turn = take_turn(parser);
     require(features.shape(0) == parser.n_rows(), "features must have one row per document");
     require(features.shape(1) >= parser.n_features(), "features must have a column for the highest feature");

@@ -15,7 +15,7 @@ nb::object to_tuple(const std::optional<TextError<Fault>>& error) {
 }
 
 template <class Parser>
-nb::object feed(Guarded<Parser>& parser, const Vector<std::uint8_t>& block) {
+nb::object feed(Guarded<Parser>& parser, const Array<std::uint8_t>& block) {
     const auto turn = take_turn(parser);
     const auto error = [&] {
         nb::gil_scoped_release release;

@@ -5,9 +5,9 @@
 namespace rankwright::bindings {
 namespace {
 
-auto contributions(Vector<std::int64_t> splits, Vector<std::int32_t> feature, Vector<float> threshold,
-                   Vector<std::uint8_t> missing_left, Vector<std::int32_t> left, Vector<std::int32_t> right,
-                   Vector<double> leaf_value, Vector<double> cover, Matrix<float> values, int n_threads) {
+auto contributions(Array<std::int64_t> splits, Array<std::int32_t> feature, Array<float> threshold,
+                   Array<std::uint8_t> missing_left, Array<std::int32_t> left, Array<std::int32_t> right,
+                   Array<double> leaf_value, Array<double> cover, Matrix<float> values, int n_threads) {
     const std::size_t n_features = values.shape(1);
     require(feature.size() < (std::size_t{1} << 31), "there are too many splits");
     require(n_features > 0, "there must be at least one feature");

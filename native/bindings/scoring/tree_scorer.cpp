@@ -18,7 +18,7 @@ struct BoundScorer : TreeScorer {
 template <class Matrix>
 nb::object run(const BoundScorer& scorer, const Matrix& matrix, std::size_t n_rows, int n_threads,
                std::optional<int> path) {
-    const VectorPath checked = checked_path(path);
+    const SimdPath checked = checked_path(path);
     Output<double> scores(n_rows);
     bool fits;
     {
@@ -40,8 +40,8 @@ nb::object score_dense(const BoundScorer& scorer, const AnyMatrix<T>& X, int n_t
 }
 
 template <class T, class Index>
-nb::object score_sparse(const BoundScorer& scorer, const Vector<Index>& offsets, const Vector<Index>& features,
-                        const Vector<T>& values, int n_threads, std::optional<int> path) {
+nb::object score_sparse(const BoundScorer& scorer, const Array<Index>& offsets, const Array<Index>& features,
+                        const Array<T>& values, int n_threads, std::optional<int> path) {
     const SparseRows<T, Index> matrix{view(offsets), view(features), view(values)};
     require(offsets.size() > 0 && matrix.offsets.front() == 0 && features.size() == values.size() &&
                 static_cast<std::size_t>(matrix.offsets.back()) == values.size(),
@@ -60,9 +60,9 @@ void bind_scoring(nb::module_& m) {
     nb::class_<BoundScorer> scorer(m, "TreeScorer");
     scorer.def(
         "__init__",
-        [](BoundScorer* self, Vector<std::int64_t> splits, Vector<std::int32_t> feature, Vector<float> threshold,
-           Vector<std::uint8_t> missing_left, Vector<std::int32_t> left, Vector<std::int32_t> right,
-           Vector<double> leaf_value, std::int64_t n_features) {
+        [](BoundScorer* self, Array<std::int64_t> splits, Array<std::int32_t> feature, Array<float> threshold,
+           Array<std::uint8_t> missing_left, Array<std::int32_t> left, Array<std::int32_t> right,
+           Array<double> leaf_value, std::int64_t n_features) {
             require(feature.size() < kMaxSplits, "there are too many splits");
             const FlatTrees trees =
                 checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value, n_features);

@@ -1,4 +1,4 @@
-// Vector kernels by path, for the tests that compare all paths.
+// Array kernels by path, for the tests that compare all paths.
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -13,15 +13,15 @@ namespace {
 
 // A copy with zeros up to a multiple of `lanes`.
 template <class T>
-std::vector<T> padded(const Vector<T>& values, std::int64_t lanes) {
+std::vector<T> padded(const Array<T>& values, std::int64_t lanes) {
     std::vector<T> copy(view(values).begin(), view(values).end());
     const auto step = static_cast<std::size_t>(lanes);
     copy.resize((copy.size() + step - 1) / step * step);
     return copy;
 }
 
-auto keys_above(Vector<float> keys, int path) {
-    const VectorPath checked = checked_path(path);
+auto keys_above(Array<float> keys, int path) {
+    const SimdPath checked = checked_path(path);
     for (float value : view(keys)) require(value == value, "keys must not be NaN");
     std::vector<float> values = padded(keys, kCountLanes);
     values.resize(values.size() + kCountLanes);
@@ -38,9 +38,9 @@ void check_right_sides(std::int64_t total, std::span<const std::int64_t> left) {
         require(!__builtin_sub_overflow(total, sum, &right), "a right side exceeds 64 bits");
 }
 
-auto gains_of(Vector<std::int64_t> left, std::int64_t total, double gradient_step, double hessian_step, double l2,
+auto gains_of(Array<std::int64_t> left, std::int64_t total, double gradient_step, double hessian_step, double l2,
               double min_hessian, double parent_gain, int path) {
-    const VectorPath checked = checked_path(path);
+    const SimdPath checked = checked_path(path);
     check_right_sides(total, view(left));
     const std::vector<std::int64_t> sums = padded(left, kGainLanes);
     std::vector<double> gains(sums.size());
@@ -51,9 +51,9 @@ auto gains_of(Vector<std::int64_t> left, std::int64_t total, double gradient_ste
 }
 
 // One row of sums per class; totals and steps are one per class.
-auto gains_of_classes(Matrix<std::int64_t> left, Vector<std::int64_t> totals, Vector<double> gradient_steps,
-                      Vector<double> hessian_steps, double l2, double min_hessian, double parent_gain, int path) {
-    const VectorPath checked = checked_path(path);
+auto gains_of_classes(Matrix<std::int64_t> left, Array<std::int64_t> totals, Array<double> gradient_steps,
+                      Array<double> hessian_steps, double l2, double min_hessian, double parent_gain, int path) {
+    const SimdPath checked = checked_path(path);
     const std::size_t n_classes = left.shape(0), size = left.shape(1);
     require(n_classes >= 1 && totals.size() == n_classes && gradient_steps.size() == n_classes &&
                 hessian_steps.size() == n_classes,
@@ -76,8 +76,8 @@ auto gains_of_classes(Matrix<std::int64_t> left, Vector<std::int64_t> totals, Ve
 }
 
 // The sums of the rows listed, by column and code: width per code, as many as a row has values, padded.
-auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Vector<std::uint32_t> rows, int path) {
-    const VectorPath checked = checked_path(path);
+auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Array<std::uint32_t> rows, int path) {
+    const SimdPath checked = checked_path(path);
     const std::size_t n_rows = codes.shape(0), n_columns = codes.shape(1), n_values = values.shape(1);
     require(values.shape(0) == n_rows, "there must be one row of values per row of codes");
     for (std::uint32_t row : view(rows)) require(row < n_rows, "a row is out of range");
@@ -105,7 +105,7 @@ auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Vecto
 
 }  // namespace
 
-void bind_vectors(nb::module_& m) {
+void bind_simd(nb::module_& m) {
     m.def("widest_path", [] { return static_cast<int>(widest_path()); });
     m.def("count_above", &keys_above, nb::arg("keys"), nb::arg("path"));
     m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),

@@ -12,7 +12,7 @@
 namespace rankwright::bindings {
 namespace {
 
-using Cube = Array<const std::int64_t, 3>;
+using Cube = NumpyArray<const std::int64_t, 3>;
 
 constexpr double kHighestBound = 1e300;  // beyond it, rounding to a grid would overflow
 
@@ -20,7 +20,7 @@ constexpr double kHighestBound = 1e300;  // beyond it, rounding to a grid would 
 class Searched {
   public:
     Searched(const std::vector<std::vector<const BoundPostings*>>& postings,
-             const std::vector<Vector<std::uint64_t>>& removed, Weighting weighting, const Matrix<double>& fields,
+             const std::vector<Array<std::uint64_t>>& removed, Weighting weighting, const Matrix<double>& fields,
              const Cube& terms, const Matrix<double>& weights, const Matrix<double>& scales)
         : postings_(postings), weighting_(weighting), terms_(terms), weights_(weights), scales_(scales) {
         n_fields_ = fields.shape(0);
@@ -53,7 +53,7 @@ class Searched {
     std::int64_t n_documents() const { return n_documents_; }
 
     // The distinct terms of each document, by segment and field.
-    void set_distinct(const std::vector<std::vector<Vector<std::uint32_t>>>& distinct) {
+    void set_distinct(const std::vector<std::vector<Array<std::uint32_t>>>& distinct) {
         require(distinct.size() == segments_.size(), "there must be one array per segment");
         for (std::size_t s = 0; s < segments_.size(); ++s) {
             const std::size_t n_documents = segments_[s].fields.front().n_documents();
@@ -75,7 +75,7 @@ class Searched {
                     "weights must be finite and not negative");
     }
 
-    void add_segment(std::size_t s, const Vector<std::uint64_t>& removed) {
+    void add_segment(std::size_t s, const Array<std::uint64_t>& removed) {
         require(postings_[s].size() == n_fields_, "a segment must have all fields");
         auto& fields = segment_fields_.emplace_back();
         for (const BoundPostings* postings : postings_[s]) {
@@ -125,8 +125,8 @@ struct QueryLists {
     Rows words;
     Doubles counts, starts;
 
-    QueryLists(const Vector<std::int64_t>& given_offsets, const Vector<std::int64_t>& given_words,
-               const Vector<double>& given_counts, const Vector<double>& given_starts, std::size_t n_words)
+    QueryLists(const Array<std::int64_t>& given_offsets, const Array<std::int64_t>& given_words,
+               const Array<double>& given_counts, const Array<double>& given_starts, std::size_t n_words)
         : offsets(checked_offsets(given_offsets, given_words.size())),
           words(checked_rows(given_words, n_words)),
           counts(checked_finite(given_counts, words.size(), "there must be one finite count per word")),
@@ -163,10 +163,10 @@ nb::tuple to_arrays(const std::vector<std::vector<ScoredDocument>>& found) {
 
 // Query q has the words [offsets[q], offsets[q + 1]).
 nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
-                 const std::vector<Vector<std::uint64_t>>& removed, Weighting weighting,
+                 const std::vector<Array<std::uint64_t>>& removed, Weighting weighting,
                  const Matrix<double>& fields, const Cube& terms, const Matrix<double>& weights,
-                 const Matrix<double>& scales, const Vector<std::int64_t>& offsets,
-                 const Vector<std::int64_t>& words, const Vector<double>& counts, const Vector<double>& starts,
+                 const Matrix<double>& scales, const Array<std::int64_t>& offsets,
+                 const Array<std::int64_t>& words, const Array<double>& counts, const Array<double>& starts,
                  std::size_t n, bool skip, int n_threads) {
     const Searched searched(postings, removed, weighting, fields, terms, weights, scales);
     const QueryLists queries(offsets, words, counts, starts, searched.n_words());
@@ -183,14 +183,14 @@ nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
 
 // The scores of given documents: query q has those of [document_offsets[q], document_offsets[q + 1]).
 nb::ndarray<nb::numpy, double> score(const std::vector<std::vector<const BoundPostings*>>& postings,
-                                     const std::vector<std::vector<Vector<std::uint32_t>>>& distinct,
+                                     const std::vector<std::vector<Array<std::uint32_t>>>& distinct,
                                      Weighting weighting, const Matrix<double>& fields, const Cube& terms,
                                      const Matrix<double>& weights, const Matrix<double>& scales,
-                                     const Vector<std::int64_t>& offsets, const Vector<std::int64_t>& words,
-                                     const Vector<double>& counts, const Vector<double>& starts,
-                                     const Vector<std::int64_t>& document_offsets,
-                                     const Vector<std::int64_t>& documents, int n_threads) {
-    const std::vector<Vector<std::uint64_t>> none(postings.size());
+                                     const Array<std::int64_t>& offsets, const Array<std::int64_t>& words,
+                                     const Array<double>& counts, const Array<double>& starts,
+                                     const Array<std::int64_t>& document_offsets,
+                                     const Array<std::int64_t>& documents, int n_threads) {
+    const std::vector<Array<std::uint64_t>> none(postings.size());
     Searched searched(postings, none, weighting, fields, terms, weights, scales);
     if (weighting == Weighting::absolute_discounting) {
         for (std::size_t f = 0; f < fields.shape(0); ++f)

@@ -16,11 +16,11 @@ namespace rankwright::bindings {
 namespace {
 
 template <class T>
-using Cube = Array<const T, 3>;
+using Cube = NumpyArray<const T, 3>;
 
 // One array per scope, with one number per document; none if they are not needed.
 template <class T>
-using ByScope = std::vector<Vector<T>>;
+using ByScope = std::vector<Array<T>>;
 
 constexpr std::size_t kModels = kFeatureModels.size();
 
@@ -29,14 +29,14 @@ void require_all(std::span<const double> values, bool (*holds)(double), const ch
 }
 
 template <class T, int Dimensions>
-std::span<const T> flat(const Array<const T, Dimensions>& array) {
+std::span<const T> flat(const NumpyArray<const T, Dimensions>& array) {
     return {array.data(), array.size()};
 }
 
 // Numbers of the collection and of the models, by scope and word.
 struct Numbering {
     std::int64_t n_documents;
-    Vector<std::int64_t> total_lengths;      // by scope
+    Array<std::int64_t> total_lengths;       // by scope
     Matrix<std::int64_t> documents, places;  // scope, word: documents that have it, occurrences
     Cube<double> weights, scales, starts;    // model, scope, word
     Cube<double> fields;                     // model, scope, (constant, slope)
@@ -70,8 +70,8 @@ struct Numbering {
             found.collection_rarity.push_back(cf > 0 ? static_cast<double>(total_lengths.data()[s]) / cf : 1.0);
             found.idf.push_back(std::log(found.rarity.back()));
             found.icf.push_back(std::log1p(found.collection_rarity.back()));
-            found.query_vector.push_back((1.0 + std::log(counts[i])) * found.idf.back());
-            found.query_norm += found.query_vector.back() * found.query_vector.back();
+            found.query_weights.push_back((1.0 + std::log(counts[i])) * found.idf.back());
+            found.query_norm += found.query_weights.back() * found.query_weights.back();
         }
         found.query_norm = std::sqrt(found.query_norm);
         for (std::size_t m = 0; m < kModels; ++m) found.models[m] = model(m, s, words, counts);
@@ -214,12 +214,12 @@ FeatureQuery make_query(std::span<const std::int64_t> words, std::span<const std
 nb::ndarray<nb::numpy, float> features(
     const std::vector<std::vector<const BoundPostings*>>& postings, const Cube<std::int64_t>& terms,
     const std::vector<ByScope<std::uint32_t>>& distinct, const std::vector<ByScope<float>>& norms,
-    std::int64_t n_documents, const Vector<std::int64_t>& total_lengths,
+    std::int64_t n_documents, const Array<std::int64_t>& total_lengths,
     const Matrix<std::int64_t>& document_frequencies, const Matrix<std::int64_t>& collection_frequencies,
     const Cube<double>& weights, const Cube<double>& scales, const Cube<double>& starts,
-    const Cube<double>& fields, const Vector<std::int64_t>& word_offsets, const Vector<std::int64_t>& words,
-    const Vector<std::int64_t>& places, const Vector<std::int64_t>& document_offsets,
-    const Vector<std::int64_t>& documents, const Matrix<std::int64_t>& columns, int n_threads) {
+    const Cube<double>& fields, const Array<std::int64_t>& word_offsets, const Array<std::int64_t>& words,
+    const Array<std::int64_t>& places, const Array<std::int64_t>& document_offsets,
+    const Array<std::int64_t>& documents, const Matrix<std::int64_t>& columns, int n_threads) {
     const Numbering numbering{
         n_documents, total_lengths, document_frequencies, collection_frequencies, weights, scales, starts, fields};
     numbering.check();
@@ -266,7 +266,7 @@ std::vector<FieldPostings> checked_fields(const std::vector<const BoundPostings*
 
 // (distinct, norms) of each document.
 nb::tuple vocabularies(const std::vector<const BoundPostings*>& postings,
-                       const std::vector<Vector<std::uint32_t>>& terms) {
+                       const std::vector<Array<std::uint32_t>>& terms) {
     const std::vector<FieldPostings> fields = checked_fields(postings);
     require(terms.size() == fields.size(), "there must be one list of terms per field");
     std::vector<Numbers> numbers;
@@ -289,7 +289,7 @@ nb::tuple vocabularies(const std::vector<const BoundPostings*>& postings,
 // For each word the documents that have it in any field; terms[f][w] is its number in field f, or -1.
 nb::ndarray<nb::numpy, std::int64_t> documents_with(const std::vector<const BoundPostings*>& postings,
                                                     const Matrix<std::int64_t>& terms,
-                                                    const Vector<std::uint64_t>& removed) {
+                                                    const Array<std::uint64_t>& removed) {
     const std::vector<FieldPostings> fields = checked_fields(postings);
     require(terms.shape(0) == fields.size(), "there must be one list of terms per field");
     require(removed.size() == 0 || removed.size() == (fields.front().n_documents() + 63) / 64,

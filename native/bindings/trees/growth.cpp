@@ -14,7 +14,7 @@ constexpr const char* kSample = "sample must list existing rows in ascending ord
 constexpr const char* kFeatures = "features must list existing features in ascending order";
 
 // Ascending numbers below n.
-std::span<const std::uint32_t> checked_subset(const Vector<std::uint32_t>& members, std::size_t n,
+std::span<const std::uint32_t> checked_subset(const Array<std::uint32_t>& members, std::size_t n,
                                               const char* sentence) {
     const auto subset = view(members);
     std::size_t falls = 0;
@@ -54,9 +54,9 @@ nb::dict arrays_of(const GrownTree& tree) {
     return arrays;
 }
 
-nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<double> hessian,
-                Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> features,
-                Vector<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
+nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double> hessian,
+                Array<std::uint32_t> sample, Array<double> sample_weights, Array<std::uint32_t> features,
+                Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                 double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
                 GuardedWorkspace& workspace) {
     const GrowthTask task{view(gradient),
@@ -79,17 +79,18 @@ nb::tuple grown(const BinnedMatrix& binned, Vector<double> gradient, Vector<doub
     return nb::make_tuple(arrays_of(tree), outputs.numpy());
 }
 
-// The leaf of each row in the tree that grow_tree or grow_vector_tree grew last.
+// The leaf of each row in the tree that grow_tree or grow_class_tree grew last.
 auto leaf_of_row(GuardedWorkspace& workspace) {
     const std::unique_lock turn(workspace.turn, std::try_to_lock);
     require(turn.owns_lock(), "another thread is using this workspace");
     return to_numpy(workspace.leaf_of_row);
 }
 
-nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
-                       Vector<std::uint32_t> sample, Vector<double> sample_weights, Vector<std::uint32_t> features,
-                       std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
-                       double min_gain, std::int32_t levels, int n_threads, GuardedWorkspace& workspace) {
+nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
+                           Array<std::uint32_t> sample, Array<double> sample_weights,
+                           Array<std::uint32_t> features, std::int32_t max_leaves, std::int64_t min_documents,
+                           double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
+                           GuardedWorkspace& workspace) {
     const std::size_t n_classes = gradient.shape(0);
     require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
     for (const Matrix<double>& values : {gradient, hessian}) {
@@ -97,17 +98,17 @@ nb::tuple grown_vector(const BinnedMatrix& binned, Matrix<double> gradient, Matr
         check_finite({values.data(), values.size()}, n_classes * binned.n_rows,
                      "there must be one finite number per row and class");
     }
-    const VectorGrowthTask task{n_classes,
-                                {gradient.data(), gradient.size()},
-                                {hessian.data(), hessian.size()},
-                                checked_subset(sample, binned.n_rows, kSample),
-                                view(sample_weights),
-                                checked_subset(features, binned.n_features, kFeatures)};
+    const ClassGrowthTask task{n_classes,
+                               {gradient.data(), gradient.size()},
+                               {hessian.data(), hessian.size()},
+                               checked_subset(sample, binned.n_rows, kSample),
+                               view(sample_weights),
+                               checked_subset(features, binned.n_features, kFeatures)};
     check_weights(task.hessian, task.sample_weights, task.sample.size());
     const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
     Output<double, 2> outputs({n_classes, binned.n_rows});
     const GrownTree tree = grow_alone(
-        workspace, [&] { return grow_vector_tree(binned, task, limits, n_threads, workspace, outputs.span()); });
+        workspace, [&] { return grow_class_tree(binned, task, limits, n_threads, workspace, outputs.span()); });
     return nb::make_tuple(arrays_of(tree), outputs.numpy());
 }
 
@@ -119,7 +120,7 @@ void bind_growth(nb::module_& m) {
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
           nb::arg("n_threads"), nb::arg("workspace"));
-    m.def("grow_vector_tree", &grown_vector, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
+    m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
           nb::arg("n_threads"), nb::arg("workspace"));

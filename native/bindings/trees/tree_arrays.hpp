@@ -47,10 +47,10 @@ inline void require_splits(const FlatTrees& trees, std::int64_t n_features) {
     }
 }
 
-inline FlatTrees checked_trees(const Vector<std::int64_t>& splits, const Vector<std::int32_t>& feature,
-                               const Vector<float>& threshold, const Vector<std::uint8_t>& missing_left,
-                               const Vector<std::int32_t>& left, const Vector<std::int32_t>& right,
-                               const Vector<double>& leaf_value, std::int64_t n_features) {
+inline FlatTrees checked_trees(const Array<std::int64_t>& splits, const Array<std::int32_t>& feature,
+                               const Array<float>& threshold, const Array<std::uint8_t>& missing_left,
+                               const Array<std::int32_t>& left, const Array<std::int32_t>& right,
+                               const Array<double>& leaf_value, std::int64_t n_features) {
     const std::size_t n = feature.size();
     const FlatTrees trees{checked_offsets(splits, n),
                           view(feature),

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int32_t kMostTerms = 16;  // a product has up to 2^terms cells
 
-using Fit = ClassTree (*)(const BinnedMatrix&, const ClassTask&, std::int32_t, int, GrowthWorkspace&,
-                          std::span<double>);
+using Fit = VoteTree (*)(const BinnedMatrix&, const VoteTask&, std::int32_t, int, GrowthWorkspace&,
+                         std::span<double>);
 
 nb::tuple fitted(Fit fit, const BinnedMatrix& binned, const Matrix<double>& signed_weights, bool opposite,
                  std::int32_t size, int n_threads, GuardedWorkspace& workspace) {
@@ -26,8 +26,8 @@ nb::tuple fitted(Fit fit, const BinnedMatrix& binned, const Matrix<double>& sign
     for (const double weight : weights) total += std::abs(weight);
     require(total - total == 0.0, "weights must be finite, and so must their sum");
     Output<double, 2> outputs({binned.n_rows, n_classes});
-    const ClassTask task{weights, n_classes, opposite};
-    const ClassTree tree =
+    const VoteTask task{weights, n_classes, opposite};
+    const VoteTree tree =
         grow_alone(workspace, [&] { return fit(binned, task, size, n_threads, workspace, outputs.span()); });
     Output<double, 2> votes({tree.cover.size(), n_classes});
     std::copy(tree.votes.begin(), tree.votes.end(), votes.span().begin());
@@ -37,7 +37,7 @@ nb::tuple fitted(Fit fit, const BinnedMatrix& binned, const Matrix<double>& sign
 nb::tuple grown(const BinnedMatrix& binned, Matrix<double> signed_weights, bool opposite, std::int32_t max_leaves,
                 int n_threads, GuardedWorkspace& workspace) {
     require(max_leaves >= 1, "max_leaves must be at least 1");
-    return fitted(&grow_class_tree, binned, signed_weights, opposite, max_leaves, n_threads, workspace);
+    return fitted(&grow_hamming_tree, binned, signed_weights, opposite, max_leaves, n_threads, workspace);
 }
 
 nb::tuple multiplied(const BinnedMatrix& binned, Matrix<double> signed_weights, bool opposite,
@@ -49,7 +49,7 @@ nb::tuple multiplied(const BinnedMatrix& binned, Matrix<double> signed_weights, 
 }  // namespace
 
 void bind_votes(nb::module_& m) {
-    m.def("grow_class_tree", &grown, nb::arg("binned"), nb::arg("signed_weights"), nb::arg("opposite"),
+    m.def("grow_hamming_tree", &grown, nb::arg("binned"), nb::arg("signed_weights"), nb::arg("opposite"),
           nb::arg("max_leaves"), nb::arg("n_threads"), nb::arg("workspace"));
     m.def("fit_product", &multiplied, nb::arg("binned"), nb::arg("signed_weights"), nb::arg("opposite"),
           nb::arg("max_terms"), nb::arg("n_threads"), nb::arg("workspace"));

@@ -1,19 +1,19 @@
 #include "simd/kernels.hpp"
 #include "simd/paths/width.hpp"
 
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-using Keys = float __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
-using Counts = std::int32_t __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
-constexpr std::int64_t kWidth = kVectorBytes / 4;
-constexpr std::int64_t kParts = kVectorBytes == 64 ? 2 : 4;  // as many as fit the registers
+using Keys = float __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
+using Counts = std::int32_t __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
+constexpr std::int64_t kWidth = kRegisterBytes / 4;
+constexpr std::int64_t kParts = kRegisterBytes == 64 ? 2 : 4;  // as many as fit the registers
 constexpr std::int64_t kTogether = kParts * kWidth;
 static_assert(kCountLanes % kTogether == 0);
 
 // The comparison gives -1 where it holds. A processor with masks adds 1 there instead.
 inline void count(Counts& above, const Counts& holds) {
-    if constexpr (kVectorBytes == 64)
+    if constexpr (kRegisterBytes == 64)
         above = holds ? above + 1 : above;
     else
         above -= holds;
@@ -45,4 +45,4 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks) {
     }
 }
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

@@ -6,7 +6,7 @@
 
 // A binary search of eight steps, for many values at once. The code of a value is the number of edges below it; a
 // missing value is above none of them, and gets its code at the end.
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 
 #if defined(__AVX512F__)
 
@@ -67,4 +67,4 @@ void encode_column(const float* values, const float* edges, std::uint8_t* codes)
 
 #endif
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

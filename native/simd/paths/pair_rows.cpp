@@ -1,16 +1,16 @@
 #include "simd/pair_kernels.hpp"
 #include "simd/paths/width.hpp"
 
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-constexpr std::int64_t kFloats = kVectorBytes / 4, kDoubles = kVectorBytes / 8, kParts = kLanes / kFloats;
+constexpr std::int64_t kFloats = kRegisterBytes / 4, kDoubles = kRegisterBytes / 8, kParts = kLanes / kFloats;
 
-using Floats = float __attribute__((vector_size(kVectorBytes), may_alias));
-using FloatBits = std::int32_t __attribute__((vector_size(kVectorBytes), may_alias));
-using Doubles = double __attribute__((vector_size(kVectorBytes), may_alias));
-using DoubleBits = std::int64_t __attribute__((vector_size(kVectorBytes), may_alias));
-using HalfFloats = float __attribute__((vector_size(kVectorBytes / 2), may_alias));
+using Floats = float __attribute__((vector_size(kRegisterBytes), may_alias));
+using FloatBits = std::int32_t __attribute__((vector_size(kRegisterBytes), may_alias));
+using Doubles = double __attribute__((vector_size(kRegisterBytes), may_alias));
+using DoubleBits = std::int64_t __attribute__((vector_size(kRegisterBytes), may_alias));
+using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2), may_alias));
 using Quad = float __attribute__((vector_size(16), may_alias));
 
 inline Floats& floats(float* column, std::int64_t place) { return *reinterpret_cast<Floats*>(column + place); }
@@ -107,4 +107,4 @@ RowSums given_row(std::int64_t upper, const float* deltas, const PairColumns& do
     return meet_below(upper, documents, [=](std::int64_t place, Floats& delta) { delta = floats(deltas, place); });
 }
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

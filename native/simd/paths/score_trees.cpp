@@ -6,12 +6,12 @@
 
 #include "simd/paths/width.hpp"
 
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
 // Number of bytes of a register, and of documents that are processed together: they fill at most half of the
 // registers.
-constexpr std::size_t kWidth = kVectorBytes;
+constexpr std::size_t kWidth = kRegisterBytes;
 constexpr std::size_t kTogether = kWidth == 64 ? 256 : 128;
 using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
@@ -169,7 +169,7 @@ inline std::uint64_t is_too_large(double x) {
     return (size >= 0x1.ffffffp127) & (size < __builtin_inf());
 }
 
-// The loop has no early exit, so that it vectorises.
+// The loop has no early exit, so that it compiles to SIMD instructions.
 bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
     std::uint64_t found = 0;
     if (stride == 1)
@@ -373,4 +373,4 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
 
 const TreeKernels tree_kernels = {any_too_large, encode<float>, encode<double>, add_trees};
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

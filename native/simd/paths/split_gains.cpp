@@ -1,15 +1,15 @@
 #include "simd/kernels.hpp"
 #include "simd/paths/width.hpp"
 
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-constexpr std::int64_t kSums = kVectorBytes / 8;
+constexpr std::int64_t kSums = kRegisterBytes / 8;
 static_assert(kGainLanes % kSums == 0);
-using Sums = std::int64_t __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
-using Bits = std::uint64_t __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
-using Halves = std::int32_t __attribute__((vector_size(kVectorBytes / 2)));
-using Numbers = double __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
+using Numbers = double __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 
 // Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
 // sign, which the upper half does not need.
@@ -67,4 +67,4 @@ void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
     }
 }
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

@@ -1,6 +1,6 @@
 #include "simd/kernels.hpp"
 
-namespace rankwright::RANKWRIGHT_VECTOR_PATH {
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
 constexpr std::size_t kRowBlock = 256;
@@ -21,20 +21,20 @@ void fetch_ahead(const WideTask& task, const Block& block, std::size_t i) {
     if (next < task.n_rows) __builtin_prefetch(task.columns[block.column] + task.rows[next] * task.row_stride);
 }
 
-// One column of rows with any number of vectors.
+// One column of rows with any number of groups of four integers.
 void add_any(const WideTask& task, const Block& block) {
-    const std::size_t n_vectors = task.width / 4;
+    const std::size_t n_groups = task.width / 4;
     auto* sums = reinterpret_cast<Four*>(task.sums + block.column * task.slot_size);
     for (std::size_t i = block.begin; i < block.end; ++i) {
         fetch_ahead(task, block, i);
         const std::size_t row = task.rows[i];
         const auto* own = reinterpret_cast<const Four*>(task.values + row * task.width);
-        Four* to = sums + task.columns[block.column][row * task.row_stride] * n_vectors;
-        for (std::size_t k = 0; k < n_vectors; ++k) to[k] += own[k];
+        Four* to = sums + task.columns[block.column][row * task.row_stride] * n_groups;
+        for (std::size_t k = 0; k < n_groups; ++k) to[k] += own[k];
     }
 }
 
-// Several columns of rows with one vector each, which is loaded once for all of them.
+// Several columns of rows whose integers fit one variable, which is loaded once for all columns.
 template <class Numbers, std::size_t kCount>
 void add_listed(const WideTask& task, const Block& block) {
     constexpr std::size_t slot = 256 + 64 / sizeof(Numbers);  // padded as in histograms/histogram.hpp
@@ -94,4 +94,4 @@ void add_wide_rows(const WideTask& task) {
     }
 }
 
-}  // namespace rankwright::RANKWRIGHT_VECTOR_PATH
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

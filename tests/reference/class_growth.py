@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class VectorGrower(Grower):
+class ClassGrower(Grower):
     """The grower with one number per leaf and class; gradients have one row per class."""
 
     gradient: NDArray[np.float64]
