@@ -21,7 +21,7 @@ std::uint32_t key_of(float value) {
 
 float value_of(std::uint32_t key) { return std::bit_cast<float>(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu)); }
 
-// Codes are counted on a sample of this many rows, evenly spread.
+// Codes are counted on a sample of about this many rows, evenly spread.
 constexpr std::size_t kCountedRows = 50'000;
 
 constexpr int kDigitBits = 11;
@@ -31,16 +31,16 @@ constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 void sort_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& buffer) {
     buffer.resize(keys.size());
     for (int shift = 0; shift < 33; shift += kDigitBits) {
-        std::array<std::uint32_t, kDigits> places{};
-        for (std::uint32_t key : keys) ++places[(key >> shift) & (kDigits - 1)];
+        std::array<std::uint32_t, kDigits> starts{};
+        for (std::uint32_t key : keys) ++starts[(key >> shift) & (kDigits - 1)];
         std::uint32_t total = 0;
-        for (std::uint32_t& place : places) place = std::exchange(total, total + place);
-        for (std::uint32_t key : keys) buffer[places[(key >> shift) & (kDigits - 1)]++] = key;
+        for (std::uint32_t& start : starts) start = std::exchange(total, total + start);
+        for (std::uint32_t key : keys) buffer[starts[(key >> shift) & (kDigits - 1)]++] = key;
         keys.swap(buffer);
     }
 }
 
-// A number t with low <= t < high, half way between them if there is a float.
+// A number t with low <= t < high, half way between them if that is a float.
 float edge_between(float low, float high) {
     const auto middle = static_cast<float>((static_cast<double>(low) + static_cast<double>(high)) / 2.0);
     return low <= middle && middle < high ? middle : low;
@@ -89,61 +89,62 @@ void encode_columns(std::span<const float> values, std::span<const std::int64_t>
 }
 
 // The plain layout: one byte per feature, one level per code.
-void place_apart(BinnedMatrix& binned) {
+void lay_out_plain(BinnedMatrix& binned) {
     binned.n_bytes = binned.n_features;
-    binned.places.resize(binned.n_features);
+    binned.levels.resize(binned.n_features);
     for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
-        Place& place = binned.places[feature];
-        place.byte = static_cast<std::uint32_t>(feature);
-        place.n_levels = 256;
-        std::iota(place.level.begin(), place.level.end(), std::uint8_t{0});
+        FeatureLevels& levels = binned.levels[feature];
+        levels.byte = static_cast<std::uint32_t>(feature);
+        levels.n_levels = 256;
+        std::iota(levels.level.begin(), levels.level.end(), std::uint8_t{0});
     }
 }
 
 // The level of every code of a feature; its byte is assigned later.
-Place find_levels(const BinnedMatrix& binned, std::size_t feature) {
+FeatureLevels find_levels(const BinnedMatrix& binned, std::size_t feature) {
     const std::span codes(binned.column(feature), binned.n_rows);
     const int n_bins = binned.n_bins(feature);
-    Place place;
-    place.any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
-    const int most = kCoarseLevels - place.any_missing;
-    place.exact = n_bins <= most;
+    FeatureLevels levels;
+    levels.any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
+    const int most = kCoarseLevels - levels.any_missing;
+    levels.exact = n_bins <= most;
     std::array<std::size_t, 256> counts{};
     const std::size_t step = std::max<std::size_t>(1, codes.size() / kCountedRows);
     for (std::size_t row = 0; row < codes.size(); row += step) ++counts[codes[row]];
     std::size_t left = std::accumulate(counts.begin(), counts.begin() + kMissing, std::size_t{0}), in_level = 0;
     int level = 0;
     for (int code = 0; code < n_bins; ++code) {
-        const auto here = static_cast<std::size_t>(code);
-        place.level[here] = static_cast<std::uint8_t>(level);
-        in_level += counts[here];
+        const auto index = static_cast<std::size_t>(code);
+        levels.level[index] = static_cast<std::uint8_t>(level);
+        in_level += counts[index];
         // As in find_edges: the remaining rows are divided evenly, and a frequent code gets its own level.
-        const double share = static_cast<double>(left) / (most - level);
-        const bool full = static_cast<double>(in_level) >= share || static_cast<double>(counts[here + 1]) >= share;
-        if (code + 1 == n_bins || !(place.exact || (full && level + 1 < most))) continue;
+        const double per_level = static_cast<double>(left) / (most - level);
+        const bool full =
+            static_cast<double>(in_level) >= per_level || static_cast<double>(counts[index + 1]) >= per_level;
+        if (code + 1 == n_bins || !(levels.exact || (full && level + 1 < most))) continue;
         left -= in_level;
         in_level = 0;
         ++level;
     }
-    place.n_levels = static_cast<std::uint32_t>(level + 1 + place.any_missing);
-    place.level[kMissing] = static_cast<std::uint8_t>(place.n_levels - 1);
-    return place;
+    levels.n_levels = static_cast<std::uint32_t>(level + 1 + levels.any_missing);
+    levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
+    return levels;
 }
 
 // The coarse layout: few levels per feature, and each feature in the first byte with enough room.
-void place_together(BinnedMatrix& binned, int n_threads) {
-    binned.places.resize(binned.n_features);
+void lay_out_coarse(BinnedMatrix& binned, int n_threads) {
+    binned.levels.resize(binned.n_features);
     parallel_ranges(binned.n_features, 1, n_threads, [&](std::size_t feature, std::size_t) {
-        binned.places[feature] = find_levels(binned, feature);
+        binned.levels[feature] = find_levels(binned, feature);
     });
     std::vector<std::uint32_t> taken;  // product of the numbers of levels of each byte's features
-    for (Place& place : binned.places) {
-        const auto room =
-            std::ranges::find_if(taken, [&](std::uint32_t product) { return product * place.n_levels <= 256; });
-        place.byte = static_cast<std::uint32_t>(room - taken.begin());
-        if (room == taken.end()) taken.push_back(1);
-        place.stride = taken[place.byte];
-        taken[place.byte] *= place.n_levels;
+    for (FeatureLevels& levels : binned.levels) {
+        const auto byte =
+            std::ranges::find_if(taken, [&](std::uint32_t product) { return product * levels.n_levels <= 256; });
+        levels.byte = static_cast<std::uint32_t>(byte - taken.begin());
+        if (byte == taken.end()) taken.push_back(1);
+        levels.stride = taken[levels.byte];
+        taken[levels.byte] *= levels.n_levels;
     }
     binned.n_bytes = taken.size();
 }
@@ -153,11 +154,11 @@ void write_rows(int n_threads, BinnedMatrix& binned) {
     binned.by_row = std::make_unique<std::uint8_t[]>(binned.n_rows * n_bytes);
     parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
-            const Place& place = binned.places[feature];
-            auto parts = place.level;
-            for (std::uint8_t& part : parts) part = static_cast<std::uint8_t>(part * place.stride);
+            const FeatureLevels& levels = binned.levels[feature];
+            auto parts = levels.level;
+            for (std::uint8_t& part : parts) part = static_cast<std::uint8_t>(part * levels.stride);
             const std::uint8_t* codes = binned.column(feature);
-            std::uint8_t* bytes = binned.by_row.get() + place.byte;
+            std::uint8_t* bytes = binned.by_row.get() + levels.byte;
             for (std::size_t row = first; row < last; ++row)
                 bytes[row * n_bytes] = static_cast<std::uint8_t>(bytes[row * n_bytes] + parts[codes[row]]);
         }
@@ -169,7 +170,7 @@ void write_rows(int n_threads, BinnedMatrix& binned) {
 std::vector<float> find_edges(std::span<const float> values, int max_bins) {
     const std::vector<ValueCount> counts = count_values(values);
     std::size_t left = 0;
-    for (const ValueCount& one : counts) left += one.count;
+    for (const ValueCount& entry : counts) left += entry.count;
     std::vector<float> edges;
     const bool exact = counts.size() <= static_cast<std::size_t>(max_bins);
     std::size_t in_bin = 0;
@@ -177,9 +178,9 @@ std::vector<float> find_edges(std::span<const float> values, int max_bins) {
     for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
         in_bin += counts[i].count;
         // The remaining values are divided evenly over the remaining bins; a very frequent value gets its own bin.
-        const double share = static_cast<double>(left) / bins_left;
+        const double per_bin = static_cast<double>(left) / bins_left;
         const bool full =
-            static_cast<double>(in_bin) >= share || static_cast<double>(counts[i + 1].count) >= share;
+            static_cast<double>(in_bin) >= per_bin || static_cast<double>(counts[i + 1].count) >= per_bin;
         if (!exact && !(full && bins_left > 1)) continue;
         edges.push_back(edge_between(counts[i].value, counts[i + 1].value));
         left -= in_bin;
@@ -214,7 +215,7 @@ BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::
     binned.coarse = coarse;
     binned.edges = std::move(edges);
     encode_columns(values, rows, n_threads, binned);
-    coarse ? place_together(binned, n_threads) : place_apart(binned);
+    coarse ? lay_out_coarse(binned, n_threads) : lay_out_plain(binned);
     write_rows(n_threads, binned);
     return binned;
 }

@@ -20,8 +20,9 @@ constexpr std::uint8_t kMissing = 255;
 // have about the same number of values. NaN is ignored.
 std::vector<float> find_edges(std::span<const float> values, int max_bins);
 
-// The place of a feature's level in the bytes of a row. A level is a run of adjacent codes, or the missing values.
-struct Place {
+// How the codes of a feature are grouped into levels, and where the level is stored in the bytes of a row. A level
+// is a run of adjacent codes, or the missing values.
+struct FeatureLevels {
     std::uint32_t byte = 0;      // index of the byte in the row
     std::uint32_t stride = 1;    // the level is (value of the byte) / stride % n_levels
     std::uint32_t n_levels = 0;  // including a last one for missing values, if there are any
@@ -39,7 +40,7 @@ struct BinnedMatrix {
     std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
     bool coarse = false;
     std::vector<std::vector<float>> edges;  // one list per feature
-    std::vector<Place> places;              // one per feature
+    std::vector<FeatureLevels> levels;      // one per feature
     std::unique_ptr<std::uint8_t[]> by_row, by_column;
 
     const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }

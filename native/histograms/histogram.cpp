@@ -13,14 +13,14 @@ namespace {
 constexpr std::size_t kStride = kCodes + 8;  // the slot size of packed sums, known to the compiler
 constexpr std::size_t kRowBlock = 256;
 constexpr std::size_t kRowsAhead = 6;
-// With fewer additions, waking another thread takes longer than it saves.
+// With fewer additions, waking another thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 400'000;
 
-// A few rows at a time, with their packed numbers fetched all at once: the rows of a leaf lie apart, where the
-// processor does not predict them, and it can only wait for so many at once.
+// A block of rows with their packed numbers, which are loaded together: the rows of a leaf are scattered in
+// memory, so that the processor cannot predict their addresses, and it has few loads in flight.
 struct RowBlock {
     std::span<const std::uint32_t> rows, next;  // and the rows that come after them
-    std::array<Packed, kRowBlock> own;
+    std::array<Packed, kRowBlock> packed;
 };
 
 // The sums of kBlock neighbouring bytes: they stay in the nearest cache. Meanwhile the same bytes of the rows that
@@ -30,13 +30,13 @@ void add_block(const BinnedMatrix& binned, const RowBlock& block, std::size_t fi
     for (std::size_t i = 0; i < block.rows.size(); ++i) {
         if (i < block.next.size()) __builtin_prefetch(binned.row(block.next[i]) + first);
         const std::uint8_t* bytes = binned.row(block.rows[i]) + first;
-        const Packed own = block.own[i];
+        const Packed packed = block.packed[i];
 #pragma GCC unroll 32
-        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kStride + bytes[slot]] += own;
+        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kStride + bytes[slot]] += packed;
     }
 }
 
-// Bytes that are neighbours, a block of rows and a block of bytes at a time.
+// Adjacent bytes, a block of rows and a block of bytes at a time.
 template <class Step>
 void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
               std::size_t first, std::size_t count, Packed* histogram) {
@@ -45,7 +45,7 @@ void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, s
         block.rows = rows.subspan(begin, std::min(kRowBlock, rows.size() - begin));
         block.next = rows.subspan(begin + block.rows.size());
         block.next = block.next.first(std::min(kRowBlock, block.next.size()));
-        for (std::size_t i = 0; i < block.rows.size(); ++i) block.own[i] = pack(steps[block.rows[i]]);
+        for (std::size_t i = 0; i < block.rows.size(); ++i) block.packed[i] = pack(steps[block.rows[i]]);
         std::size_t slot = 0;
         const auto add = [&]<std::size_t kBlock>(std::integral_constant<std::size_t, kBlock>) {
             for (; slot + kBlock <= count; slot += kBlock)
@@ -64,10 +64,10 @@ void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const std::uint8_t* bytes = binned.row(rows[i]);
         if (i + kRowsAhead < rows.size()) __builtin_prefetch(binned.row(rows[i + kRowsAhead]) + listed.front());
-        const Packed own = pack(steps[rows[i]]);
+        const Packed packed = pack(steps[rows[i]]);
         Packed* sums = histogram;
         for (std::uint32_t byte : listed) {
-            sums[bytes[byte]] += own;
+            sums[bytes[byte]] += packed;
             sums += kStride;
         }
     }
@@ -83,11 +83,11 @@ void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows
         for (; first + kColumns <= features.size(); first += kColumns) {
             std::array<const std::uint8_t*, kColumns> columns;
             for (std::size_t i = 0; i < kColumns; ++i) columns[i] = binned.column(features[first + i]);
-            Packed* own = sums + first * kCodes;
+            Packed* column_sums = sums + first * kCodes;
             for (const std::uint32_t row : rows) {
                 const Packed added = pack(steps[row]);
 #pragma GCC unroll 4
-                for (std::size_t i = 0; i < kColumns; ++i) own[i * kCodes + columns[i][row]] += added;
+                for (std::size_t i = 0; i < kColumns; ++i) column_sums[i * kCodes + columns[i][row]] += added;
             }
         }
     };
@@ -158,17 +158,17 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
                     std::int64_t* histogram) {
     const std::size_t useful = std::max<std::size_t>(1, rows.size() * bytes.size() / kAdditionsPerThread);
     const std::size_t parts = std::min<std::size_t>(static_cast<std::size_t>(std::max(1, n_threads)), useful);
-    // Each thread has bytes of its own, so that nothing needs adding up afterwards.
-    const std::size_t share = ((bytes.size() + parts - 1) / parts + 3) / 4 * 4;
-    parallel_ranges(bytes.size(), share, n_threads, [&](std::size_t first, std::size_t last) {
+    // Each thread has bytes of its own, so that no sums need to be merged afterwards.
+    const std::size_t per_thread = ((bytes.size() + parts - 1) / parts + 3) / 4 * 4;
+    parallel_ranges(bytes.size(), per_thread, n_threads, [&](std::size_t first, std::size_t last) {
         layout.clear(first, last, histogram);
         Packed* sums = histogram + first * kStride;
-        const auto own = bytes.subspan(first, last - first);
+        const auto thread_bytes = bytes.subspan(first, last - first);
         numbers.visit([&](auto steps) {
-            if (own.back() - own.front() + 1 == own.size())
-                add_rows(binned, rows, steps, own.front(), own.size(), sums);
+            if (thread_bytes.back() - thread_bytes.front() + 1 == thread_bytes.size())
+                add_rows(binned, rows, steps, thread_bytes.front(), thread_bytes.size(), sums);
             else
-                add_listed(binned, rows, steps, own, sums);
+                add_listed(binned, rows, steps, thread_bytes, sums);
         });
     });
 }

@@ -1,4 +1,4 @@
-// Sums of the rows of a leaf for every bin of every feature: what a split is chosen from.
+// Sums of the rows of a leaf for every bin of every feature, from which splits are chosen.
 //
 // All sums are 64-bit integers, whatever the statistic: a packed gradient and hessian, several of them, or signed
 // weights. Histograms of disjoint sets of rows add up entry by entry; the difference of a parent's histogram and
@@ -27,7 +27,7 @@ using Histogram = std::unique_ptr<std::int64_t[], AlignedDelete>;
 
 Histogram new_histogram(std::size_t size);
 
-// Where a histogram's sums lie: one slot per feature, or per byte of a row where several features share one. A
+// The layout of a histogram: one slot per feature, or per byte of a row where several features share one. A
 // slot has `width` sums for each of 256 codes, and padding: without it, the most frequent codes of all slots would
 // fall on the same few lines of the cache.
 struct HistogramLayout {

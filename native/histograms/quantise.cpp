@@ -15,8 +15,8 @@ constexpr double kSmallest = 1e-290;
 constexpr std::size_t kRowsPerChunk = 1 << 16;
 constexpr double kMostSum = std::numeric_limits<std::int32_t>::max();
 
-// The nearest integer of a small number: adding 1.5 x 2^52 leaves no bits for a fraction. A call of lround takes
-// longer than all else here.
+// The nearest integer of a small number: adding 1.5 x 2^52 leaves no bits for a fraction. A call of lround would
+// take most of the time.
 std::int32_t rounded(double value) {
     return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(value + 6755399441055744.0));
 }

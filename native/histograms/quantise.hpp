@@ -40,7 +40,7 @@ struct Quantised {
     }
 };
 
-// Rounds gradients and hessians, times each row's factor if there are factors, to whole numbers of a step.
+// Rounds gradients and hessians, times each row's factor if there are factors, to integer multiples of a step.
 // Overwrites those of the rows listed; none listed: of all rows.
 //
 // A step is 1 / levels of the largest number. With kFineLevels it is about 2^-31 of the sum of all numbers, as

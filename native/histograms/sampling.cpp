@@ -26,8 +26,8 @@ std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double
                      Draw draw) {
     std::array<double, kRun> squares;
     std::fill_n(squares.begin(), count, 0.0);
-    for (const std::span<const double> own : values)
-        for (std::size_t i = 0; i < count; ++i) squares[i] += own[begin + i] * own[begin + i];
+    for (const std::span<const double> column : values)
+        for (std::size_t i = 0; i < count; ++i) squares[i] += column[begin + i] * column[begin + i];
     std::size_t n_drawn = 0;
     for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to predict
         const double least = uniform(seed, begin + i) * mu;
@@ -50,7 +50,7 @@ std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_thr
     });
     std::size_t all = 0;
     for (std::size_t run = 0; run < n_drawn.size(); all += n_drawn[run++]) {
-        if (all == run * kRun) continue;  // they are in their place
+        if (all == run * kRun) continue;  // already in position
         std::copy_n(draw.rows.begin() + run * kRun, n_drawn[run], draw.rows.begin() + all);
         std::copy_n(draw.weights.begin() + run * kRun, n_drawn[run], draw.weights.begin() + all);
     }
@@ -59,10 +59,10 @@ std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_thr
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {
     rest.resize(n_rows - sample.size());
-    auto place = rest.begin();
+    auto out = rest.begin();
     std::uint32_t next = 0;
     const auto leave_out_up_to = [&](std::size_t end) {
-        while (next < end) *place++ = next++;
+        while (next < end) *out++ = next++;
     };
     for (const std::uint32_t row : sample) {
         leave_out_up_to(row);

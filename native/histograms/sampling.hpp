@@ -1,7 +1,7 @@
-// Rows sampled with a probability each.
+// Samples rows, each with its own probability.
 //
 // Kernels keep no random state: each row's number is a hash of a seed, which Python draws, and of the row. So
-// neither the number of threads nor the order of rows' processing changes a sample.
+// neither the number of threads nor the order in which rows are processed changes a sample.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace rankwright {
 
 using Values = std::span<const std::span<const double>>;
 
-// Where a sample goes: room for all rows in each.
+// The output of a draw; each span has room for all rows.
 struct Draw {
     std::span<std::uint32_t> rows;  // ascending
     std::span<double> weights;      // one over the probability of each

@@ -7,7 +7,7 @@
 namespace rankwright {
 namespace {
 
-// With fewer additions, waking another thread takes longer than it saves.
+// With fewer additions, waking another thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 200'000;
 
 }  // namespace
@@ -31,10 +31,10 @@ void fill_wide_histogram(const BinnedMatrix& binned, std::span<const std::uint32
     const std::size_t additions = rows.size() * features.size() * numbers.width;
     const std::size_t useful = std::max<std::size_t>(1, additions / kAdditionsPerThread);
     const std::size_t parts = std::min(static_cast<std::size_t>(std::max(1, n_threads)), useful);
-    const std::size_t share = (features.size() + parts - 1) / parts;
+    const std::size_t per_thread = (features.size() + parts - 1) / parts;
     const SimdPath path = widest_path();
-    // Each thread has features of its own, so that nothing needs adding up afterwards.
-    parallel_ranges(features.size(), share, n_threads, [&](std::size_t first, std::size_t last) {
+    // Each thread has features of its own, so that no sums need to be merged afterwards.
+    parallel_ranges(features.size(), per_thread, n_threads, [&](std::size_t first, std::size_t last) {
         layout.clear(first, last, histogram);
         std::vector<const std::uint8_t*> columns;
         for (std::size_t slot = first; slot < last; ++slot)

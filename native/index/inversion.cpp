@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kChunkBytes = std::size_t{1}
                                     << 19;  // enough that few of its words are new, small enough for caches
-constexpr std::size_t kMostShares = 16;
+constexpr std::size_t kMostPartitions = 16;
 constexpr std::uint64_t kTooLong = 0;  // the word without letters, and its hash
 
 // The texts [first, last) of each chunk.
@@ -94,18 +94,19 @@ void WordedDocuments::add_words(std::span<const std::string_view> words) {
 Inversion::Inversion(const WordedDocuments& documents, Numbers term_of, std::size_t n_terms, int n_threads)
     : documents_(documents), term_of_(term_of), n_terms_(n_terms), n_threads_(n_threads) {
     const std::size_t n_parts = documents.parts().size();
-    const auto wanted = std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), kMostShares);
-    const std::size_t n_shares = std::max<std::size_t>(1, std::min(wanted, n_parts));
-    for (std::size_t share = 0; share <= n_shares; ++share) shares_.push_back(n_parts * share / n_shares);
-    cursors_.resize(n_shares);
-    parallel_for(n_shares, n_threads, [&](std::size_t share) { count(share); });
-    place();
+    const auto wanted = std::min<std::size_t>(static_cast<std::size_t>(std::max(n_threads, 1)), kMostPartitions);
+    const std::size_t n_partitions = std::max<std::size_t>(1, std::min(wanted, n_parts));
+    for (std::size_t partition = 0; partition <= n_partitions; ++partition)
+        partitions_.push_back(n_parts * partition / n_partitions);
+    cursors_.resize(n_partitions);
+    parallel_for(n_partitions, n_threads, [&](std::size_t partition) { count(partition); });
+    set_places();
 }
 
-// Calls visit(document, words) for the documents of a share.
+// Calls visit(document, words) for the documents of a partition.
 template <class Visit>
-void Inversion::visit(std::size_t share, const Visit& visit) const {
-    for (std::size_t i = shares_[share]; i < shares_[share + 1]; ++i) {
+void Inversion::visit(std::size_t partition, const Visit& visit) const {
+    for (std::size_t i = partitions_[partition]; i < partitions_[partition + 1]; ++i) {
         const WordedDocuments::Part& part = documents_.parts()[i];
         std::size_t begin = 0;
         for (std::size_t row = 0; row < part.ends.size(); ++row) {
@@ -116,10 +117,10 @@ void Inversion::visit(std::size_t share, const Visit& visit) const {
     }
 }
 
-void Inversion::count(std::size_t share) {
+void Inversion::count(std::size_t partition) {
     std::vector<Cursor> counts(n_terms_);
     std::vector<std::uint32_t> latest(n_terms_, kNoTerm);  // the latest document of each term
-    visit(share, [&](std::uint32_t document, Numbers words) {
+    visit(partition, [&](std::uint32_t document, Numbers words) {
         for (const std::uint32_t word : words) {
             const std::uint32_t term = term_of_[word];
             if (term == kNoTerm) continue;
@@ -128,20 +129,20 @@ void Inversion::count(std::size_t share) {
             latest[term] = document;
         }
     });
-    cursors_[share].swap(counts);
+    cursors_[partition].swap(counts);
 }
 
 // Turns counts into places: of terms, and within a term of shares.
-void Inversion::place() {
+void Inversion::set_places() {
     posting_places_.assign(n_terms_ + 1, 0);
     position_places_.assign(n_terms_ + 1, 0);
     for (std::size_t term = 0; term < n_terms_; ++term) {
         Cursor sum;
         for (std::vector<Cursor>& cursors : cursors_) {
-            const Cursor mine = cursors[term];
+            const Cursor counts = cursors[term];
             cursors[term] = sum;
-            sum.postings += mine.postings;
-            sum.positions += mine.positions;
+            sum.postings += counts.postings;
+            sum.positions += counts.positions;
         }
         posting_places_[term + 1] = posting_places_[term] + sum.postings;
         position_places_[term + 1] = position_places_[term] + sum.positions;
@@ -150,10 +151,10 @@ void Inversion::place() {
 
 void Inversion::fill(std::span<std::uint32_t> documents, std::span<std::uint32_t> position_ends,
                      std::span<std::uint32_t> positions, std::span<std::uint32_t> lengths) {
-    parallel_for(cursors_.size(), n_threads_, [&](std::size_t share) {
-        std::vector<Cursor>& cursors = cursors_[share];
+    parallel_for(cursors_.size(), n_threads_, [&](std::size_t partition) {
+        std::vector<Cursor>& cursors = cursors_[partition];
         std::vector<std::uint32_t> latest(n_terms_, kNoTerm);
-        visit(share, [&](std::uint32_t document, Numbers words) {
+        visit(partition, [&](std::uint32_t document, Numbers words) {
             std::uint32_t length = 0;
             for (std::size_t position = 0; position < words.size(); ++position) {
                 const std::uint32_t term = term_of_[words[position]];

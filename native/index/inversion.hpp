@@ -65,22 +65,21 @@ class Inversion {
               std::span<std::uint32_t> positions, std::span<std::uint32_t> lengths);
 
   private:
-    struct Share;
     struct Cursor {
-        std::uint32_t postings = 0;   // found, then relative to the term's first
+        std::uint32_t postings = 0;   // counted; then the next one, relative to the term's first
         std::uint32_t positions = 0;  // the same
     };
     template <class Visit>
-    void visit(std::size_t share, const Visit& visit) const;
-    void count(std::size_t share);
-    void place();
+    void visit(std::size_t partition, const Visit& visit) const;
+    void count(std::size_t partition);
+    void set_places();
 
     const WordedDocuments& documents_;
     Numbers term_of_;
     std::size_t n_terms_;
     int n_threads_;
-    std::vector<std::size_t> shares_;           // share s has the parts [shares_[s], shares_[s + 1])
-    std::vector<std::vector<Cursor>> cursors_;  // by share and term
+    std::vector<std::size_t> partitions_;       // partition p has the parts [partitions_[p], partitions_[p + 1])
+    std::vector<std::vector<Cursor>> cursors_;  // by partition and term
     std::vector<std::uint64_t> posting_places_, position_places_;
 };
 

@@ -34,10 +34,10 @@ void keep_best(std::vector<Impact>& candidates, std::vector<Impact>& impacts) {
         return a.frequency != b.frequency ? a.frequency > b.frequency : a.length < b.length;
     });
     std::uint64_t shortest = std::uint64_t{1} << 32;
-    for (const Impact& one : candidates) {
-        if (one.length >= shortest) continue;
-        impacts.push_back(one);
-        shortest = one.length;
+    for (const Impact& impact : candidates) {
+        if (impact.length >= shortest) continue;
+        impacts.push_back(impact);
+        shortest = impact.length;
     }
     candidates.clear();
 }
@@ -45,11 +45,11 @@ void keep_best(std::vector<Impact>& candidates, std::vector<Impact>& impacts) {
 // The shortest field for every low frequency, so that few candidates are sorted.
 class BlockFront {
   public:
-    void add(const Impact& one) {
-        if (one.frequency >= kLow) {
-            candidates_.push_back(one);
-        } else if (one.length < shortest_[one.frequency]) {
-            shortest_[one.frequency] = one.length;
+    void add(const Impact& impact) {
+        if (impact.frequency >= kLow) {
+            candidates_.push_back(impact);
+        } else if (impact.length < shortest_[impact.frequency]) {
+            shortest_[impact.frequency] = impact.length;
         }
     }
     void finish(std::vector<Impact>& impacts) {
@@ -145,16 +145,16 @@ std::vector<std::uint32_t> shortest_lengths(Numbers lengths) {
 }
 
 Occurrences count_occurrences(const TermPostings& term, Numbers documents) {
-    Occurrences found;
+    Occurrences occurrences;
     auto next = term.documents.begin();
     for (const std::uint32_t document : documents) {
         next = std::lower_bound(next, term.documents.end(), document);
         if (next == term.documents.end()) break;
         if (*next != document) continue;
-        ++found.documents;
-        found.positions += term.frequency(static_cast<std::size_t>(next - term.documents.begin()));
+        ++occurrences.documents;
+        occurrences.positions += term.frequency(static_cast<std::size_t>(next - term.documents.begin()));
     }
-    return found;
+    return occurrences;
 }
 
 }  // namespace rankwright

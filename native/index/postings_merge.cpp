@@ -18,9 +18,9 @@ struct Target {
         for (std::size_t posting = 0; posting < term.size(); ++posting) {
             const std::uint32_t document = new_documents[term.documents[posting]];
             if (document == kNoTerm) continue;
-            const Numbers found = term.positions_of(posting);
-            std::copy(found.begin(), found.end(), positions + n_positions);
-            n_positions += static_cast<std::uint32_t>(found.size());
+            const Numbers occurrences = term.positions_of(posting);
+            std::copy(occurrences.begin(), occurrences.end(), positions + n_positions);
+            n_positions += static_cast<std::uint32_t>(occurrences.size());
             *documents++ = document;
             *position_ends++ = n_positions;
         }

@@ -37,9 +37,9 @@ std::int64_t find_text(const TextArray& texts, std::string_view wanted) {
 
 std::int64_t find_text(const TextArray& texts, Numbers order, std::string_view wanted) {
     const auto at = [&](std::size_t i) { return order[i] < texts.size() ? texts[order[i]] : std::string_view(); };
-    const std::int64_t place = search(order.size(), wanted, at);
-    if (place < 0) return -1;
-    const std::uint32_t number = order[static_cast<std::size_t>(place)];
+    const std::int64_t position = search(order.size(), wanted, at);
+    if (position < 0) return -1;
+    const std::uint32_t number = order[static_cast<std::size_t>(position)];
     return number < texts.size() ? static_cast<std::int64_t>(number) : -1;
 }
 

@@ -39,7 +39,7 @@ struct SortedTerms {
 };
 SortedTerms sort_terms(std::span<const std::optional<std::string_view>> term_of_word);
 
-// The union of lists in order, again in order; number_of[l][i] is the place of text i of list l.
+// The union of lists in order, again in order; number_of[l][i] is the number in the union of text i of list l.
 struct MergedTexts {
     std::vector<std::string_view> texts;
     std::vector<std::vector<std::uint32_t>> number_of;

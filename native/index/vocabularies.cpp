@@ -15,16 +15,16 @@ class TermWalk {
     TermWalk(std::span<const FieldPostings> fields, std::span<const Numbers> terms)
         : fields_(fields), terms_(terms), next_(fields.size()) {}
 
-    // Fills `found` with the next term's postings; returns whether there is a next term.
-    bool advance(std::vector<TermPostings>& found) {
-        found.clear();
+    // Fills `postings` with the next term's postings; returns whether there is a next term.
+    bool advance(std::vector<TermPostings>& postings) {
+        postings.clear();
         std::uint32_t current = std::numeric_limits<std::uint32_t>::max();
         for (std::size_t f = 0; f < fields_.size(); ++f)
             if (next_[f] < terms_[f].size()) current = std::min(current, terms_[f][next_[f]]);
         for (std::size_t f = 0; f < fields_.size(); ++f)
             if (next_[f] < terms_[f].size() && terms_[f][next_[f]] == current)
-                found.push_back(fields_[f].term(next_[f]++));
-        return !found.empty();
+                postings.push_back(fields_[f].term(next_[f]++));
+        return !postings.empty();
     }
 
   private:
@@ -75,8 +75,9 @@ std::int64_t count_documents(std::span<const TermPostings> terms, std::span<cons
         std::swap(all, joined);
     }
     if (removed.empty()) return static_cast<std::int64_t>(all.size());
-    return std::count_if(all.begin(), all.end(),
-                         [&](std::uint32_t one) { return (removed[one / 64] >> one % 64 & 1) == 0; });
+    return std::count_if(all.begin(), all.end(), [&](std::uint32_t document) {
+        return (removed[document / 64] >> document % 64 & 1) == 0;
+    });
 }
 
 }  // namespace rankwright

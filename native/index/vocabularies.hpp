@@ -1,4 +1,4 @@
-// What the documents of a segment have in several fields together.
+// Statistics of the documents of a segment, over several fields together.
 #pragma once
 #include <cstdint>
 #include <span>

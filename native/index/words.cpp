@@ -50,8 +50,8 @@ WordReader::WordReader(const CharacterTable& table) : table_(table) {
 std::uint32_t WordTable::number(std::string_view word, std::uint64_t hash) {
     const auto mark = static_cast<std::uint32_t>(hash >> 32);
     const std::size_t mask = slots_.size() - 1;
-    for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
-        Slot& slot = slots_[place];
+    for (std::size_t index = hash & mask;; index = (index + 1) & mask) {
+        Slot& slot = slots_[index];
         if (slot.number == 0) {
             words_.add(word);
             hashes_.push_back(hash);
@@ -68,9 +68,9 @@ void WordTable::grow() {
     std::vector<Slot> larger(2 * slots_.size());
     const std::size_t mask = larger.size() - 1;
     for (std::size_t number = 0; number < hashes_.size(); ++number) {
-        std::size_t place = hashes_[number] & mask;
-        while (larger[place].number != 0) place = (place + 1) & mask;
-        larger[place] = {static_cast<std::uint32_t>(hashes_[number] >> 32),
+        std::size_t index = hashes_[number] & mask;
+        while (larger[index].number != 0) index = (index + 1) & mask;
+        larger[index] = {static_cast<std::uint32_t>(hashes_[number] >> 32),
                          static_cast<std::uint32_t>(number + 1)};
     }
     slots_.swap(larger);

@@ -14,8 +14,8 @@ namespace rankwright {
 
 enum class CharacterKind : std::uint8_t { separator, part, single };  // single: a word by itself
 
-// What characters are in words, and the character that stands for each (its lower case), by code point. Both spans
-// have the same size; later code points separate words.
+// Which characters belong to words, and the character that each is mapped to (its lower case), by code point. Both
+// spans have the same size; later code points separate words.
 struct CharacterTable {
     std::span<const std::uint8_t> kinds;    // of CharacterKind; no ASCII character is a single
     std::span<const std::uint32_t> mapped;  // code points; ASCII characters stand for ASCII characters

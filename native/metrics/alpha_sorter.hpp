@@ -16,50 +16,51 @@ template <class Record>
 class AlphaSorter {
   public:
     void sort(std::vector<Record>& records) {
-        const auto before = [](const Record& one, const Record& other) { return one.alpha < other.alpha; };
+        const auto before = [](const Record& a, const Record& b) { return a.alpha < b.alpha; };
         const std::size_t n = records.size();
         if (n < kSmall) {
             std::sort(records.begin(), records.end(), before);
             return;
         }
-        deal(records);
+        distribute(records);
         for (std::size_t bucket = 0, begin = 0; bucket < ends_.size(); begin = ends_[bucket++])
             if (ends_[bucket] - begin > 1)
-                std::sort(dealt_.begin() + static_cast<std::ptrdiff_t>(begin),
-                          dealt_.begin() + static_cast<std::ptrdiff_t>(ends_[bucket]), before);
+                std::sort(distributed_.begin() + static_cast<std::ptrdiff_t>(begin),
+                          distributed_.begin() + static_cast<std::ptrdiff_t>(ends_[bucket]), before);
         // Rounding may put nearly equal alphas into the wrong buckets.
-        if (!std::is_sorted(dealt_.begin(), dealt_.end(), before)) std::sort(dealt_.begin(), dealt_.end(), before);
-        records.swap(dealt_);
+        if (!std::is_sorted(distributed_.begin(), distributed_.end(), before))
+            std::sort(distributed_.begin(), distributed_.end(), before);
+        records.swap(distributed_);
     }
 
   private:
     static constexpr std::size_t kSmall = 64, kSample = 31;
 
-    void deal(const std::vector<Record>& records) {
+    void distribute(const std::vector<Record>& records) {
         const std::size_t n = records.size(), n_buckets = std::bit_ceil(n);
         const double scale = typical_size(records);
-        const auto along = [scale](const Record& record) {
+        const auto key_of = [scale](const Record& record) {
             return record.alpha / (scale + std::abs(record.alpha));
         };
-        places_.resize(n);
+        keys_.resize(n);
         double lowest = 1.0, highest = -1.0;
         for (std::size_t i = 0; i < n; ++i) {
-            const double place = places_[i] = along(records[i]);
-            lowest = std::min(lowest, place);
-            highest = std::max(highest, place);
+            const double key = keys_[i] = key_of(records[i]);
+            lowest = std::min(lowest, key);
+            highest = std::max(highest, key);
         }
         const double width = highest > lowest ? static_cast<double>(n_buckets - 1) / (highest - lowest) : 0.0;
         ends_.assign(n_buckets, 0);
         buckets_.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
-            buckets_[i] = std::min(n_buckets - 1, static_cast<std::size_t>((places_[i] - lowest) * width));
+            buckets_[i] = std::min(n_buckets - 1, static_cast<std::size_t>((keys_[i] - lowest) * width));
             ++ends_[buckets_[i]];
         }
         std::size_t total = 0;
         for (std::size_t& end : ends_)
             end = std::exchange(total, total + end);  // where each bucket begins, until it is filled
-        dealt_.resize(n);
-        for (std::size_t i = 0; i < n; ++i) dealt_[ends_[buckets_[i]]++] = records[i];
+        distributed_.resize(n);
+        for (std::size_t i = 0; i < n; ++i) distributed_[ends_[buckets_[i]]++] = records[i];
     }
 
     // The median magnitude of a sample of alphas, never 0.
@@ -70,9 +71,9 @@ class AlphaSorter {
         return std::clamp(sizes[kSample / 2], 1e-300, 1e300);
     }
 
-    std::vector<double> places_;
+    std::vector<double> keys_;
     std::vector<std::size_t> buckets_, ends_;
-    std::vector<Record> dealt_;
+    std::vector<Record> distributed_;
 };
 
 }  // namespace rankwright

@@ -142,16 +142,17 @@ struct PrecisionSum {
 // Without ties to average the loop needs no conditional jump; a jump on relevance would often be mispredicted.
 PrecisionSum sum_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     double total = 0.0;
-    std::int64_t found = 0;
+    std::int64_t n_relevant = 0;
     for (std::size_t rank = 0; rank < depth; ++rank) {
         const std::int64_t relevant = query.at(rank, relevance.labels) >= relevance.threshold;
-        found += relevant;
-        total += static_cast<double>(relevant * found) / static_cast<double>(static_cast<std::int64_t>(rank + 1));
+        n_relevant += relevant;
+        total +=
+            static_cast<double>(relevant * n_relevant) / static_cast<double>(static_cast<std::int64_t>(rank + 1));
     }
-    return {total, static_cast<double>(found) + query.count(depth, query.size(), relevance)};
+    return {total, static_cast<double>(n_relevant) + query.count(depth, query.size(), relevance)};
 }
 
-// In a run of m documents, r of them relevant, the document at any place is relevant with probability r / m; given
+// In a run of m documents, r of them relevant, the document at any rank is relevant with probability r / m; given
 // that, each document before it in the run is relevant with probability (r - 1) / (m - 1).
 PrecisionSum expect_precisions(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     PrecisionSum sum;
@@ -178,8 +179,8 @@ double average_precision(const RankedQuery& query, const Relevance& relevance, s
     return sum.precisions / (capped ? std::min(sum.relevant, static_cast<double>(depth)) : sum.relevant);
 }
 
-// The probability that the first relevant document of a run is at a place is that of none before it times that of
-// one there.
+// The probability that the first relevant document of a run is at a rank: none before it is relevant, and this one
+// is.
 double reciprocal_rank(const RankedQuery& query, const Relevance& relevance, std::size_t depth) {
     for (std::size_t begin = 0, end; begin < query.size(); begin = end) {
         end = query.run_end(begin);
@@ -254,22 +255,22 @@ double different_pairs(std::vector<std::size_t> labels) {
 }
 
 // For every rank, the index of its label among the query's distinct labels.
-std::vector<std::size_t> label_places(const RankedQuery& query, Doubles labels) {
+std::vector<std::size_t> label_indices(const RankedQuery& query, Doubles labels) {
     std::vector<double> distinct(query.size());
     for (std::size_t rank = 0; rank < query.size(); ++rank) distinct[rank] = query.at(rank, labels);
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    std::vector<std::size_t> places(query.size());
+    std::vector<std::size_t> indices(query.size());
     for (std::size_t rank = 0; rank < query.size(); ++rank)
-        places[rank] = static_cast<std::size_t>(
+        indices[rank] = static_cast<std::size_t>(
             std::lower_bound(distinct.begin(), distinct.end(), query.at(rank, labels)) - distinct.begin());
-    return places;
+    return indices;
 }
 
 // Processes the runs of ties from the last to the first: a document is above all documents of the runs before.
 double pair_accuracy(const RankedQuery& query, Doubles labels) {
-    const std::vector<std::size_t> places = label_places(query, labels);
-    const double pairs = different_pairs(places);
+    const std::vector<std::size_t> indices = label_indices(query, labels);
+    const double pairs = different_pairs(indices);
     if (pairs == 0.0) return kEmpty;
     std::vector<std::size_t> run_starts;
     for (std::size_t begin = 0; begin < query.size(); begin = query.run_end(begin)) run_starts.push_back(begin);
@@ -277,7 +278,7 @@ double pair_accuracy(const RankedQuery& query, Doubles labels) {
     double correct = 0.0;
     for (std::size_t end = query.size(); !run_starts.empty(); run_starts.pop_back()) {
         const std::size_t begin = run_starts.back();
-        const std::span run(places.begin() + static_cast<std::ptrdiff_t>(begin), end - begin);
+        const std::span run(indices.begin() + static_cast<std::ptrdiff_t>(begin), end - begin);
         for (std::size_t label : run) correct += below.below(label);
         if (run.size() > 1) correct += 0.5 * different_pairs({run.begin(), run.end()});
         for (std::size_t label : run) below.add(label);

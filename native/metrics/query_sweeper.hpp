@@ -29,7 +29,7 @@ struct MetricChange {
 // Documents that move together: all with the same line where ties are averaged, otherwise a single document.
 struct SweepEntry {
     double s, t;
-    std::size_t begin, end;  // its documents, as places in the sorted rows
+    std::size_t begin, end;  // its documents, as positions in the sorted rows
     Count size() const { return static_cast<Count>(end - begin); }
 };
 
@@ -37,7 +37,7 @@ struct SweepEntry {
 //     begin(query, rows, entries)       starts a query, with its sorted rows and the entries they form
 //     weight(entry)                     an integer to be summed over the entries above, e.g. relevant documents
 //     value(entry, above, weights)      the contribution with this many documents, and this weight, above it
-// `more(row)` orders documents of equal lines, so that sums over them do not depend on the order of the rows.
+// `more(row)` orders documents with equal lines, so that sums over them do not depend on the order of the rows.
 template <class Measure>
 class QuerySweeper {
   public:
@@ -63,19 +63,19 @@ class QuerySweeper {
         const auto size = static_cast<std::size_t>(lines_.queries[query + 1]) - begin;
         const Rows rows = lines_.rows.subspan(begin, size);
         rows_.assign(rows.begin(), rows.end());
-        std::stable_sort(rows_.begin(), rows_.end(), [&](std::int64_t one, std::int64_t other) {
-            if (t(one) != t(other)) return t(one) > t(other);
-            if (s(one) != s(other)) return s(one) > s(other);
-            return lines_.average_ties && measure_.more(one) > measure_.more(other);
+        std::stable_sort(rows_.begin(), rows_.end(), [&](std::int64_t a, std::int64_t b) {
+            if (t(a) != t(b)) return t(a) > t(b);
+            if (s(a) != s(b)) return s(a) > s(b);
+            return lines_.average_ties && measure_.more(a) > measure_.more(b);
         });
         entries_.clear();
-        for (std::size_t place = 0; place < rows_.size(); ++place) {
-            const double s_here = s(rows_[place]), t_here = t(rows_[place]);
+        for (std::size_t position = 0; position < rows_.size(); ++position) {
+            const double s_here = s(rows_[position]), t_here = t(rows_[position]);
             if (lines_.average_ties && !entries_.empty() && entries_.back().s == s_here &&
                 entries_.back().t == t_here)
                 ++entries_.back().end;
             else
-                entries_.push_back({s_here, t_here, place, place + 1});
+                entries_.push_back({s_here, t_here, position, position + 1});
         }
     }
 

@@ -12,8 +12,8 @@ namespace rankwright {
 //   near(i, j) = exp(-(score_i - score_j)^2 / sigma),  discount(t) = 1 / log2(1 + t),
 //
 // where j_t is the document at rank t. Documents with near below exp(-40) are left out. Query q has the rows
-// offsets[q]
-// .. offsets[q + 1] - 1; there is one score and one gain per row. The order of equal scores does not matter.
+// offsets[q] to offsets[q + 1] - 1; there is one score and one gain per row. The order of equal scores does not
+// matter.
 void smooth_dcg(Offsets offsets, Doubles scores, Doubles gains, double sigma, int n_threads,
                 std::span<double> values);
 

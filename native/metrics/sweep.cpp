@@ -38,18 +38,18 @@ void sweep_queries(const Lines& lines, const Measure& measure, double unit, int 
                    std::span<double> starts, Sweep& sweep) {
     constexpr std::size_t kChunk = 16;
     const std::size_t n_queries = lines.queries.size() - 1;
-    std::vector<std::vector<MetricChange>> found((n_queries + kChunk - 1) / kChunk);
+    std::vector<std::vector<MetricChange>> chunk_changes((n_queries + kChunk - 1) / kChunk);
     parallel_ranges(n_queries, kChunk, n_threads, [&](std::size_t first, std::size_t last) {
         QuerySweeper<Measure> sweeper(lines, measure);
         for (std::size_t query = first; query < last; ++query)
-            starts[query] = static_cast<double>(sweeper.sweep(query, found[first / kChunk])) / unit;
+            starts[query] = static_cast<double>(sweeper.sweep(query, chunk_changes[first / kChunk])) / unit;
     });
     std::vector<MetricChange> changes;
     std::size_t total = 0;
-    for (const auto& chunk : found) total += chunk.size();
+    for (const auto& chunk : chunk_changes) total += chunk.size();
     changes.reserve(total);
-    for (const auto& chunk : found) changes.insert(changes.end(), chunk.begin(), chunk.end());
-    found.clear();
+    for (const auto& chunk : chunk_changes) changes.insert(changes.end(), chunk.begin(), chunk.end());
+    chunk_changes.clear();
     merge(changes, unit, sweep);
 }
 
@@ -69,7 +69,8 @@ class GainMeasure {
         terms_.clear();
         for (const SweepEntry& entry : entries) {
             double total = 0.0;
-            for (std::size_t place = entry.begin; place < entry.end; ++place) total += at(gains_, rows[place]);
+            for (std::size_t position = entry.begin; position < entry.end; ++position)
+                total += at(gains_, rows[position]);
             terms_.push_back({total / entry.size() * unit_, entry.size()});
         }
     }
@@ -103,7 +104,8 @@ class RelevanceMeasure {
         n_relevant_ = 0;
         for (const SweepEntry& entry : entries) {
             Count relevant = 0;
-            for (std::size_t place = entry.begin; place < entry.end; ++place) relevant += more(rows[place]) > 0.0;
+            for (std::size_t position = entry.begin; position < entry.end; ++position)
+                relevant += more(rows[position]) > 0.0;
             terms_.push_back({entry.size(), relevant});
             n_relevant_ += relevant;
         }
@@ -136,22 +138,22 @@ class AveragePrecisionMeasure : public RelevanceMeasure {
         RelevanceMeasure::begin(query, rows, entries);
         const std::size_t depth = std::min(depth_, rows.size());
         const std::size_t counted = capped_ ? std::min(n_relevant_, depth) : n_relevant_;
-        share_ = unit_ / static_cast<double>(std::max<std::size_t>(1, counted));
+        unit_per_relevant_ = unit_ / static_cast<double>(std::max<std::size_t>(1, counted));
     }
     // See expect_precisions in metrics.cpp.
     std::int64_t value(Count entry, Count above, std::int64_t relevant_above) const {
         const auto [size, relevant] = terms_[entry];
         if (relevant == 0) return 0;
         const double others = size > 1 ? (relevant - 1.0) / (size - 1.0) : 0.0;
-        double precisions = 0.0, found = static_cast<double>(relevant_above) + 1.0;
-        for (std::size_t rank = above; rank < last_rank(above, size); ++rank, found += others)
-            precisions += found / static_cast<double>(rank + 1);
-        return whole(precisions * relevant / size * share_);
+        double precisions = 0.0, expected_relevant = static_cast<double>(relevant_above) + 1.0;
+        for (std::size_t rank = above; rank < last_rank(above, size); ++rank, expected_relevant += others)
+            precisions += expected_relevant / static_cast<double>(rank + 1);
+        return whole(precisions * relevant / size * unit_per_relevant_);
     }
 
   private:
     bool capped_;
-    double share_ = 0.0;
+    double unit_per_relevant_ = 0.0;
 };
 
 class ReciprocalRankMeasure : public RelevanceMeasure {
@@ -218,7 +220,7 @@ class ExpectedReciprocalRankMeasure {
     }
 
     struct Term {
-        std::size_t first;  // index of its first drop; a drop is the probability of stopping at one of its places
+        std::size_t first;  // index of its first drop; a drop is the probability of stopping at one of its ranks
         Count size;
         std::int64_t logarithm;
     };
@@ -234,10 +236,10 @@ double most_gain(const Lines& lines, Doubles gains, Doubles rank_weights) {
     double total = 0.0;
     for (std::size_t query = 0; query + 1 < lines.queries.size(); ++query) {
         double gain = 0.0, weight = 0.0;
-        for (auto place = static_cast<std::size_t>(lines.queries[query]);
-             place < static_cast<std::size_t>(lines.queries[query + 1]); ++place) {
-            gain = std::max(gain, std::abs(at(gains, lines.rows[place])));
-            weight += std::abs(rank_weights[place]);
+        for (auto position = static_cast<std::size_t>(lines.queries[query]);
+             position < static_cast<std::size_t>(lines.queries[query + 1]); ++position) {
+            gain = std::max(gain, std::abs(at(gains, lines.rows[position])));
+            weight += std::abs(rank_weights[position]);
         }
         total += gain * weight;
     }
@@ -252,8 +254,8 @@ bool gains_add_up(const Lines& lines, Doubles gains, Doubles rank_weights) {
     const double most = most_gain(lines, gains, rank_weights);
     if (!std::isfinite(most)) return false;
     double gain = 0.0, weight = 0.0;
-    for (double one : gains) gain += std::abs(one);
-    for (double one : rank_weights) weight += std::abs(one);
+    for (double value : gains) gain += std::abs(value);
+    for (double value : rank_weights) weight += std::abs(value);
     return std::isfinite(gain * unit_for(most)) && std::isfinite(weight);
 }
 

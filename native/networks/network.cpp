@@ -9,7 +9,7 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kRowsAChunk = 1024;
+constexpr std::size_t kRowsPerChunk = 1024;
 
 struct Layer {
     std::size_t n_inputs, n_units;
@@ -20,8 +20,8 @@ struct Layer {
 std::vector<Layer> layers_of(std::span<const std::size_t> widths) {
     std::vector<Layer> layers;
     std::size_t parameter = 0, activation = 0;
-    for (std::size_t place = 0; place + 1 < widths.size(); ++place) {
-        const std::size_t n_inputs = widths[place], n_units = widths[place + 1];
+    for (std::size_t index = 0; index + 1 < widths.size(); ++index) {
+        const std::size_t n_inputs = widths[index], n_units = widths[index + 1];
         layers.push_back(
             {n_inputs, n_units, parameter, parameter + n_inputs * n_units, activation, activation + n_inputs});
         parameter += (n_inputs + 1) * n_units;
@@ -48,9 +48,9 @@ class Pass {
     void add_slope(double pull, std::span<double> slope) {
         pulls_.resize(activations_.size());
         pulls_.back() = pull;
-        for (std::size_t place = layers_.size(); place-- > 0;) {
-            add_slope(layers_[place], slope);
-            if (place > 0) pull_inputs(layers_[place]);
+        for (std::size_t index = layers_.size(); index-- > 0;) {
+            add_slope(layers_[index], slope);
+            if (index > 0) pull_inputs(layers_[index]);
         }
     }
 
@@ -105,7 +105,7 @@ class Pass {
 
 void network_scores(const Network& network, std::span<const float> values, int n_threads,
                     std::span<double> scores) {
-    parallel_ranges(scores.size(), kRowsAChunk, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(scores.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
         Pass pass(network);
         for (std::size_t row = first; row < last; ++row)
             scores[row] = pass.score(&values[row * network.widths.front()]);

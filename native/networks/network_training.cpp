@@ -7,25 +7,25 @@
 namespace rankwright {
 namespace {
 
-constexpr double kKeptMean = 0.9, kKeptSquare = 0.999, kLeastSpread = 1e-8;
+constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEpsilon = 1e-8;
 
 void step(Adam& adam, Doubles slope) {
     ++adam.n_steps;
     if (adam.mean.empty()) {
-        for (std::size_t place = 0; place < slope.size(); ++place)
-            adam.parameters[place] += adam.learning_rate * slope[place];
+        for (std::size_t parameter = 0; parameter < slope.size(); ++parameter)
+            adam.parameters[parameter] += adam.learning_rate * slope[parameter];
         return;
     }
     const auto steps = static_cast<double>(adam.n_steps);
-    const double mean_share = 1.0 - std::pow(kKeptMean, steps);
-    const double square_share = 1.0 - std::pow(kKeptSquare, steps);
-    for (std::size_t place = 0; place < slope.size(); ++place) {
-        double& mean = adam.mean[place];
-        double& square = adam.mean_square[place];
-        mean += (1.0 - kKeptMean) * (slope[place] - mean);
-        square += (1.0 - kKeptSquare) * (slope[place] * slope[place] - square);
-        const double spread = std::sqrt(square / square_share);
-        adam.parameters[place] += adam.learning_rate * (mean / mean_share) / (spread + kLeastSpread);
+    const double mean_correction = 1.0 - std::pow(kBeta1, steps);
+    const double square_correction = 1.0 - std::pow(kBeta2, steps);
+    for (std::size_t parameter = 0; parameter < slope.size(); ++parameter) {
+        double& mean = adam.mean[parameter];
+        double& square = adam.mean_square[parameter];
+        mean += (1.0 - kBeta1) * (slope[parameter] - mean);
+        square += (1.0 - kBeta2) * (slope[parameter] * slope[parameter] - square);
+        const double spread = std::sqrt(square / square_correction);
+        adam.parameters[parameter] += adam.learning_rate * (mean / mean_correction) / (spread + kEpsilon);
     }
 }
 

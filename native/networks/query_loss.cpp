@@ -8,17 +8,18 @@
 
 namespace rankwright {
 
-void softmax(Doubles values, std::span<double> chances) {
-    const double most = *std::max_element(values.begin(), values.end());
+void softmax(Doubles values, std::span<double> probabilities) {
+    const double highest = *std::max_element(values.begin(), values.end());
     double sum = 0.0;
-    for (std::size_t place = 0; place < values.size(); ++place)
-        sum += chances[place] = std::exp(values[place] - most);
-    for (double& chance : chances) chance /= sum;
+    for (std::size_t document = 0; document < values.size(); ++document)
+        sum += probabilities[document] = std::exp(values[document] - highest);
+    for (double& probability : probabilities) probability /= sum;
 }
 
-void cross_entropy_pull(Doubles wanted, Doubles scores, std::span<double> pull) {
+void cross_entropy_pull(Doubles target, Doubles scores, std::span<double> pull) {
     softmax(scores, pull);
-    for (std::size_t place = 0; place < pull.size(); ++place) pull[place] = wanted[place] - pull[place];
+    for (std::size_t document = 0; document < pull.size(); ++document)
+        pull[document] = target[document] - pull[document];
 }
 
 void lambda_pull(PairLoss loss, Doubles scores, const QueryLambdas& lambdas, std::span<double> pull) {

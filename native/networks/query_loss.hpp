@@ -1,4 +1,4 @@
-// Losses of one query at a time, as methods need them that make a step of training for each query.
+// Losses of one query at a time, for methods that make one training step per query.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -13,13 +13,13 @@ namespace rankwright {
 // the document's score: how far, and which way, the score should move. Scores are finite.
 using QueryPull = std::function<void(std::size_t query, Doubles scores, std::span<double> pull)>;
 
-// chances[i] = exp(values[i]) / sum over j, in order, of exp(values[j]); no value is too large.
-void softmax(Doubles values, std::span<double> chances);
+// probabilities[i] = exp(values[i]) / sum over j, in order, of exp(values[j]); no value is too large.
+void softmax(Doubles values, std::span<double> probabilities);
 
-// Of the cross entropy of ListNet (Cao, Qin, Liu, Tsai & Li 2007): wanted - softmax(scores).
-void cross_entropy_pull(Doubles wanted, Doubles scores, std::span<double> pull);
+// Of the cross entropy of ListNet (Cao, Qin, Liu, Tsai & Li 2007): target - softmax(scores).
+void cross_entropy_pull(Doubles target, Doubles scores, std::span<double> pull);
 
-// Adds the pairs of the only query of `loss`, whose rows and places are numbered from 0, to `lambdas`.
+// Adds the pairs of the only query of `loss`, whose rows are numbered from 0, to `lambdas`.
 using QueryLambdas = std::function<void(const PairLoss& loss, Lambdas lambdas)>;
 
 // The gradient of pairs/lambdas.hpp for one query. `loss` has the query's labels, its weight if there are any, and

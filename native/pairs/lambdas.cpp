@@ -50,12 +50,13 @@ class QueryLinearDeltas : public LinearDeltas {
         : LinearDeltas(gains, query_factors), queries_(queries), discounts_(discounts) {}
 
     double prepare(const QueryPairs& pairs) {
-        const Doubles own = discounts_.subspan(static_cast<std::size_t>(queries_[pairs.query()]), pairs.size());
-        ranked_discounts_.resize(own.size());
-        std::transform(own.begin(), own.end(), ranked_discounts_.data(),
+        const Doubles query_discounts =
+            discounts_.subspan(static_cast<std::size_t>(queries_[pairs.query()]), pairs.size());
+        ranked_discounts_.resize(query_discounts.size());
+        std::transform(query_discounts.begin(), query_discounts.end(), ranked_discounts_.data(),
                        [](double discount) { return static_cast<float>(discount); });
-        std::size_t depth = own.size();
-        while (depth > 0 && own[depth - 1] == own.back()) --depth;
+        std::size_t depth = query_discounts.size();
+        while (depth > 0 && query_discounts[depth - 1] == query_discounts.back()) --depth;
         use(ranked_discounts_, depth);
         return LinearDeltas::prepare(pairs);
     }
@@ -107,18 +108,19 @@ class AveragePrecisionDeltas : public WrittenDeltas {
         relevance_.resize(pairs.size());
         arrives_.resize(pairs.size());
         leaves_.resize(pairs.size());
-        double found = 0.0, passed = 0.0;
+        double n_relevant = 0.0, passed = 0.0;
         for (std::size_t rank = 0; rank < pairs.size(); ++rank) {
             const double inverse = inverse_rank(rank, most_ranks_);
             relevance_[rank] = at(labels_.labels, pairs.ranked()[rank]) >= labels_.threshold ? 1.0 : 0.0;
-            found += relevance_[rank];
-            leaves_[rank] = found * inverse - passed;
+            n_relevant += relevance_[rank];
+            leaves_[rank] = n_relevant * inverse - passed;
             passed += relevance_[rank] * inverse;
-            arrives_[rank] = found * inverse - passed;
+            arrives_[rank] = n_relevant * inverse - passed;
         }
-        if (found == 0.0) return 0.0;
+        if (n_relevant == 0.0) return 0.0;
         const std::size_t depth = std::min(most_ranks_, pairs.size());
-        return start(pairs, depth, 1.0 / (capped_ ? std::min(found, static_cast<double>(depth)) : found));
+        return start(pairs, depth,
+                     1.0 / (capped_ ? std::min(n_relevant, static_cast<double>(depth)) : n_relevant));
     }
     RowSums row(std::size_t upper, const PairColumns& documents) {
         const double relevance = relevance_[upper];
@@ -148,14 +150,14 @@ class ReciprocalRankDeltas : public WrittenDeltas {
         return start(pairs, std::min(first_ + 1, most_ranks_), 1.0);
     }
     RowSums row(std::size_t upper, const PairColumns& documents) {
-        const double own = inverse_rank(upper, most_ranks_);
+        const double upper_value = inverse_rank(upper, most_ranks_);
         if (upper < first_) {  // a relevant document moves up to this rank
-            const double gained = own - inverse_rank(first_, most_ranks_);
+            const double gained = upper_value - inverse_rank(first_, most_ranks_);
             return write_row(upper, documents,
                              [&](std::size_t lower) { return is_relevant(lower) ? gained : 0.0; });
         }
         return write_row(upper, documents, [&](std::size_t lower) {
-            return is_relevant(lower) ? 0.0 : own - inverse_rank(std::min(lower, second_), most_ranks_);
+            return is_relevant(lower) ? 0.0 : upper_value - inverse_rank(std::min(lower, second_), most_ranks_);
         });
     }
 

@@ -20,10 +20,10 @@ class TotalsByLabel {
   public:
     void start(std::size_t n_labels) { nodes_.assign(n_labels, Total{}); }
 
-    void add(std::size_t label, Total one) {
+    void add(std::size_t label, Total document) {
         for (std::size_t node = label; node < nodes_.size(); node |= node + 1) {
-            nodes_[node].weight += one.weight;
-            nodes_[node].value += one.value;
+            nodes_[node].weight += document.weight;
+            nodes_[node].value += document.value;
         }
     }
 
@@ -55,9 +55,9 @@ class Sweep {
         levels_.erase(std::unique(levels_.begin(), levels_.end()), levels_.end());
         labels_.resize(ranked_.size());
         for (std::size_t rank = 0; rank < ranked_.size(); ++rank) {
-            const auto place =
+            const auto level =
                 std::lower_bound(levels_.begin(), levels_.end(), pairs_.labels[index(ranked_[rank])]);
-            labels_[rank] = static_cast<std::size_t>(place - levels_.begin());
+            labels_[rank] = static_cast<std::size_t>(level - levels_.begin());
         }
     }
 
@@ -80,12 +80,12 @@ class Sweep {
 
     // From the best document down, more and more documents below come within the margin.
     void add_worse(const MarginSums& totals) {
-        seen_.start(levels_.size());
+        within_margin_.start(levels_.size());
         std::size_t next = 0;
         for (std::size_t rank = 0; rank < ranked_.size(); ++rank) {
             for (; next < ranked_.size() && score(rank) - score(next) < kMargin; ++next)
-                seen_.add(labels_[next], total(next));
-            const Total sum = seen_.below(labels_[rank]);
+                within_margin_.add(labels_[next], total(next));
+            const Total sum = within_margin_.below(labels_[rank]);
             totals.worse[index(ranked_[rank])] = sum.weight;
             totals.sums[index(ranked_[rank])] = sum.value;
         }
@@ -93,13 +93,13 @@ class Sweep {
 
     // From the worst document up, likewise for the documents above; labels are numbered from the highest.
     void add_better(const MarginSums& totals) {
-        seen_.start(levels_.size());
+        within_margin_.start(levels_.size());
         const std::size_t highest = levels_.size() - 1;
         std::size_t next = ranked_.size();
         for (std::size_t rank = ranked_.size(); rank-- > 0;) {
             for (; next > 0 && score(next - 1) - score(rank) < kMargin; --next)
-                seen_.add(highest - labels_[next - 1], total(next - 1));
-            const Total sum = seen_.below(highest - labels_[rank]);
+                within_margin_.add(highest - labels_[next - 1], total(next - 1));
+            const Total sum = within_margin_.below(highest - labels_[rank]);
             totals.better[index(ranked_[rank])] = sum.weight;
             totals.sums[index(ranked_[rank])] += sum.value;
         }
@@ -110,7 +110,7 @@ class Sweep {
     Rows ranked_;
     std::vector<double> levels_;
     std::vector<std::size_t> labels_;
-    TotalsByLabel seen_;
+    TotalsByLabel within_margin_;
 };
 
 }  // namespace

@@ -34,7 +34,7 @@ class QueryFactors {
         log_scale_ = -kInfinity;
         for (std::size_t better = 1; better < n_; ++better)
             for (std::size_t worse = 0; worse < better; ++worse)
-                if (are_there(better, worse)) log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
+                if (both_occur(better, worse)) log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
         if (log_scale_ == -kInfinity) return;
         for (std::size_t row = rows.begin; row < rows.end; ++row) fill_document(task, row, row - rows.begin);
     }
@@ -44,8 +44,8 @@ class QueryFactors {
     double log_scale(const PairTask& task, std::size_t better, std::size_t worse) const {
         return task.strengths[better * n_ + worse] * (highest_[worse] - lowest_[better]);
     }
-    bool are_there(std::size_t one, std::size_t other) const {
-        return lowest_[one] <= highest_[one] && lowest_[other] <= highest_[other];
+    bool both_occur(std::size_t label, std::size_t partner) const {
+        return lowest_[label] <= highest_[label] && lowest_[partner] <= highest_[partner];
     }
     double* factors(std::size_t document) { return factors_.data() + document * n_; }
     double sum(std::size_t label, std::size_t partner) const { return sums_[label * n_ + partner]; }
@@ -66,14 +66,14 @@ class QueryFactors {
         const std::size_t label = task.labels[row];
         const double share = task.shares[row], score = task.scores[row];
         if (share == 0.0) return;
-        double* own = factors(document);
+        double* row_factors = factors(document);
         for (std::size_t partner = 0; partner < n_; ++partner) {
-            if (partner == label || !are_there(label, partner)) continue;
+            if (partner == label || !both_occur(label, partner)) continue;
             const double power = partner < label
                                      ? task.strengths[label * n_ + partner] * (lowest_[label] - score)
                                      : task.strengths[partner * n_ + label] * (score - highest_[label]);
-            own[partner] = share * std::exp(power);
-            sums_[label * n_ + partner] += own[partner];
+            row_factors[partner] = share * std::exp(power);
+            sums_[label * n_ + partner] += row_factors[partner];
         }
     }
 
@@ -89,7 +89,7 @@ double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, st
     double sum = 0.0;
     for (std::size_t better = 1; better < n; ++better) {
         for (std::size_t worse = 0; worse < better; ++worse) {
-            if (!factors.are_there(better, worse)) continue;
+            if (!factors.both_occur(better, worse)) continue;
             const double strength = task.strengths[better * n + worse];
             const double scale = std::exp(factors.log_scale(task, better, worse) - factors.log_scale());
             const double of_better = factors.sum(better, worse), of_worse = factors.sum(worse, better);
@@ -120,12 +120,14 @@ void sweep(const PairTask& task, const double* factors, const double* start, Que
         std::copy_n(start, n * n, side.data());
         const std::uint8_t* codes = binned.column(feature);
         for (const std::uint32_t row : sorted.rows(rows.begin, rows.end, feature)) {
-            const double* own = factors + (row - rows.begin) * n;
+            const double* row_factors = factors + (row - rows.begin) * n;
             const std::size_t label = task.labels[row];
             const double* partners = side.data() + label * n;
             double change = 0.0;
-            for (std::size_t partner = 0; partner < n; ++partner) change += own[partner] * partners[partner];
-            for (std::size_t partner = 0; partner < n; ++partner) side[partner * n + label] -= 2.0 * own[partner];
+            for (std::size_t partner = 0; partner < n; ++partner)
+                change += row_factors[partner] * partners[partner];
+            for (std::size_t partner = 0; partner < n; ++partner)
+                side[partner * n + label] -= 2.0 * row_factors[partner];
             crossing[codes[row]] += change;
         }
     }
@@ -156,17 +158,17 @@ void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows
     for (std::size_t better = 1; better < n; ++better)
         for (std::size_t worse = 0; worse < better; ++worse) {
             const double strength = task.strengths[better * n + worse];
-            if (factors.are_there(better, worse))
+            if (factors.both_occur(better, worse))
                 scales[better * n + worse] = (squared ? strength * strength : 1.0) *
                                              std::exp(factors.log_scale(task, better, worse) - log_sum);
         }
     std::fill(start.begin(), start.end(), 0.0);
     for (std::size_t row = rows.begin; row < rows.end; ++row) {
-        double* own = factors.factors(row - rows.begin);
+        double* row_factors = factors.factors(row - rows.begin);
         const std::size_t label = task.labels[row];
         for (std::size_t partner = 0; partner < n; ++partner) {
-            own[partner] *= scales[label * n + partner];
-            start[partner * n + label] += own[partner];
+            row_factors[partner] *= scales[label * n + partner];
+            start[partner * n + label] += row_factors[partner];
         }
     }
 }
@@ -221,8 +223,8 @@ double misordered_share(const PairTask& task, Rows order, int n_threads) {
                     const auto row = static_cast<std::size_t>(order[last]);
                     above[task.labels[row]] += task.shares[row];
                 }
-                for (std::size_t place = first; place < last; ++place) {
-                    const auto row = static_cast<std::size_t>(order[place]);
+                for (std::size_t position = first; position < last; ++position) {
+                    const auto row = static_cast<std::size_t>(order[position]);
                     double worse = 0.0;
                     for (std::size_t label = 0; label < task.labels[row]; ++label) worse += above[label];
                     wrong[query] += task.shares[row] * worse;
@@ -240,18 +242,18 @@ double misordered_share(const PairTask& task, Rows order, int n_threads) {
 SortedCodes::SortedCodes(const BinnedMatrix& binned, Offsets queries, int n_threads)
     : n_features_(binned.n_features), rows_(binned.n_rows * binned.n_features) {
     parallel_ranges(queries.size() - 1, 16, n_threads, [&](std::size_t first, std::size_t last) {
-        std::vector<std::uint32_t> places(kCodes + 1);
+        std::vector<std::uint32_t> starts(kCodes + 1);
         for (std::size_t query = first; query < last; ++query) {
             const QueryRows rows = rows_of(queries, query);
             for (std::size_t feature = 0; feature < n_features_; ++feature) {
                 const std::uint8_t* codes = binned.column(feature);
-                std::fill(places.begin(), places.end(), 0);
-                for (std::size_t row = rows.begin; row < rows.end; ++row) ++places[kCodes - height(codes[row])];
-                for (std::size_t code = 1; code <= kCodes; ++code) places[code] += places[code - 1];
+                std::fill(starts.begin(), starts.end(), 0);
+                for (std::size_t row = rows.begin; row < rows.end; ++row) ++starts[kCodes - height(codes[row])];
+                for (std::size_t code = 1; code <= kCodes; ++code) starts[code] += starts[code - 1];
                 std::uint32_t* sorted =
                     rows_.data() + rows.begin * n_features_ + feature * (rows.end - rows.begin);
                 for (std::size_t row = rows.begin; row < rows.end; ++row)
-                    sorted[places[kCodes - 1 - height(codes[row])]++] = static_cast<std::uint32_t>(row);
+                    sorted[starts[kCodes - 1 - height(codes[row])]++] = static_cast<std::uint32_t>(row);
             }
         }
     });
@@ -278,7 +280,7 @@ void crossing_weights(const PairTask& task, double log_sum, bool squared, const 
     });
     std::fill(crossing.begin(), crossing.end(), 0.0);
     for (const std::vector<double>& part : parts)
-        for (std::size_t place = 0; place < crossing.size(); ++place) crossing[place] += part[place];
+        for (std::size_t index = 0; index < crossing.size(); ++index) crossing[index] += part[index];
 }
 
 void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int n_threads,
@@ -286,12 +288,12 @@ void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int 
     parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
         const std::uint8_t* codes = binned.column(feature);
         const double* weight = pairs.weights.data();
-        for (std::size_t place = 0; place < pairs.rows.size(); ++place) {
-            const std::uint8_t code = codes[pairs.rows[place]], own = height(code);
+        for (std::size_t index = 0; index < pairs.rows.size(); ++index) {
+            const std::uint8_t code = codes[pairs.rows[index]], own_height = height(code);
             double change = 0.0;
-            for (std::int64_t other = pairs.begins[place]; other < pairs.ends[place]; ++other, ++weight) {
-                const std::uint8_t others = height(codes[other]);
-                change += *weight * ((own > others) - (own < others));
+            for (std::int64_t other = pairs.begins[index]; other < pairs.ends[index]; ++other, ++weight) {
+                const std::uint8_t other_height = height(codes[other]);
+                change += *weight * ((own_height > other_height) - (own_height < other_height));
             }
             crossing[feature * kCodes + code] += change;
         }
@@ -300,10 +302,10 @@ void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int 
 
 void sum_by_code(const BinnedMatrix& binned, Doubles values, int n_threads, std::span<double> sums) {
     parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
-        double* own = sums.data() + feature * kCodes;
-        std::fill(own, own + kCodes, 0.0);
+        double* feature_sums = sums.data() + feature * kCodes;
+        std::fill(feature_sums, feature_sums + kCodes, 0.0);
         const std::uint8_t* codes = binned.column(feature);
-        for (std::size_t row = 0; row < values.size(); ++row) own[codes[row]] += values[row];
+        for (std::size_t row = 0; row < values.size(); ++row) feature_sums[codes[row]] += values[row];
     });
 }
 

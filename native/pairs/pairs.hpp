@@ -1,7 +1,7 @@
 // Sums over all pairs of a query's documents with different labels, under the exponential loss of RankBoost and
 // MPBoost (Zhu, Chen, Zhu, Wang, Wang & Chen 2009), in time linear in documents, without visiting pairs.
 //
-// With label_i > label_j, d the strength of this pair of labels and s the shares of the documents:
+// With label_i > label_j, d the strength of this pair of labels and s the shares, which are weights of documents:
 //
 //   w_ij = s_i s_j exp(-d (score_i - score_j)) = s_i exp(-d score_i) x s_j exp(d score_j)
 //

@@ -21,8 +21,8 @@ class LaneColumn {
     // A cast, because an empty column has no block to point into.
     T* data() { return reinterpret_cast<T*>(blocks_.data()); }
     const T* data() const { return reinterpret_cast<const T*>(blocks_.data()); }
-    T& operator[](std::size_t place) { return data()[place]; }
-    const T& operator[](std::size_t place) const { return data()[place]; }
+    T& operator[](std::size_t index) { return data()[index]; }
+    const T& operator[](std::size_t index) const { return data()[index]; }
 
   private:
     struct alignas(64) Block {
@@ -70,7 +70,7 @@ class QueryPairs {
         }
     }
 
-    // Writes the sums to the rows of the query; `factor` is what all deltas still have to be multiplied by.
+    // Writes the sums to the rows of the query; `factor` multiplies all deltas.
     void write(double factor, const Lambdas& lambdas) const {
         const double gradient = factor * norm(2.0 * factor * total_) * weight();
         const double hessian = gradient * loss_.sigma;

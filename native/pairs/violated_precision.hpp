@@ -2,10 +2,9 @@
 //
 // For a query with g relevant and b irrelevant documents, it is the ranking that maximises
 //
-//   (average precision lost)  -  2 / (g b) x sum of (score_i - score_j) over relevant i that come after irrelevant
-//   j.
+//   (average precision lost)  -  2 / (g b) x sum of (score_i - score_j) over relevant i after irrelevant j.
 //
-// Both kinds stay sorted by score. The best place of an irrelevant document among the relevant ones does not
+// Both kinds stay sorted by score. The best position of an irrelevant document among the relevant ones does not
 // depend on the other irrelevant documents, and does not rise from one to the next, so the search halves its range
 // for both halves of the documents: a query of n documents takes time n log n and memory n.
 //

@@ -31,7 +31,7 @@ std::uint32_t ordered_bits(float value) {
 }
 
 struct Entry {
-    std::uint32_t key, place;
+    std::uint32_t key, position;
 };
 
 // Sorts by ascending key, one byte of it at a time; equal keys stay in order.
@@ -60,10 +60,10 @@ class BlockColumns {
         rows_ = rows;
         n_lanes_ = n_lanes;
         values_.resize(rows.size());
-        for (std::size_t place = 0; place < rows.size(); ++place) {
-            values_[place] = {};  // also in the lanes that are not used
-            const float* row = values.data() + static_cast<std::size_t>(rows[place]) * n_features + first;
-            copy_lanes(row, values_[place].data());
+        for (std::size_t position = 0; position < rows.size(); ++position) {
+            values_[position] = {};  // also in the lanes that are not used
+            const float* row = values.data() + static_cast<std::size_t>(rows[position]) * n_features + first;
+            copy_lanes(row, values_[position].data());
         }
         find_range();
         if (needs_order_) sort();
@@ -82,22 +82,23 @@ class BlockColumns {
             }
         // Adding 0.0 turns -0.0 into 0.0: which of 0.0 and -0.0 is the lowest depends on the order of documents.
         const double zero = kind == QueryColumn::minmax ? 0.0 : -0.0;
-        each_row(columns, width, first, [&](std::size_t place, std::size_t lane) {
-            return static_cast<float>((values_[place][lane] - centre[lane]) / scale[lane] + zero);
+        each_row(columns, width, first, [&](std::size_t position, std::size_t lane) {
+            return static_cast<float>((values_[position][lane] - centre[lane]) / scale[lane] + zero);
         });
     }
 
     void write_features(std::span<float> columns, std::size_t width, std::size_t first) {
-        each_row(columns, width, first, [&](std::size_t place, std::size_t lane) { return values_[place][lane]; });
+        each_row(columns, width, first,
+                 [&](std::size_t position, std::size_t lane) { return values_[position][lane]; });
     }
 
   private:
     template <class Value>
     void each_row(std::span<float> columns, std::size_t width, std::size_t first, const Value& value) {
-        for (std::size_t place = 0; place < rows_.size(); ++place) {
+        for (std::size_t position = 0; position < rows_.size(); ++position) {
             Block<float> made;
-            for (std::size_t lane = 0; lane < kWidth; ++lane) made[lane] = value(place, lane);
-            copy_lanes(made.data(), columns.data() + static_cast<std::size_t>(rows_[place]) * width + first);
+            for (std::size_t lane = 0; lane < kWidth; ++lane) made[lane] = value(position, lane);
+            copy_lanes(made.data(), columns.data() + static_cast<std::size_t>(rows_[position]) * width + first);
         }
     }
 
@@ -134,28 +135,29 @@ class BlockColumns {
                 rank_by_counting(lane, ranks);
             else
                 rank_by_sorting(lane, ranks);
-            for (std::size_t place = 0; place < size; ++place)
-                sorted_[static_cast<std::size_t>(ranks[place])][lane] = values_[place][lane];
+            for (std::size_t position = 0; position < size; ++position)
+                sorted_[static_cast<std::size_t>(ranks[position])][lane] = values_[position][lane];
         }
     }
 
     void rank_by_counting(std::size_t lane, std::vector<std::int32_t>& ranks) {
-        for (std::size_t place = 0; place < rows_.size(); ++place) {
-            const float value = values_[place][lane];
-            keys_[place] = std::isnan(value) ? -std::numeric_limits<float>::infinity() : -value;
+        for (std::size_t position = 0; position < rows_.size(); ++position) {
+            const float value = values_[position][lane];
+            keys_[position] = std::isnan(value) ? -std::numeric_limits<float>::infinity() : -value;
         }
         count_above(keys_.data(), static_cast<std::int64_t>(rows_.size()), ranks.data(), path_);
     }
 
     void rank_by_sorting(std::size_t lane, std::vector<std::int32_t>& ranks) {
         entries_.resize(rows_.size());
-        for (std::size_t place = 0; place < rows_.size(); ++place) {
-            const float value = values_[place][lane];
-            entries_[place] = {std::isnan(value) ? ~0u : ordered_bits(value), static_cast<std::uint32_t>(place)};
+        for (std::size_t position = 0; position < rows_.size(); ++position) {
+            const float value = values_[position][lane];
+            entries_[position] = {std::isnan(value) ? ~0u : ordered_bits(value),
+                                  static_cast<std::uint32_t>(position)};
         }
         radix_sort(entries_, other_entries_);
         for (std::size_t rank = 0; rank < entries_.size(); ++rank)
-            ranks[entries_[rank].place] = static_cast<std::int32_t>(rank);
+            ranks[entries_[rank].position] = static_cast<std::int32_t>(rank);
     }
 
     void find_moments(Block<double>& mean, Block<double>& deviation) {
@@ -175,34 +177,34 @@ class BlockColumns {
     }
 
     void write_ranks(std::span<float> columns, std::size_t width, std::size_t first) {
-        find_shares();
-        each_row(columns, width, first, [&](std::size_t place, std::size_t lane) {
-            return static_cast<float>(shares_[static_cast<std::size_t>(ranks_[lane][place])][lane]);
+        find_rank_values();
+        each_row(columns, width, first, [&](std::size_t position, std::size_t lane) {
+            return static_cast<float>(rank_values_[static_cast<std::size_t>(ranks_[lane][position])][lane]);
         });
     }
 
     // The rank column of each sorted value: equal values have the ranks from low to high, and all get the middle.
-    void find_shares() {
-        shares_.resize(sorted_.size());
+    void find_rank_values() {
+        rank_values_.resize(sorted_.size());
         Block<double> low{}, high{}, single, others;
         for (std::size_t lane = 0; lane < kWidth; ++lane) {
             single[lane] = known_[lane] > 1 ? 0.0 : 1.0;
             others[lane] = std::max(1, known_[lane] - 1);
         }
         for (std::size_t rank = 0; rank < sorted_.size(); ++rank) {
-            const Block<double>&own = sorted_[rank], &before = sorted_[rank - (rank > 0)];
+            const Block<double>&current = sorted_[rank], &before = sorted_[rank - (rank > 0)];
             for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                low[lane] = own[lane] == before[lane] ? low[lane] : static_cast<double>(rank);
-                shares_[rank][lane] = low[lane];
+                low[lane] = current[lane] == before[lane] ? low[lane] : static_cast<double>(rank);
+                rank_values_[rank][lane] = low[lane];
             }
         }
         for (std::size_t rank = sorted_.size(); rank-- > 0;) {
-            const Block<double>&own = sorted_[rank], &after = sorted_[rank + (rank + 1 < sorted_.size())];
+            const Block<double>&current = sorted_[rank], &after = sorted_[rank + (rank + 1 < sorted_.size())];
             for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                const bool tied = own[lane] == after[lane] && rank + 1 < sorted_.size();
+                const bool tied = current[lane] == after[lane] && rank + 1 < sorted_.size();
                 high[lane] = tied ? high[lane] : static_cast<double>(rank);
-                const double share = (shares_[rank][lane] + high[lane] + single[lane]) / 2.0 / others[lane];
-                shares_[rank][lane] = own[lane] == own[lane] ? share : own[lane];
+                const double middle = (rank_values_[rank][lane] + high[lane] + single[lane]) / 2.0 / others[lane];
+                rank_values_[rank][lane] = current[lane] == current[lane] ? middle : current[lane];
             }
         }
     }
@@ -211,9 +213,9 @@ class BlockColumns {
     const SimdPath path_ = widest_path();
     Rows rows_;
     std::size_t n_lanes_ = 0;
-    std::vector<Block<float>> values_;   // by place
-    std::vector<Block<double>> sorted_;  // by rank
-    std::vector<Block<double>> shares_;  // by rank
+    std::vector<Block<float>> values_;        // by position
+    std::vector<Block<double>> sorted_;       // by rank
+    std::vector<Block<double>> rank_values_;  // by rank
     Block<std::vector<std::int32_t>> ranks_;
     Block<std::int32_t> known_;
     Block<float> low_, high_;
@@ -249,9 +251,9 @@ class ScoreStandardiser {
         const double span = or_one(high - low);
         known_.clear();
         for (std::int64_t row : rows) {
-            const double share = (at(scores, row) - low) / span + 0.0;  // 0.0 for -0.0
-            standardised[static_cast<std::size_t>(row)] = share;
-            if (!std::isnan(share)) known_.push_back(share);
+            const double scaled = (at(scores, row) - low) / span + 0.0;  // 0.0 for -0.0
+            standardised[static_cast<std::size_t>(row)] = scaled;
+            if (!std::isnan(scaled)) known_.push_back(scaled);
         }
         std::sort(known_.begin(), known_.end());
         const double count = std::max(1.0, static_cast<double>(known_.size()));

@@ -15,11 +15,11 @@ constexpr std::size_t kCountBelow = 400;
 struct Entry {
     double score;
     double tie_break;
-    std::size_t place;
+    std::size_t position;
     bool operator<(const Entry& other) const {
         if (score != other.score) return score > other.score;
         if (tie_break != other.tie_break) return tie_break < other.tie_break;
-        return place < other.place;
+        return position < other.position;
     }
 };
 
@@ -44,13 +44,13 @@ class QuerySorter {
     bool by_counting(Rows rows, std::span<std::int64_t> order) {
         keys_.resize(rows.size() + kCountLanes);
         ranks_.resize(rows.size() + kCountLanes);
-        for (std::size_t place = 0; place < rows.size(); ++place)
-            keys_[place] = static_cast<float>(score(rows[place]));
+        for (std::size_t position = 0; position < rows.size(); ++position)
+            keys_[position] = static_cast<float>(score(rows[position]));
         count_above(keys_.data(), static_cast<std::int64_t>(rows.size()), ranks_.data(), path_);
-        for (std::size_t place = 0; place < rows.size(); ++place) {
-            const auto rank = static_cast<std::size_t>(ranks_[place]);
-            order[rank] = rows[place];
-            sorted_scores_[rank] = score(rows[place]);
+        for (std::size_t position = 0; position < rows.size(); ++position) {
+            const auto rank = static_cast<std::size_t>(ranks_[position]);
+            order[rank] = rows[position];
+            sorted_scores_[rank] = score(rows[position]);
         }
         bool descending = true;
         for (std::size_t rank = 1; rank < rows.size(); ++rank)
@@ -60,11 +60,11 @@ class QuerySorter {
 
     void by_comparing(Rows rows, std::span<std::int64_t> order) {
         entries_.resize(rows.size());
-        for (std::size_t place = 0; place < rows.size(); ++place)
-            entries_[place] = {score(rows[place]), tie_break(rows[place]), place};
+        for (std::size_t position = 0; position < rows.size(); ++position)
+            entries_[position] = {score(rows[position]), tie_break(rows[position]), position};
         std::sort(entries_.begin(), entries_.end());
         for (std::size_t rank = 0; rank < rows.size(); ++rank) {
-            order[rank] = rows[entries_[rank].place];
+            order[rank] = rows[entries_[rank].position];
             sorted_scores_[rank] = entries_[rank].score;
         }
     }

@@ -5,9 +5,9 @@
 
 namespace rankwright {
 
-// Query q has the places [offsets[q], offsets[q + 1]); offsets start at 0 and never decrease.
+// Query q has the positions [offsets[q], offsets[q + 1]); offsets start at 0 and never decrease.
 using Offsets = std::span<const std::int64_t>;
-// One row of the caller's arrays per place, grouped by query.
+// For each position, a row of the caller's arrays; grouped by query.
 using Rows = std::span<const std::int64_t>;
 using Doubles = std::span<const double>;
 

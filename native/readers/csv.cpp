@@ -59,7 +59,7 @@ std::optional<CsvError> CsvParser::feed(std::string_view block) {
         waiting_.erase(0, static_cast<std::size_t>(at - waiting_.data()));
         if (waiting_.size() > max_record_) throw Fault{CsvFault::record_too_long, std::string(start_of(waiting_))};
     } catch (const Fault& fault) {
-        return CsvError{n_lines_ + 1, fault.kind, fault.found};
+        return CsvError{n_lines_ + 1, fault.kind, fault.text};
     }
     return std::nullopt;
 }

@@ -26,14 +26,14 @@ enum class CsvFault {
     record_too_long,
 };
 
-// At the line where the record begins; `found` may be the number of fields.
+// At the line where the record begins; `text` may be the number of fields.
 using CsvError = TextError<CsvFault>;
 
-// What is kept of a column. Features and labels are numbers: decimal, or `true` and `false` for 1 and 0; a missing
-// value is NaN, and so is text, which only counts.
+// The values of a column. Features and labels are numbers: decimal, or `true` and `false` for 1 and 0; a missing
+// value is NaN, and so is text, which is counted in n_texts.
 struct CsvColumn {
     enum class Kind { feature, label, id };
-    struct Found {
+    struct FirstText {
         std::int64_t line;
         std::string text;
     };
@@ -44,11 +44,11 @@ struct CsvColumn {
     std::vector<double> labels;
     TextList ids;
     std::size_t n_numbers = 0, n_texts = 0;
-    std::optional<Found> first_text;
+    std::optional<FirstText> first_text;
     std::optional<std::int64_t> first_missing_line;
 };
 
-// What is read for which purpose.
+// Which columns have which role.
 struct CsvRoles {
     std::optional<std::string> label;  // the column of labels, if there is one
     std::vector<std::string> ids;      // columns kept as text
@@ -74,7 +74,7 @@ class CsvParser {
   private:
     struct Fault {
         CsvFault kind;
-        std::string found;
+        std::string text;
     };
 
     const char* read_record(const char* at, const char* end);

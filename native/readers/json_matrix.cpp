@@ -11,7 +11,7 @@
 namespace rankwright {
 namespace {
 
-constexpr double kMargin = 0x1p-50;  // more than two operations on doubles can be wrong by
+constexpr double kMargin = 0x1p-50;  // above the rounding error of two operations on doubles
 
 // The number that eight digits write, 0 to 9 each, the first in the lowest byte: pairs are joined, then pairs of
 // pairs.
@@ -24,7 +24,7 @@ std::uint64_t joined(std::uint64_t digits) {
 }
 
 // Appends to `whole` the digits at the beginning of eight characters, and returns how many there are. There is no
-// branch, since the processor could not predict it for numbers of many lengths.
+// branch: with numbers of many lengths it would be mispredicted.
 int append_digits(const char* at, std::uint64_t& whole) {
     constexpr std::uint64_t zeros = 0x3030303030303030, upper_bits = 0x8080808080808080,
                             carry = 0x7676767676767676;
@@ -49,8 +49,8 @@ const char* read_many_digits(const char* at, const char* last, std::uint64_t& wh
     return read_digits(at, whole);
 }
 
-// A double that is nearly whole x 10^power as a float. Returns false if another double that is as near, and so
-// perhaps the nearest one, would be another float.
+// Rounds whole x 10^power, computed as a double with a small error, to a float. Returns false if the error could
+// change the float.
 bool round_to_float(std::uint64_t whole, std::ptrdiff_t power, float& value) {
     if (power < -kMostExactPower || power > kMostExactPower) return false;
     const auto near = static_cast<double>(whole);
@@ -59,7 +59,7 @@ bool round_to_float(std::uint64_t whole, std::ptrdiff_t power, float& value) {
     return value == static_cast<float>(size * (1 + kMargin));
 }
 
-// Reads the number at `begin` and returns its end; nullptr if it is no number of JSON or too large.
+// Reads the number at `begin` and returns its end; nullptr if it is not a JSON number or too large.
 const char* read_number(const char* begin, const char* last, float& value) {
     const bool negative = *begin == '-';
     const char* at = begin + negative;

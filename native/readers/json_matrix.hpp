@@ -13,9 +13,9 @@ struct JsonMatrix {
 };
 
 // The matrix that is all of `text`; each number is rounded to a double and then to a float, null is NaN. Returns
-// nothing if the text is no such matrix (other values, rows of different lengths or without numbers, wrong JSON),
-// or has a number too large for a float or with more than three digits of exponent: a reader that knows what else
-// may stand there reads it or says what is wrong.
+// nothing if the text is not such a matrix (other values, rows of different lengths or without numbers, invalid
+// JSON), or has a number too large for a float or with more than three digits of exponent: the caller then uses a
+// general JSON reader, which accepts it or reports what is wrong.
 std::optional<JsonMatrix> read_json_matrix(std::string_view text);
 
 }  // namespace rankwright

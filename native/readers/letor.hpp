@@ -11,7 +11,7 @@
 
 namespace rankwright {
 
-// `found` is empty at the end of a line.
+// `text` is empty at the end of a line.
 using LetorError = TextError<LetorFault>;
 
 // Reads a file given as blocks of bytes, cut anywhere. The result depends neither on where the blocks are cut nor

@@ -92,7 +92,8 @@ class LineReader {
     }
 
   private:
-    // Leaves at_ on the line end, which is looked for only behind the features: the bytes of a line are read once.
+    // Leaves at_ on the line end, which is searched for only after the features, so that the bytes of a line are
+    // read once.
     void read_line() {
         line_ = at_;
         at_ = skip_blanks(at_);
@@ -127,7 +128,7 @@ class LineReader {
         at_ = line_end;
     }
 
-    // Whether a line of documents without labels has one all the same: all other fields have a colon.
+    // Whether a line has a label although the file need not have labels: all other fields have a colon.
     bool starts_with_label() const {
         const std::string_view token = token_at(at_);
         if (rules_.queries == LetorQueries::field) return !token.starts_with(kQueryPrefix);

@@ -1,4 +1,4 @@
-// Text: checks of UTF-8, and compact lists of strings.
+// Strings in UTF-8: checks, compact lists, and errors that quote them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ template <class Fault>
 struct TextError {
     std::int64_t line;  // from 1
     Fault fault;
-    std::string found;  // the text at fault
+    std::string text;  // the text at fault
 };
 
 // Many short strings in one allocation.

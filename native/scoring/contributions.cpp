@@ -13,8 +13,8 @@
 namespace rankwright {
 namespace {
 
-// Number of documents that are processed together: enough to share the cost of a split's factors, few enough that
-// the data of a tree of 31 leaves stay in the first-level cache.
+// Number of documents that are processed together: enough to share the cost of a split's factors, few enough
+// that the data of a tree of 31 leaves stay in the first-level cache.
 constexpr std::size_t kBlock = 32;
 
 using Lanes = std::array<double, kBlock>;
@@ -26,20 +26,20 @@ struct Point {
 };
 
 // One of the two branches of a split: 0 is left, 1 is right.
-struct Way {
+struct Branch {
     std::int32_t child;  // a split, or a leaf if negative
     double leaf_value;
-    double share;  // fraction of the split's documents
-    double z;      // product of the fractions of all branches on this feature, down to this one
+    double fraction;  // fraction of the split's documents
+    double z;         // product of the fractions of all branches on this feature, down to this one
 };
 
 struct Split {
     std::size_t feature;
     float threshold;
     bool missing_left;
-    std::int64_t above;  // the last branch on the same feature above this split, 2 x split + way; -1 if none
+    std::int64_t above;  // the last branch on the same feature above this split, 2 x split + branch; -1 if none
     double z_above;
-    std::array<Way, 2> ways;
+    std::array<Branch, 2> branches;
 };
 
 struct Tree {
@@ -91,20 +91,20 @@ std::size_t points_for(std::size_t n_features) {
 std::vector<Split> read_splits(const CoveredTrees& trees, std::size_t begin, std::size_t end, Doubles leaves) {
     std::vector<Split> splits;
     for (std::size_t split = begin; split < end; ++split) {
-        const auto way = [&](std::int32_t child) {
-            return Way{child, child < 0 ? leaves[static_cast<std::size_t>(-1 - child)] : 0.0, 0.5, 1.0};
+        const auto branch = [&](std::int32_t child) {
+            return Branch{child, child < 0 ? leaves[static_cast<std::size_t>(-1 - child)] : 0.0, 0.5, 1.0};
         };
         splits.push_back({static_cast<std::size_t>(trees.feature[split]),
                           trees.threshold[split],
                           trees.missing_left[split] != 0,
                           -1,
                           1.0,
-                          {way(trees.left[split]), way(trees.right[split])}});
+                          {branch(trees.left[split]), branch(trees.right[split])}});
     }
     return splits;
 }
 
-void set_shares(std::vector<Split>& splits, Doubles covers) {
+void set_fractions(std::vector<Split>& splits, Doubles covers) {
     // Fewer than 2^32 covers, none above 2^991, have a finite sum.
     const double scale = *std::max_element(covers.begin(), covers.end()) > 0x1p991 ? 0x1p-33 : 1.0;
     std::vector<double> reached(splits.size());
@@ -113,46 +113,46 @@ void set_shares(std::vector<Split>& splits, Doubles covers) {
                           : scale * covers[static_cast<std::size_t>(-1 - child)];
     };
     for (std::size_t split = splits.size(); split-- > 0;) {
-        auto& [left, right] = splits[split].ways;
+        auto& [left, right] = splits[split].branches;
         const double to_left = cover(left.child), to_right = cover(right.child);
         reached[split] = to_left + to_right;
         if (reached[split] == 0.0) continue;  // both fractions stay 1/2
-        left.share = to_left / reached[split];
-        right.share = to_right / reached[split];
+        left.fraction = to_left / reached[split];
+        right.fraction = to_right / reached[split];
     }
 }
 
 // Visits all paths and sets `above`, `z_above` and `z` of every split. `last` has the last branch on each feature;
 // it is -1 before and after. Returns the maximum number of distinct features on a path.
 std::size_t follow_paths(std::vector<Split>& splits, std::vector<std::int64_t>& last) {
-    std::vector<std::int64_t> pending;  // branches to enter, and, as -1 - way, branches to leave
+    std::vector<std::int64_t> pending;  // branches to enter, and, as -1 - branch, branches to leave
     std::vector<std::size_t> distinct(splits.size());
     std::size_t most = 0;
-    const auto arrive = [&](std::size_t place, std::size_t above_here) {
-        Split& split = splits[place];
+    const auto arrive = [&](std::size_t index, std::size_t above_here) {
+        Split& split = splits[index];
         split.above = last[split.feature];
         if (split.above >= 0) {
             const auto above = static_cast<std::size_t>(split.above);
-            split.z_above = splits[above / 2].ways[above % 2].z;
+            split.z_above = splits[above / 2].branches[above % 2].z;
         }
-        for (Way& way : split.ways) way.z = split.z_above * way.share;
-        distinct[place] = above_here + (split.above < 0);
-        most = std::max(most, distinct[place]);
-        for (std::size_t way : {1, 0}) pending.push_back(static_cast<std::int64_t>(2 * place + way));
+        for (Branch& branch : split.branches) branch.z = split.z_above * branch.fraction;
+        distinct[index] = above_here + (split.above < 0);
+        most = std::max(most, distinct[index]);
+        for (std::size_t branch : {1, 0}) pending.push_back(static_cast<std::int64_t>(2 * index + branch));
     };
     if (!splits.empty()) arrive(0, 0);
     while (!pending.empty()) {
         const std::int64_t next = pending.back();
         pending.pop_back();
-        const auto way = static_cast<std::size_t>(next < 0 ? -1 - next : next);
-        const Split& split = splits[way / 2];
-        const std::int32_t child = split.ways[way % 2].child;
+        const auto branch = static_cast<std::size_t>(next < 0 ? -1 - next : next);
+        const Split& split = splits[branch / 2];
+        const std::int32_t child = split.branches[branch % 2].child;
         if (next < 0) {
             last[split.feature] = split.above;
         } else if (child >= 0) {
             last[split.feature] = next;
             pending.push_back(-1 - next);
-            arrive(static_cast<std::size_t>(child), distinct[way / 2]);
+            arrive(static_cast<std::size_t>(child), distinct[branch / 2]);
         }
     }
     return most;
@@ -162,12 +162,12 @@ double expected_value(const std::vector<Split>& splits) {
     std::vector<double> reach(splits.size(), 1.0);
     double sum = 0.0;
     for (std::size_t split = 0; split < splits.size(); ++split)
-        for (const Way& way : splits[split].ways) {
-            const double share = reach[split] * way.share;
-            if (way.child < 0)
-                sum += share * way.leaf_value;
+        for (const Branch& branch : splits[split].branches) {
+            const double fraction = reach[split] * branch.fraction;
+            if (branch.child < 0)
+                sum += fraction * branch.leaf_value;
             else
-                reach[static_cast<std::size_t>(way.child)] = share;
+                reach[static_cast<std::size_t>(branch.child)] = fraction;
         }
     return sum;
 }
@@ -184,7 +184,7 @@ Plan plan_of(const CoveredTrees& trees, std::size_t n_features) {
             continue;
         }
         std::vector<Split> splits = read_splits(trees, begin, end, leaves);
-        set_shares(splits, trees.cover.subspan(begin + tree, end - begin + 1));
+        set_fractions(splits, trees.cover.subspan(begin + tree, end - begin + 1));
         const std::size_t n_points = points_for(follow_paths(splits, last));
         std::vector<Point>& points = plan.quadratures[n_points];
         if (points.empty()) points = gauss_legendre(n_points);
@@ -203,15 +203,15 @@ Plan plan_of(const CoveredTrees& trees, std::size_t n_features) {
 // `goes` is for a document that has followed the path at all splits on the feature, including this one; `turns` is
 // for one that leaves the path at this split. A document that left it earlier multiplies by the fraction and adds
 // nothing.
-struct WayFactors {
-    double goes, turns, share;
+struct BranchFactors {
+    double goes, turns, fraction;
     double goes_change, turns_change;
 };
 
-WayFactors factors(const Split& split, const Way& way, const Point& at) {
-    const double old = at.t + at.rest * split.z_above, own = at.t + at.rest * way.z;
+BranchFactors factors(const Split& split, const Branch& branch, const Point& at) {
+    const double old = at.t + at.rest * split.z_above, own = at.t + at.rest * branch.z;
     const double old_quotient = (1.0 - split.z_above) / old;
-    return {own / old, at.rest * way.z / old, way.share, (1.0 - way.z) / own - old_quotient,
+    return {own / old, at.rest * branch.z / old, branch.fraction, (1.0 - branch.z) / own - old_quotient,
             -1.0 / at.rest - old_quotient};
 }
 
@@ -230,7 +230,7 @@ class Walk {
     }
 
     void add(const Tree& tree) {
-        choose_ways(tree.splits);
+        choose_branches(tree.splits);
         for (const Point& point : *tree.points) {
             multiply_down(tree.splits, point);
             add_up(tree.splits);
@@ -246,13 +246,13 @@ class Walk {
     }
 
   private:
-    // goes_[split][way][lane] is o of the split's feature after that branch: 1 or 0.
-    void choose_ways(const std::vector<Split>& splits) {
-        for (std::size_t place = 0; place < splits.size(); ++place) {
-            const Split& split = splits[place];
+    // goes_[split][branch][lane] is o of the split's feature after that branch: 1 or 0.
+    void choose_branches(const std::vector<Split>& splits) {
+        for (std::size_t index = 0; index < splits.size(); ++index) {
+            const Split& split = splits[index];
             const auto above = static_cast<std::size_t>(split.above);
             const Lanes& before = split.above < 0 ? all_ : goes_[above / 2][above % 2];
-            auto& [goes_left, goes_right] = goes_[place];
+            auto& [goes_left, goes_right] = goes_[index];
             for (std::size_t lane = 0; lane < n_; ++lane) {
                 const float x = rows_[lane * n_features_ + split.feature];
                 const bool left = x != x ? split.missing_left : x <= split.threshold;
@@ -265,43 +265,44 @@ class Walk {
     // A parent comes before its children.
     void multiply_down(const std::vector<Split>& splits, const Point& point) {
         product_[0].fill(point.weight);
-        for (std::size_t place = 0; place < splits.size(); ++place)
+        for (std::size_t index = 0; index < splits.size(); ++index)
             for (std::size_t side : {0, 1}) {
-                const Way& way = splits[place].ways[side];
-                factors_[place][side] = factors(splits[place], way, point);
-                if (way.child >= 0) follow(place, side, 1.0, product_[static_cast<std::size_t>(way.child)]);
+                const Branch& branch = splits[index].branches[side];
+                factors_[index][side] = factors(splits[index], branch, point);
+                if (branch.child >= 0) follow(index, side, 1.0, product_[static_cast<std::size_t>(branch.child)]);
             }
     }
 
     // Of three products two are zero: their sum selects without a conditional jump, so that the loop compiles to
     // SIMD instructions.
-    void follow(std::size_t place, std::size_t side, double scale, Lanes& out) const {
-        const WayFactors by = factors_[place][side];
-        const Lanes &in = product_[place], &goes = goes_[place][side], &turns = goes_[place][1 - side];
+    void follow(std::size_t index, std::size_t side, double scale, Lanes& out) const {
+        const BranchFactors by = factors_[index][side];
+        const Lanes &in = product_[index], &goes = goes_[index][side], &turns = goes_[index][1 - side];
         for (std::size_t lane = 0; lane < n_; ++lane) {
             const double has_left = 1.0 - goes[lane] - turns[lane];
-            out[lane] = scale * in[lane] * (goes[lane] * by.goes + turns[lane] * by.turns + has_left * by.share);
+            out[lane] =
+                scale * in[lane] * (goes[lane] * by.goes + turns[lane] * by.turns + has_left * by.fraction);
         }
     }
 
     // Replaces the product of each split by the sum over the leaves below it, from the last split to the first.
     void add_up(const std::vector<Split>& splits) {
         Lanes leaf[2];
-        for (std::size_t place = splits.size(); place-- > 0;) {
+        for (std::size_t index = splits.size(); index-- > 0;) {
             const Lanes* below[2];
             for (std::size_t side : {0, 1}) {
-                const Way& way = splits[place].ways[side];
-                if (way.child < 0) follow(place, side, way.leaf_value, leaf[side]);
-                below[side] = way.child < 0 ? &leaf[side] : &product_[static_cast<std::size_t>(way.child)];
+                const Branch& branch = splits[index].branches[side];
+                if (branch.child < 0) follow(index, side, branch.leaf_value, leaf[side]);
+                below[side] = branch.child < 0 ? &leaf[side] : &product_[static_cast<std::size_t>(branch.child)];
             }
-            join(place, *below[0], *below[1], sums_[splits[place].feature]);
+            join(index, *below[0], *below[1], sums_[splits[index].feature]);
         }
     }
 
-    void join(std::size_t place, const Lanes& from_left, const Lanes& from_right, Lanes& sums) {
-        const auto [left, right] = factors_[place];
-        const Lanes &goes_left = goes_[place][0], &goes_right = goes_[place][1];
-        Lanes& both = product_[place];
+    void join(std::size_t index, const Lanes& from_left, const Lanes& from_right, Lanes& sums) {
+        const auto [left, right] = factors_[index];
+        const Lanes &goes_left = goes_[index][0], &goes_right = goes_[index][1];
+        Lanes& both = product_[index];
         for (std::size_t lane = 0; lane < n_; ++lane) {
             const double change_left = goes_left[lane] * left.goes_change + goes_right[lane] * left.turns_change;
             const double change_right =
@@ -316,7 +317,7 @@ class Walk {
     Lanes all_;  // ones: before any split every document has followed the path
     std::vector<std::array<Lanes, 2>> goes_;
     std::vector<Lanes> product_;
-    std::vector<std::array<WayFactors, 2>> factors_;
+    std::vector<std::array<BranchFactors, 2>> factors_;
     std::vector<Lanes> sums_;  // one per feature
 };
 

@@ -58,13 +58,13 @@ bool any_too_large(const DenseRows<double>& matrix, const double* block, std::si
         return too_large(block, 1, n * matrix.n_features);
     const bool by_row = matrix.feature_stride == 1;
     const std::size_t n_runs = by_row ? n : matrix.n_features;
-    bool found = false;
+    bool exceeds = false;
     for (std::size_t run = 0; run < n_runs; ++run) {
         const double* values =
             block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        found |= by_row ? too_large(values, 1, matrix.n_features) : too_large(values, matrix.row_stride, n);
+        exceeds |= by_row ? too_large(values, 1, matrix.n_features) : too_large(values, matrix.row_stride, n);
     }
-    return found;
+    return exceeds;
 }
 
 bool any_too_large(std::span<const float>, const TreeKernels&) { return false; }
@@ -73,39 +73,39 @@ bool any_too_large(std::span<const double> values, const TreeKernels& kernels) {
     return kernels.too_large(values.data(), 1, values.size());
 }
 
-std::size_t n_places(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
+std::size_t table_size(const Column& column) { return std::max(std::size_t{1} << column.depth, 2 * kChunk); }
 
 // Whether a split sends missing values right and all others left, infinity too.
-bool tells_missing_apart(const FlatTrees& trees, std::uint32_t split) {
+bool separates_missing(const FlatTrees& trees, std::uint32_t split) {
     return trees.missing_left[split] == 0 && trees.threshold[split] == kInfinity;
 }
 
 // The code of one value.
 std::int8_t encode(const Column& column, float value) {
     if (column.missing_right) value = value == value ? std::min(value, column.highest) : kInfinity;
-    std::size_t place = 1;
-    for (int level = 0; level < column.depth; ++level) place += place + (column.search[place] < value);
-    return static_cast<std::int8_t>(place - (std::size_t{1} << column.depth) - 128);
+    std::size_t node = 1;
+    for (int level = 0; level < column.depth; ++level) node += node + (column.search[node] < value);
+    return static_cast<std::int8_t>(node - (std::size_t{1} << column.depth) - 128);
 }
 
 // Numbers the leaves of a small tree from left to right; fills the offsets of its splits, and its values in this
 // order.
-void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
-                    CodedSplit* splits, double* leaves) {
+void lay_out_small_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
+                        CodedSplit* splits, double* leaves) {
     const std::size_t n_splits = left.size();
     std::vector<std::uint32_t> size(n_splits), first(n_splits + 1);  // number of leaves and first leaf per split
     const auto size_of = [&](std::int32_t child) { return child < 0 ? 1 : size[static_cast<std::size_t>(child)]; };
     for (std::size_t split = n_splits; split-- > 0;) size[split] = size_of(left[split]) + size_of(right[split]);
-    const auto lay = [&](std::int32_t child, std::uint32_t leaf) {
+    const auto lay_out = [&](std::int32_t child, std::uint32_t leaf) {
         if (child < 0)
             leaves[leaf] = values[static_cast<std::size_t>(-1 - child)];
         else
             first[static_cast<std::size_t>(child)] = leaf;
     };
-    lay(n_splits == 0 ? -1 : 0, 0);
+    lay_out(n_splits == 0 ? -1 : 0, 0);
     for (std::size_t split = 0; split < n_splits; ++split) {
-        lay(left[split], first[split]);
-        lay(right[split], first[split] + size_of(left[split]));
+        lay_out(left[split], first[split]);
+        lay_out(right[split], first[split] + size_of(left[split]));
     }
     for (std::size_t split = 0; split < n_splits; ++split)
         splits[split].offset = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
@@ -113,8 +113,8 @@ void lay_small_tree(std::span<const std::int32_t> left, std::span<const std::int
 
 // Turns the splits of an oblivious tree into one per level, and fills its leaf values from left to right. Returns
 // the number of levels, or 0 and nothing changed if the tree is not oblivious or has fewer than two levels.
-std::int32_t lay_oblivious_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
-                                Doubles values, CodedSplit* splits, double* leaves) {
+std::int32_t lay_out_oblivious_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
+                                    Doubles values, CodedSplit* splits, double* leaves) {
     const auto n_levels = static_cast<std::int32_t>(std::bit_width(left.size()));
     if (!std::has_single_bit(values.size()) || n_levels < 2 || n_levels > kMaxLevels) return 0;
     std::vector<CodedSplit> levels;
@@ -147,11 +147,11 @@ std::size_t row_count(const SparseRows<T, Index>& matrix) {
 
 TreeScorer::TreeScorer(const FlatTrees& trees) {
     code_splits(trees);
-    lay_trees(trees);
+    lay_out_trees(trees);
 }
 
 // Fills the columns, and the column and rank of each split. A feature has one column for each side that its
-// missing values go to, one if a split tells them apart, and another one for every 255 thresholds more.
+// missing values go to, one if a split separates them, and another one for every further 255 thresholds.
 void TreeScorer::code_splits(const FlatTrees& trees) {
     splits_.resize(trees.feature.size());
     std::vector<float> thresholds;  // those of the last column
@@ -159,8 +159,8 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
     for (std::uint32_t split : sorted_splits(trees)) {
         const bool same_side = !thresholds.empty() && trees.feature[split] == trees.feature[last] &&
                                trees.missing_left[split] == trees.missing_left[last] &&
-                               tells_missing_apart(trees, split) == tells_missing_apart(trees, last);
-        const bool apart = tells_missing_apart(trees, split);
+                               separates_missing(trees, split) == separates_missing(trees, last);
+        const bool apart = separates_missing(trees, split);
         const float threshold = apart ? kHighest : trees.threshold[split];
         const bool known = same_side && threshold == thresholds.back();
         if (!known && (!same_side || thresholds.size() == kMaxThresholds)) {
@@ -178,7 +178,7 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
         last = split;
     }
     close_column(thresholds);
-    place_columns();
+    set_column_pointers();
 }
 
 // Stores the thresholds of the last column, in the order of a binary search and in ascending order, and clears
@@ -189,29 +189,29 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
     column.depth = static_cast<int>(std::bit_width(thresholds.size()));
     const std::size_t n_ranks = std::size_t{1} << column.depth;
     thresholds.resize(n_ranks, kInfinity);
-    std::vector<float> both(2 * n_places(column) + kChunk, kInfinity);
+    std::vector<float> both(2 * table_size(column) + kChunk, kInfinity);
     std::size_t next = 1;
     for (std::size_t apart = n_ranks; apart > 1; apart /= 2)
         for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both[next++] = thresholds[rank];
-    std::copy_n(thresholds.data(), n_ranks, &both[n_places(column)]);
-    for (std::size_t place = 0; place < both.size(); place += kChunk)
-        std::copy_n(&both[place], kChunk, chunks_.emplace_back().thresholds);
+    std::copy_n(thresholds.data(), n_ranks, &both[table_size(column)]);
+    for (std::size_t start = 0; start < both.size(); start += kChunk)
+        std::copy_n(&both[start], kChunk, chunks_.emplace_back().thresholds);
     thresholds.clear();
 }
 
 // Sets the pointers of the columns, once the chunks no longer move.
-void TreeScorer::place_columns() {
+void TreeScorer::set_column_pointers() {
     const Chunk* next = chunks_.data();
     for (Column& column : columns_) {
         column.search = next->thresholds;
-        next += n_places(column) / kChunk;
+        next += table_size(column) / kChunk;
         column.sorted = next->thresholds;
-        next += n_places(column) / kChunk + 1;
+        next += table_size(column) / kChunk + 1;
         code_of_zero_.push_back(encode(column, 0));
     }
 }
 
-void TreeScorer::lay_trees(const FlatTrees& trees) {
+void TreeScorer::lay_out_trees(const FlatTrees& trees) {
     const std::size_t n_trees = trees.splits.size() - 1;
     std::vector<std::size_t> first_leaf(n_trees);
     for (std::size_t tree = 0; tree < n_trees; ++tree) {
@@ -223,9 +223,9 @@ void TreeScorer::lay_trees(const FlatTrees& trees) {
         double* leaves = leaves_[first_leaf[tree]].values;
         const auto left = trees.left.subspan(begin, n_splits), right = trees.right.subspan(begin, n_splits);
         CodedSplit* const splits = splits_.data() + begin;
-        const std::int32_t n_levels = lay_oblivious_tree(left, right, values, splits, leaves);
+        const std::int32_t n_levels = lay_out_oblivious_tree(left, right, values, splits, leaves);
         if (n_levels == 0 && n_splits < kSmallTree) {
-            lay_small_tree(left, right, values, splits, leaves);
+            lay_out_small_tree(left, right, values, splits, leaves);
         } else if (n_levels == 0) {
             for (std::size_t split = 0; split < n_splits; ++split)
                 splits[split].child = {left[split], right[split]};

@@ -43,8 +43,8 @@ class TreeScorer {
   private:
     void code_splits(const FlatTrees& trees);
     void close_column(std::vector<float>& thresholds);
-    void place_columns();
-    void lay_trees(const FlatTrees& trees);
+    void set_column_pointers();
+    void lay_out_trees(const FlatTrees& trees);
     std::size_t rows_per_chunk() const;
     template <class Matrix>
     bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,

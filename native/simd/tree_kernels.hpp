@@ -31,8 +31,8 @@ struct alignas(64) Chunk {
 
 // Thresholds in two orders, padded with infinity to 2^depth, and to at least 32.
 struct Column {
-    // In the order of a binary search: it starts at place 1, and goes from place p to 2p, or to 2p + 1 if the
-    // threshold at p is below the value. After `depth` steps, p - 2^depth thresholds are below the value. Place 0
+    // In the order of a binary search: it starts at node 1, and goes from node p to 2p, or to 2p + 1 if the
+    // threshold at p is below the value. After `depth` steps, p - 2^depth thresholds are below the value. Entry 0
     // is infinity.
     const float* search;
     const float* sorted;  // followed by kChunk infinities

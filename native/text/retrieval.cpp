@@ -57,8 +57,8 @@ class TermList {
         const Places places = term.postings.impact_places;
         for (std::size_t block = 0; block < block_bounds_.size(); ++block) {
             double highest = 0.0;
-            for (const Impact& one : field.impacts.subspan(places[block], places[block + 1] - places[block]))
-                highest = std::max(highest, model_(one.frequency, one.length));
+            for (const Impact& impact : field.impacts.subspan(places[block], places[block + 1] - places[block]))
+                highest = std::max(highest, model_(impact.frequency, impact.length));
             block_bounds_[block] = grid.above(highest);
         }
     }
@@ -189,16 +189,16 @@ class SegmentSearch {
         }
         for (std::size_t i = first_essential_; i < active_.size(); ++i) {
             active_[i]->scan(begin_, end_, [&](std::uint32_t document, double score) {
-                const std::size_t place = document - begin_;
-                sums_[place] += score;
-                marks_[place / 64] |= std::uint64_t{1} << place % 64;
+                const std::size_t index = document - begin_;
+                sums_[index] += score;
+                marks_[index / 64] |= std::uint64_t{1} << index % 64;
             });
         }
         for (std::size_t word = 0; word < marks_.size(); ++word) {
             for (std::uint64_t marks = marks_[word]; marks != 0; marks &= marks - 1) {
-                const std::size_t place = word * 64 + static_cast<std::size_t>(std::countr_zero(marks));
-                propose(static_cast<std::uint32_t>(begin_ + place), sums_[place]);
-                sums_[place] = 0.0;
+                const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(marks));
+                propose(static_cast<std::uint32_t>(begin_ + index), sums_[index]);
+                sums_[index] = 0.0;
             }
             marks_[word] = 0;
         }
@@ -217,11 +217,11 @@ class SegmentSearch {
             rest_ -= list.bound();
             std::size_t kept = 0;
             for (std::size_t c = 0; c < n_candidates_; ++c) {
-                Candidate one = candidates_[c];
-                if (one.score + list.bound_at(one.document) + rest_ <= threshold_) continue;
-                one.score += list.score(one.document);
-                candidates_[kept] = one;
-                kept += one.score + rest_ > threshold_;
+                Candidate candidate = candidates_[c];
+                if (candidate.score + list.bound_at(candidate.document) + rest_ <= threshold_) continue;
+                candidate.score += list.score(candidate.document);
+                candidates_[kept] = candidate;
+                kept += candidate.score + rest_ > threshold_;
             }
             n_candidates_ = kept;
         }
@@ -274,7 +274,7 @@ class SegmentSearch {
     std::size_t begin_ = 0, end_ = 0;
     std::vector<List*> active_;  // by their bounds; from first_essential_ on they make candidates
     std::size_t first_essential_ = 0;
-    double threshold_ = 0.0, rest_ = 0.0;  // rest_: what terms not yet added may bring at most
+    double threshold_ = 0.0, rest_ = 0.0;  // rest_: the most that terms not yet added can contribute
     std::array<double, kWindow> sums_{};
     std::array<std::uint64_t, kWindow / 64> marks_{};
     std::array<Candidate, kWindow + 1> candidates_;

@@ -14,7 +14,7 @@ class Grid {
         magic_ = 1.5 * std::ldexp(step_, 52);
     }
     double round(double value) const { return (value + magic_) - magic_; }
-    // At least what any posting scores whose exact score is at most `value`.
+    // An upper bound of the rounded score of any posting whose exact score is at most `value`.
     double above(double value) const { return round(value) + 2 * step_; }
 
   private:

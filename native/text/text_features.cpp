@@ -106,24 +106,24 @@ void add_scores(const FeatureQuery& query, const ScopeWords& scope, const Scoped
     values[log_bm25] = values[bm25] > 0.0 ? std::log(values[bm25]) : kMissing;
 }
 
-void add_positions(const WordPositions& found, Values& values) {
+void add_positions(const WordPositions& positions, Values& values) {
     using enum TextFeature;
-    const auto matched = static_cast<double>(found.n_matched), span = static_cast<double>(found.span);
-    values[minimal_span] = found.n_matched == 0 ? kMissing : span;
-    values[span_density] = found.n_matched == 0 ? 0.0 : matched / span;
-    values[closest_pair] = found.closest == 0 ? kMissing : static_cast<double>(found.closest);
-    for (const std::uint64_t distance : found.neighbours)
+    const auto matched = static_cast<double>(positions.n_matched), span = static_cast<double>(positions.span);
+    values[minimal_span] = positions.n_matched == 0 ? kMissing : span;
+    values[span_density] = positions.n_matched == 0 ? 0.0 : matched / span;
+    values[closest_pair] = positions.closest == 0 ? kMissing : static_cast<double>(positions.closest);
+    for (const std::uint64_t distance : positions.neighbours)
         if (distance > 0)
             values[pair_closeness] += 1.0 / (static_cast<double>(distance) * static_cast<double>(distance));
-    values[ordered_pairs] = static_cast<double>(found.ordered_pairs);
-    values[phrases] = static_cast<double>(found.phrases);
+    values[ordered_pairs] = static_cast<double>(positions.ordered_pairs);
+    values[phrases] = static_cast<double>(positions.phrases);
 }
 
 std::uint64_t nearer(std::uint64_t a, std::uint64_t b) {
     return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b);
 }
 
-// Joins what one more field has to what the fields before have.
+// Merges the positions of one more field into those of the fields before it.
 void join(const WordPositions& field, WordPositions& all) {
     const bool is_better =
         field.n_matched > all.n_matched || (field.n_matched == all.n_matched && field.span < all.span);
@@ -164,15 +164,15 @@ class SegmentFeatures {
         all.neighbours.resize(query_.words.words.empty() ? 0 : query_.words.words.size() - 1);
         double length = 0.0;
         for (std::size_t field = 0; field < n_fields; ++field) {
-            const double mine = segment_.fields[field].lengths[document];
-            length += mine;
+            const double field_length = segment_.fields[field].lengths[document];
+            length += field_length;
             find(field, document);
             if (needs_positions(field) || needs_positions(n_fields)) {
-                const WordPositions& found = finder_.find(positions_);
-                add_positions(found, values_[field]);
-                join(found, all);
+                const WordPositions& field_positions = finder_.find(positions_);
+                add_positions(field_positions, values_[field]);
+                join(field_positions, all);
             }
-            add_scope(field, document, mine);
+            add_scope(field, document, field_length);
         }
         add_positions(all, values_[n_fields]);
         add_scope(n_fields, document, length);
@@ -187,7 +187,7 @@ class SegmentFeatures {
 
     // Finds the frequencies of the words in a field, which are added to those of all fields, and their positions.
     void find(std::size_t field, std::uint32_t document) {
-        double* mine = frequencies_.data() + field * n_words_;
+        double* frequencies = frequencies_.data() + field * n_words_;
         double* all = frequencies_.data() + segment_.fields.size() * n_words_;
         for (std::size_t word = 0; word < n_words_; ++word) {
             PostingCursor& cursor = cursors_[field * n_words_ + word];
@@ -195,23 +195,23 @@ class SegmentFeatures {
             positions_[word] = {};
             if (posting == PostingCursor::kNone) continue;
             positions_[word] = cursor.term().positions_of(posting);
-            mine[word] = static_cast<double>(positions_[word].size());
-            all[word] += mine[word];
+            frequencies[word] = static_cast<double>(positions_[word].size());
+            all[word] += frequencies[word];
         }
     }
 
     void add_scope(std::size_t scope, std::uint32_t document, double length) {
         const std::span<const double> all = frequencies_;
-        const ScopedDocument one{all.subspan(scope * n_words_, n_words_), length,
-                                 segment_.distinct.empty() ? 0.0 : segment_.distinct[scope][document],
-                                 segment_.norms.empty() ? 0.0 : segment_.norms[scope][document]};
+        const ScopedDocument scoped{all.subspan(scope * n_words_, n_words_), length,
+                                    segment_.distinct.empty() ? 0.0 : segment_.distinct[scope][document],
+                                    segment_.norms.empty() ? 0.0 : segment_.norms[scope][document]};
         const Wanted& wanted = wanted_[scope];
         if (wanted.any(TextFeature::frequency, TextFeature::length) ||
             wanted.any(TextFeature::cosine, TextFeature::matched_fraction) ||
             wanted.has(TextFeature::query_length))
-            add_sums(query_, query_.scopes[scope], one, values_[scope]);
+            add_sums(query_, query_.scopes[scope], scoped, values_[scope]);
         if (wanted.any(TextFeature::bm25, TextFeature::absolute_discounting))
-            add_scores(query_, query_.scopes[scope], one, wanted, values_[scope]);
+            add_scores(query_, query_.scopes[scope], scoped, wanted, values_[scope]);
     }
 
     const FeatureQuery& query_;

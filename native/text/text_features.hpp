@@ -13,9 +13,9 @@ namespace rankwright {
 
 // A scope is one field, or all fields together as one document: frequencies and lengths are summed, and the
 // collection's numbers are those of such documents. Notation, in a scope: a word has the frequency c in the
-// document, which has l terms, u of them distinct; n of N documents have the word, in cf of L places. Sums run
-// over the words of the query that the document has, matched ones; a word that comes k times in the query counts k
-// times.
+// document, which has l terms, u of them distinct; n of N documents have the word, which is at cf of L positions.
+// Sums run over the words of the query that the document has, matched ones; a word that comes k times in the query
+// counts k times.
 enum class TextFeature {
     frequency,                 // sum of c
     log_frequency,             // sum of log(c + 1)
@@ -80,7 +80,7 @@ struct FeatureSegment {
     // By scope and document, or empty: distinct terms, and the norm of (1 + log c) over them.
     std::span<const Numbers> distinct;
     std::span<const std::span<const float>> norms;
-    std::vector<TermPostings> terms;  // field * n_words + word; without documents if the segment has it not
+    std::vector<TermPostings> terms;  // field * n_words + word; without documents if the segment does not have it
 };
 
 struct FeatureQuery {

@@ -5,13 +5,15 @@
 namespace rankwright {
 
 // How a word of frequency f scores in a field of length l with u distinct terms, for a word with `weight` and
-// `scale`, and what a document scores besides, with the sum of the words' weights as `prior`:
+// `scale`, and the part of the score that does not depend on its words, with the sum of the words' weights as
+// `prior`:
 //
+// clang-format off
 //   bm25                  weight * f / (f + (constant + slope * l))
 //   dirichlet             weight * log(1 + scale * f)                     -prior * log(1 + slope * l)
 //   jelinek_mercer        weight * log(1 + scale * f / l)
-//   absolute_discounting  weight * log(1 + scale * (f - constant) / u)    prior * log(constant * u / l), 0 if l =
-//   0
+//   absolute_discounting  weight * log(1 + scale * (f - constant) / u)    prior * log(constant * u / l); 0 if l is 0
+// clang-format on
 //
 // Weights, scales, priors, constants and slopes are finite and not negative; the constant of absolute discounting
 // is above 0 and at most 1.
@@ -58,7 +60,7 @@ struct AbsoluteDiscounting {
     }
 };
 
-// What any model's word scores.
+// The score of one word by any model.
 inline double term_score(Weighting weighting, double weight, double scale, const FieldWeighting& field,
                          double frequency, double length, double distinct) {
     switch (weighting) {
@@ -73,7 +75,7 @@ inline double term_score(Weighting weighting, double weight, double scale, const
     }
 }
 
-// What any model's document scores besides its words.
+// The part of a document's score that does not come from its words, by any model.
 inline double prior_score(Weighting weighting, double prior, const FieldWeighting& field, double length,
                           double distinct) {
     if (weighting == Weighting::dirichlet) return -prior * std::log1p(field.slope * length);

@@ -30,22 +30,22 @@ bool has(Numbers positions, std::uint32_t from, std::int64_t offset) {
 }  // namespace
 
 PositionFinder::PositionFinder(const QueryWords& query) : query_(query), counts_(query.n_distinct) {
-    found_.neighbours.resize(query.words.empty() ? 0 : query.words.size() - 1);
+    result_.neighbours.resize(query.words.empty() ? 0 : query.words.size() - 1);
 }
 
 const WordPositions& PositionFinder::find(std::span<const Numbers> positions) {
-    found_.n_matched = static_cast<std::size_t>(
-        std::count_if(positions.begin(), positions.end(), [](Numbers one) { return !one.empty(); }));
-    found_.span = found_.closest = 0;
-    found_.ordered_pairs = found_.phrases = 0;
-    std::fill(found_.neighbours.begin(), found_.neighbours.end(), 0);
-    if (found_.n_matched == 0) return found_;
+    result_.n_matched = static_cast<std::size_t>(
+        std::count_if(positions.begin(), positions.end(), [](Numbers list) { return !list.empty(); }));
+    result_.span = result_.closest = 0;
+    result_.ordered_pairs = result_.phrases = 0;
+    std::fill(result_.neighbours.begin(), result_.neighbours.end(), 0);
+    if (result_.n_matched == 0) return result_;
     merge(positions);
     find_span();
     find_closest();
     find_neighbours(positions);
-    if (found_.n_matched == positions.size()) count_phrases(positions);
-    return found_;
+    if (result_.n_matched == positions.size()) count_phrases(positions);
+    return result_;
 }
 
 void PositionFinder::merge(std::span<const Numbers> positions) {
@@ -65,10 +65,10 @@ void PositionFinder::find_span() {
     for (const Occurrence& last : merged_) {
         n_inside += counts_[last.word]++ == 0;
         while (counts_[merged_[begin].word] > 1) --counts_[merged_[begin++].word];
-        if (n_inside == found_.n_matched)
+        if (n_inside == result_.n_matched)
             least = std::min(least, distance(merged_[begin].position, last.position) + 1);
     }
-    found_.span = least;
+    result_.span = least;
 }
 
 // The closest two different words have no other word of the query between them.
@@ -77,21 +77,21 @@ void PositionFinder::find_closest() {
     for (std::size_t i = 1; i < merged_.size(); ++i)
         if (merged_[i].word != merged_[i - 1].word)
             least = std::min(least, distance(merged_[i - 1].position, merged_[i].position));
-    found_.closest = least == kFar ? 0 : least;
+    result_.closest = least == kFar ? 0 : least;
 }
 
 void PositionFinder::find_neighbours(std::span<const Numbers> positions) {
-    for (std::size_t i = 0; i < found_.neighbours.size(); ++i) {
+    for (std::size_t i = 0; i < result_.neighbours.size(); ++i) {
         const std::size_t word = query_.words[i], next = query_.words[i + 1];
-        const std::int64_t offset = query_.places[i + 1] - query_.places[i];
+        const std::int64_t offset = query_.positions[i + 1] - query_.positions[i];
         for (const std::uint32_t from : positions[word])
-            found_.ordered_pairs += has(positions[next], from, offset);
+            result_.ordered_pairs += has(positions[next], from, offset);
         const std::uint64_t least = word == next ? kFar : smallest_distance(positions[word], positions[next]);
-        found_.neighbours[i] = least == kFar ? 0 : least;
+        result_.neighbours[i] = least == kFar ? 0 : least;
     }
 }
 
-// Tries each place of the rarest word.
+// Tries each position of the rarest word.
 void PositionFinder::count_phrases(std::span<const Numbers> positions) {
     std::size_t rarest = 0;
     for (std::size_t i = 1; i < query_.words.size(); ++i)
@@ -99,8 +99,8 @@ void PositionFinder::count_phrases(std::span<const Numbers> positions) {
     for (const std::uint32_t from : positions[query_.words[rarest]]) {
         bool all = true;
         for (std::size_t i = 0; all && i < query_.words.size(); ++i)
-            all = has(positions[query_.words[i]], from, query_.places[i] - query_.places[rarest]);
-        found_.phrases += all;
+            all = has(positions[query_.words[i]], from, query_.positions[i] - query_.positions[rarest]);
+        result_.phrases += all;
     }
 }
 

@@ -1,4 +1,4 @@
-// Where the words of a query stand in one field of one document: spans, pairs and phrases.
+// Positions of the words of a query in one field of one document: spans, pairs and phrases.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace rankwright {
 
-// A query as positions see it: its words in order. The same word may come more than once.
+// The words of a query in order, for computations on positions. The same word may come more than once.
 struct QueryWords {
-    std::vector<std::size_t> words;    // by number: one per distinct word, from 0
-    std::vector<std::int64_t> places;  // of each word in the query's text, increasing
+    std::vector<std::size_t> words;       // by number: one per distinct word, from 0
+    std::vector<std::int64_t> positions;  // of each word in the query's text, increasing
     std::size_t n_distinct = 0;
 };
 
@@ -20,8 +20,8 @@ struct WordPositions {
     std::size_t n_matched = 0;  // distinct words that occur
     std::uint64_t span = 0;     // positions in the shortest part of the field with all words that occur; 0: none
     std::uint64_t closest = 0;  // the smallest distance of two different words; 0: fewer than two occur
-    std::int64_t ordered_pairs = 0;  // neighbours in the query that stand as in the query: same order and distance
-    std::int64_t phrases = 0;        // places where all words stand as in the query; 0 if one does not occur
+    std::int64_t ordered_pairs = 0;  // neighbours in the query with the same order and distance here
+    std::int64_t phrases = 0;        // positions where all words are as in the query; 0 if one does not occur
     // For each word of the query but the last, the smallest distance of it and the next one; 0 if they are the
     // same word or one of them does not occur.
     std::vector<std::uint64_t> neighbours;
@@ -50,7 +50,7 @@ class PositionFinder {
     const QueryWords& query_;
     std::vector<Occurrence> merged_;
     std::vector<std::size_t> counts_;
-    WordPositions found_;
+    WordPositions result_;
 };
 
 }  // namespace rankwright

@@ -19,7 +19,7 @@ namespace {
 struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t n_chunks;
-    int places;  // pool threads that may still join; guarded by the pool's mutex
+    int open_slots;  // pool threads that may still join; guarded by the pool's mutex
     int helpers = 0;
     std::atomic<std::size_t> next{0};
     std::exception_ptr error{};  // guarded by the pool's mutex
@@ -30,7 +30,7 @@ class Pool {
     void run(Job& job) {
         {
             std::lock_guard lock(mutex_);
-            grow(job.places);
+            grow(job.open_slots);
             jobs_.push_back(&job);
         }
         wake_.notify_all();
@@ -55,13 +55,14 @@ class Pool {
     [[noreturn]] void serve() {
         std::unique_lock lock(mutex_);
         for (;;) {
-            const auto found = std::find_if(jobs_.begin(), jobs_.end(), [](Job* job) { return job->places > 0; });
-            if (found == jobs_.end()) {
+            const auto waiting =
+                std::find_if(jobs_.begin(), jobs_.end(), [](Job* job) { return job->open_slots > 0; });
+            if (waiting == jobs_.end()) {
                 wake_.wait(lock);
                 continue;
             }
-            Job& job = **found;
-            --job.places;
+            Job& job = **waiting;
+            --job.open_slots;
             ++job.helpers;
             lock.unlock();
             take_chunks(job);

@@ -10,7 +10,7 @@
 namespace rankwright {
 namespace {
 
-// With fewer sums to look at, waking another thread takes longer than it saves.
+// With fewer sums, waking another thread costs more than it saves.
 constexpr std::size_t kSumsPerThread = 200'000;
 
 std::size_t padded(std::size_t n_splits) {
@@ -30,7 +30,7 @@ double gain_of(std::span<const Packed> sums, std::span<const ClassSteps> steps, 
 
 }  // namespace
 
-// The splits of one feature: those after a code that documents have. Others split no better.
+// The candidate splits of one feature: after each code that a document has. Other codes give the same two sides.
 struct ClassSearch::Sides {
     std::size_t n_splits = 0;
     std::array<int, kCodes> codes;
@@ -50,7 +50,7 @@ ClassSearch::ClassSearch(const BinnedMatrix& binned, std::span<const std::uint32
 
 // The best split of every feature, and of those the first with the highest gain.
 ClassSplit ClassSearch::best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const {
-    if (total[count_place()] / 2 < limits_.min_documents) return {};
+    if (total[count_position()] / 2 < limits_.min_documents) return {};
     const double parent_gain = gain_of(total, steps_, limits_.l2);
     std::vector<SplitTerms> terms;
     for (std::size_t k = 0; k < steps_.size(); ++k)
@@ -59,7 +59,7 @@ ClassSplit ClassSearch::best_split(const Packed* histogram, std::span<const Pack
     std::vector<ClassSplit> candidates(features_.size());
     const int useful = layout_.size() > kSumsPerThread ? n_threads : 1;
     parallel_for(features_.size(), useful, [&](std::size_t slot) {
-        candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), terms, total[count_place()]);
+        candidates[slot] = scan(slot, histogram + slot * layout_.slot_size(), terms, total[count_position()]);
     });
     return *std::max_element(candidates.begin(), candidates.end(),
                              [](const ClassSplit& a, const ClassSplit& b) { return a.gain < b.gain; });
@@ -70,31 +70,31 @@ ClassSplit ClassSearch::scan(std::size_t slot, const Packed* sums, std::span<con
     Sides sides;
     gather(slot, sums, sides);
     const Packed* missing = sums + kMissing * layout_.width;
-    const bool any_missing = missing[count_place()] != 0;
+    const bool any_missing = missing[count_position()] != 0;
     ClassSplit best;
-    std::size_t best_place = 0;
+    std::size_t best_index = 0;
     for (const bool missing_left : {false, true}) {
         if (missing_left && !any_missing) break;
         if (missing_left) {
             for (std::size_t k = 0; k < steps_.size(); ++k)
                 for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left[k * kCodes + i] += missing[k];
-            for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left_documents[i] += missing[count_place()];
+            for (std::size_t i = 0; i < sides.n_splits; ++i) sides.left_documents[i] += missing[count_position()];
         }
         class_gains({sides.left.get(), kCodes, static_cast<std::int64_t>(terms.size()), terms.data()},
                     static_cast<std::int64_t>(sides.n_splits), sides.gains.data(), path_);
         for (std::size_t i = 0; i < sides.n_splits; ++i) {
             const double gain = sides.gains[i];
-            // Of equal gains the lower code wins, and of one code the split that sends missing values right.
-            const bool is_better = gain > best.gain || (gain == best.gain && i < best_place);
+            // Ties: the lower code wins, then the split that sends missing values right.
+            const bool is_better = gain > best.gain || (gain == best.gain && i < best_index);
             const std::int64_t left = sides.left_documents[i];
             if (!is_better || std::min(left, n_documents - left) < limits_.min_documents) continue;
             best = {gain, slot, sides.codes[i], missing_left};
-            best_place = i;
+            best_index = i;
         }
     }
-    // A value that was never missing in training goes, when it is, with most of the documents.
+    // Without missing values in training, they go to the side with more documents.
     if (!any_missing && best.gain > ClassSplit{}.gain)
-        best.missing_left = 2 * sides.left_documents[best_place] >= n_documents;
+        best.missing_left = 2 * sides.left_documents[best_index] >= n_documents;
     return best;
 }
 
@@ -115,7 +115,7 @@ void ClassSearch::gather(std::size_t slot, const Packed* sums, Sides& sides) con
         std::fill(&sides.left[k * kCodes + sides.n_splits], &sides.left[k * kCodes] + padded(sides.n_splits), 0);
 }
 
-// With the number of classes known when this is compiled, there are no loops over classes.
+// With a number of classes known at compile time, the loops over classes are unrolled.
 template <std::size_t kClasses>
 void ClassSearch::gather_classes(std::size_t slot, const Packed* sums, Sides& sides) const {
     const std::size_t n_classes = kClasses ? kClasses : steps_.size();

@@ -31,7 +31,7 @@ class ClassSearch {
 
     const HistogramLayout& layout() const { return layout_; }
     std::span<const std::uint32_t> features() const { return features_; }
-    std::size_t count_place() const { return steps_.size(); }
+    std::size_t count_position() const { return steps_.size(); }
 
     ClassSplit best_split(const Packed* histogram, std::span<const Packed> total, int n_threads) const;
 

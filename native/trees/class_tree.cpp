@@ -61,9 +61,9 @@ std::vector<ClassSteps> quantise_classes(const ClassGrowthTask& task, std::size_
         });
     }
     for (const std::uint32_t row : task.sample) {
-        Packed* own = space.wide.row(row);
-        own[task.n_classes] = 1;
-        std::fill(own + task.n_classes + 1, own + space.wide.width, 0);
+        Packed* integers = space.wide.row(row);
+        integers[task.n_classes] = 1;
+        std::fill(integers + task.n_classes + 1, integers + space.wide.width, 0);
     }
     return units;
 }

@@ -12,7 +12,7 @@ namespace rankwright {
 
 constexpr std::size_t kMostClasses = 256;
 
-// Numbers lie class by class: class k of a row at [k * n_rows + row].
+// Arrays are ordered by class: class k of a row is at [k * n_rows + row].
 struct ClassGrowthTask {
     std::size_t n_classes;
     std::span<const double> gradient,
@@ -23,11 +23,11 @@ struct ClassGrowthTask {
 };
 
 // Grows one tree and overwrites outputs[k * n_rows + row] with the value of each row's leaf for class k. The
-// tree's leaf values lie leaf by leaf, n_classes each.
+// tree's leaf values are ordered by leaf, n_classes each.
 //
 //   gain = sum over classes of GL^2 / (HL + l2) + GR^2 / (HR + l2) - G^2 / (H + l2)
 //
-// Of the limits, min_hessian applies to the sum over all classes. Splits are chosen on integers, whose sums are
+// The limit min_hessian applies to the sum over all classes. Splits are chosen on integers, whose sums are
 // exact; leaf values come from all rows in full precision, first those of the sample, then the others, both in row
 // order. So the tree does not depend on n_threads. A coarse matrix is searched at full resolution like any other.
 GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& task, const GrowthLimits& limits,

@@ -27,7 +27,7 @@ double leaf_value(const GradientSums& sums, double l2, const ValueBounds& bounds
 GradientScan::GradientScan(const GrowthLimits& limits, const JudgedRows& judged, const ValueBounds& bounds)
     : limits_(limits), judged_(judged), bounds_(bounds), parent_gain_(gain_of(judged.sums())) {}
 
-// The gain of a leaf with its best value, or with the nearest that its bounds allow.
+// The gain of a leaf with its best value, or with the nearest value that its bounds allow.
 double GradientScan::gain_of(const GradientSums& sums) const {
     const double hessian = sums.hessian + limits_.l2;
     if (!(hessian > 0.0)) return 0.0;
@@ -46,7 +46,7 @@ GradientSplit GradientScan::best(std::size_t slot, const FeatureSums& feature, i
     if (counts.empty() && direction == 0 && bounds_.are_open()) return best_of_all(slot, feature);
     const bool counted = !counts.empty();
     const Side missing{feature.missing, counted ? counts[kMissing] : 0};
-    // Missing documents may have no hessian, and yet be needed for a side to hold enough.
+    // Documents with a missing value may have hessian 0 and still count towards the minimum of a side.
     const bool any_missing = missing.sum != 0 || missing.n_documents > 0;
     GradientSplit best{.slot = slot};
     Side below;
@@ -86,7 +86,7 @@ void GradientScan::consider(const Side& left, int direction, bool counted, Gradi
 GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& feature) const {
     alignas(64) std::array<Packed, kCodes> below{};
     alignas(64) std::array<double, kCodes> gains, gains_with_missing;
-    std::array<int, kCodes> codes;  // the first, and those that documents have: others split no better
+    std::array<int, kCodes> codes;  // the first, and those that documents have; others give the same sides
     Packed sum = 0;
     std::size_t n_splits = 0;
     for (int code = 0; code + 1 < feature.n_codes; ++code) {
@@ -112,7 +112,7 @@ GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& fea
     return best;
 }
 
-// A value that was never missing in training goes, when it is, with most of the documents.
+// Without missing values in training, they go to the side with the larger hessian.
 bool GradientScan::left_is_heavier(const FeatureSums& feature, int code) const {
     Packed below = 0;
     for (int c = 0; c <= code; ++c) below += feature.sums[c];

@@ -15,7 +15,7 @@ struct GradientSums {
     double gradient = 0.0, hessian = 0.0;
 };
 
-// What monotone constraints leave for the value of a leaf.
+// The range that monotone constraints allow for the value of a leaf.
 struct ValueBounds {
     double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
     bool are_open() const {

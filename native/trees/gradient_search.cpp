@@ -9,14 +9,15 @@
 namespace rankwright {
 namespace {
 
-// Features that the first stage of the search, on coarse levels, leaves to the second, at full resolution.
+// Number of features that the first stage of the search (coarse levels) passes to the second (full resolution).
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
 
 int threads_for(const GradientLeaf& leaf, const Worker& worker) {
     return leaf.sample.size() + leaf.rest.size() >= kRowsPerThread ? worker.n_threads : 1;
 }
 
-// Two counters by turns: neighbouring rows often have the same code, and counting would wait for itself.
+// Alternates between two arrays: neighbouring rows often have the same code, and an increment of a counter waits
+// for the one before it.
 void count(const std::uint8_t* codes, RowList rows, CodeCounts& counts) {
     CodeCounts others(kCodes);
     for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
@@ -40,7 +41,7 @@ GradientSearch::GradientSearch(const BinnedMatrix& binned, const GrowthTask& tas
 void GradientSearch::list_bytes() {
     std::vector<int> n_used(binned_.n_bytes, 0);
     for (const std::uint32_t feature : features_)
-        n_used[binned_.places[feature].byte] = binned_.coarse ? static_cast<int>(kCodes) : binned_.n_bins(feature);
+        n_used[binned_.levels[feature].byte] = binned_.coarse ? static_cast<int>(kCodes) : binned_.n_bins(feature);
     std::vector<std::size_t> starts(binned_.n_bytes);
     for (std::uint32_t byte = 0; byte < binned_.n_bytes; ++byte) {
         if (!n_used[byte]) continue;
@@ -48,10 +49,10 @@ void GradientSearch::list_bytes() {
         bytes_.push_back(byte);
         layout_.n_used.push_back(n_used[byte]);
     }
-    for (const std::uint32_t feature : features_) starts_.push_back(starts[binned_.places[feature].byte]);
+    for (const std::uint32_t feature : features_) starts_.push_back(starts[binned_.levels[feature].byte]);
 }
 
-// The first stage only tells which features promise most; so a sample may do that, and all rows decide.
+// The first stage only selects promising features, for which a sample is enough; all rows then choose the split.
 bool GradientSearch::all_rows_decide() const { return binned_.coarse && task_.sample.size() < binned_.n_rows; }
 
 std::int64_t GradientSearch::n_judged(const GradientLeaf& leaf) const {
@@ -82,27 +83,27 @@ std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf
     return candidates;
 }
 
-// A feature's sums by level; the others that share its byte are summed over.
+// A feature's sums by level, summed over the levels of the other features in its byte.
 FeatureSums GradientSearch::level_sums(const GradientLeaf& leaf, std::size_t slot, GrowthScratch& scratch) const {
-    const Place& place = binned_.places[features_[slot]];
+    const FeatureLevels& levels = binned_.levels[features_[slot]];
     const Packed* byte = leaf.histogram + starts_[slot];
-    if (place.n_levels == kCodes) return {byte, binned_.n_bins(features_[slot]), byte[kMissing]};
+    if (levels.n_levels == kCodes) return {byte, binned_.n_bins(features_[slot]), byte[kMissing]};
     Packed* sums = scratch.levels.data() + slot * kCoarseLevels;
     std::fill_n(sums, kCoarseLevels, Packed{0});
-    const std::size_t stride = place.stride, run = stride * place.n_levels;
+    const std::size_t stride = levels.stride, run = stride * levels.n_levels;
     for (std::size_t first = 0; first + run <= kCodes; first += run)
-        for (std::size_t level = 0; level < place.n_levels; ++level)
+        for (std::size_t level = 0; level < levels.n_levels; ++level)
             for (std::size_t i = 0; i < stride; ++i) sums[level] += byte[first + level * stride + i];
-    const int n_known = static_cast<int>(place.n_levels) - place.any_missing;
-    return {sums, n_known, place.any_missing ? sums[n_known] : 0};
+    const int n_known = static_cast<int>(levels.n_levels) - levels.any_missing;
+    return {sums, n_known, levels.any_missing ? sums[n_known] : 0};
 }
 
-// Keeps the features that promise most, searched again code by code, and those whose levels are their codes.
+// Keeps the most promising features, searched again at full resolution, and those whose levels are their codes.
 JudgedRows GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, const JudgedRows& screened,
                                                      std::vector<Candidate>& candidates,
                                                      const Worker& worker) const {
     const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return !all_rows_decide() && binned_.places[features_[candidate.best.slot]].exact;
+        return !all_rows_decide() && binned_.levels[features_[candidate.best.slot]].exact;
     });
     if (first == candidates.end()) return screened;
     const auto last = first + std::min(kFullResolutionFeatures, candidates.end() - first);
@@ -122,7 +123,7 @@ JudgedRows GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, c
     return judged;
 }
 
-// The sums of these features' codes, over all documents of the leaf if those are to decide.
+// The sums of these features' codes, over all documents of the leaf if all rows choose the split.
 JudgedRows GradientSearch::sum_codes(const GradientLeaf& leaf, const JudgedRows& screened,
                                      std::span<const std::uint32_t> features, const Worker& worker) const {
     std::vector<Packed>& codes = worker.scratch.codes;
@@ -134,8 +135,8 @@ JudgedRows GradientSearch::sum_codes(const GradientLeaf& leaf, const JudgedRows&
     return {std::accumulate(codes.begin(), codes.begin() + kCodes, Packed{0}), &numbers, n_judged(leaf)};
 }
 
-// The first, in order of gain, that leaves enough documents on both sides. Documents are counted only for features
-// that come first.
+// The split with the highest gain that leaves enough documents on both sides. Documents are counted only for the
+// features with the highest gains.
 GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
                                                          std::vector<Candidate>& candidates) const {
     const GradientScan scan(limits_, judged, leaf.bounds);

@@ -7,7 +7,7 @@
 namespace rankwright {
 namespace {
 
-// Rows that are summed one after another for leaf values; another number would round them otherwise.
+// Number of rows that are summed in sequence for leaf values; another number would change the rounding.
 constexpr std::size_t kRowsPerRun = 1 << 15;
 
 class GradientStatistic {
@@ -64,16 +64,15 @@ class GradientStatistic {
 
 using GradientLeaves = std::vector<Leaf<GradientStatistic>>;
 
-// The sums of each leaf in full precision, in row order, run by run: leaf by leaf, rows would be fetched from all
-// over memory.
+// The sums of each leaf in full precision, in row order, run by run: the rows of a leaf are scattered in memory.
 std::vector<GradientSums> leaf_sums(const GrowthTask& task, std::size_t n_leaves, int n_threads,
                                     std::span<const std::uint32_t> leaf_of_row) {
     const std::size_t n_rows = leaf_of_row.size();
     std::vector<GradientSums> runs((n_rows + kRowsPerRun - 1) / kRowsPerRun * n_leaves), sums(n_leaves);
     parallel_ranges(n_rows, kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
-        GradientSums* own = runs.data() + first / kRowsPerRun * n_leaves;
+        GradientSums* run_sums = runs.data() + first / kRowsPerRun * n_leaves;
         for (std::size_t row = first; row < last; ++row) {
-            GradientSums& sum = own[leaf_of_row[row]];
+            GradientSums& sum = run_sums[leaf_of_row[row]];
             sum.gradient += task.gradient[row];
             sum.hessian += task.hessian[row];
         }

@@ -1,6 +1,6 @@
-// Grows one tree, the leaf with the best split first: the skeleton that all statistics of a leaf share.
+// Grows one tree, the leaf with the best split first: the algorithm that all statistics share.
 //
-// Data flow through stages, each in a file of its own:
+// Data flow through these stages, one file each:
 //
 // clang-format off
 //   binning      features become codes of 8 bits                        histograms/binning.hpp
@@ -12,7 +12,7 @@
 // clang-format on
 //
 // Neither the order of rows nor the number of threads changes a tree: histograms are exact, and leaves are chosen
-// by gain, the earliest of equal ones.
+// by gain; of equal gains, the earliest leaf wins.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -30,13 +30,13 @@ namespace rankwright {
 
 using RowList = std::span<std::uint32_t>;
 
-// What one thread needs to divide a leaf and search the children.
+// Buffers of one thread for dividing a leaf and searching its children.
 struct GrowthScratch {
     std::vector<Packed> levels, codes;  // sums of single features
     std::vector<std::uint32_t> buffer;
 };
 
-// Memory that growing a tree needs and the next tree needs again; one tree may use it at a time.
+// Memory that is reused from tree to tree; one tree may use it at a time.
 struct GrowthWorkspace {
     Quantised quantised, all_quantised;  // of the sample, and of all rows
     WideRows wide;                       // several integers per row
@@ -50,7 +50,7 @@ struct Worker {
     int n_threads;
 };
 
-// With fewer rows, waking another thread takes longer than it saves.
+// With fewer rows, waking another thread costs more than it saves.
 constexpr std::size_t kRowsPerThread = 50'000;
 
 template <class S>
@@ -126,8 +126,8 @@ class Grower {
 
     std::int32_t splits_left() const { return max_leaves_ - static_cast<std::int32_t>(leaves_.size()); }
 
-    // Divides the leaf with the best split, and at the same time those that come next, for they are likely to be
-    // split soon: threads on leaves of their own wait for each other less than threads on one leaf.
+    // Divides the leaf with the best split and, in parallel, those with the next best splits, which are likely to
+    // be split soon: threads on different leaves wait for each other less than threads on one leaf.
     void divide_ahead() {
         std::vector<Leaf<S>*> next;
         for (Leaf<S>& leaf : leaves_)
@@ -138,9 +138,9 @@ class Grower {
         if (next.size() == 1 || next[0]->n_rows() < kRowsPerThread) {
             divide_leaf(*next[0], {space_.scratch[0], n_threads_});
         } else {
-            const int each = std::max(1, n_threads_ / static_cast<int>(next.size()));
+            const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
             parallel_for(next.size(), n_threads_,
-                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], each}); });
+                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], threads_per_leaf}); });
         }
     }
 
@@ -167,16 +167,16 @@ class Grower {
         right = rows.subspan(n_left);
     }
 
-    // The one place where rows become sums. If rows were spread over several machines, each would fill a histogram
-    // of its own rows, and the sum of all, entry by entry, would stand in its place here; all that follows reads
-    // sums and numbers of rows alone.
+    // The only function that turns rows into sums. If rows were spread over several machines, each would fill a
+    // histogram of its own rows, and the sum of all histograms would replace this one here; everything else uses
+    // only sums and numbers of rows.
     void sum_rows(Leaf<S>& leaf, Worker& worker) {
         leaf.histogram = space_.histograms.take();
         statistic_.fill(leaf.sample, worker.n_threads, leaf.histogram.get());
         leaf.sums = statistic_.total(leaf.histogram.get());
     }
 
-    // Sums up the rows of the smaller child; the larger is what that leaves of the parent.
+    // Sums the rows of the smaller child; the larger child is the parent minus the smaller one.
     void sum_children(Leaf<S>& parent, Leaf<S>& left, Leaf<S>& right, Worker& worker) {
         const bool left_is_smaller = left.sample.size() <= right.sample.size();
         Leaf<S>& smaller = left_is_smaller ? left : right;
@@ -195,7 +195,7 @@ class Grower {
         release(leaf);
     }
 
-    // A leaf that will not be split needs its histogram no more.
+    // Gives the histogram of a leaf that will not be split back to the pool.
     void release(Leaf<S>& leaf) {
         for (Leaf<S>& child : leaf.children) release(child);
         leaf.children.clear();

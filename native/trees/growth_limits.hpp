@@ -1,4 +1,4 @@
-// How far a tree of gradients may grow, and how its gains are computed.
+// Limits on the growth of a tree of gradients, and the constants of its gains.
 #pragma once
 #include <cstdint>
 

@@ -53,8 +53,8 @@ class ProductFitter {
 
     // Fits a term to the signed weights times the other terms' votes; returns whether the edge has grown. The
     // weights are kept multiplied by all terms.
-    bool refit(std::size_t place, VoteSum* histogram) {
-        multiply(terms_[place]);
+    bool refit(std::size_t index, VoteSum* histogram) {
+        multiply(terms_[index]);
         finder_.fill(space_.sample, n_threads_, histogram);
         const VoteSums total = finder_.total_of_histogram(histogram);
         Stump best = constant(best_constant(total));
@@ -64,9 +64,9 @@ class ProductFitter {
         const bool better = best.edge > edge_;
         if (better) {
             edge_ = best.edge;
-            terms_[place] = std::move(best);
+            terms_[index] = std::move(best);
         }
-        multiply(terms_[place]);
+        multiply(terms_[index]);
         return better;
     }
 
@@ -94,28 +94,29 @@ class ProductFitter {
         return both;
     }
 
-    // Adds the cells that the terms from `place` on divide this one into; a term that sends all one way is passed
-    // over. The edge is shared among the terms as their gain, and a term's first split has all of it.
-    void add_cell(std::size_t place, const ParentLink& parent, const Votes& votes,
+    // Adds the cells that the terms from `index` on divide this one into; a term that sends all values to one side
+    // is skipped. The edge is divided evenly among the terms as their gain; the first split of a term gets its
+    // gain.
+    void add_cell(std::size_t index, const ParentLink& parent, const Votes& votes,
                   std::vector<Arrivals>& arrivals) {
-        if (place == terms_.size()) return add_cell_leaf(parent, votes);
-        const Stump& term = terms_[place];
-        Arrivals& own = arrivals[term.feature];
-        const bool any_left = own.lowest <= term.code || (own.missing && term.missing_left);
-        const bool any_right = own.highest > term.code || (own.missing && !term.missing_left);
+        if (index == terms_.size()) return add_cell_leaf(parent, votes);
+        const Stump& term = terms_[index];
+        Arrivals& range = arrivals[term.feature];
+        const bool any_left = range.lowest <= term.code || (range.missing && term.missing_left);
+        const bool any_right = range.highest > term.code || (range.missing && !term.missing_left);
         if (!any_left || !any_right) {
-            add_cell(place + 1, parent, product(votes, any_left ? term.left : term.right), arrivals);
+            add_cell(index + 1, parent, product(votes, any_left ? term.left : term.right), arrivals);
             return;
         }
-        const std::int32_t node = add_split(parent, binned_, term, place < counted_ ? 0.0 : gain_, tree_);
-        term_of_split_.push_back(place);
-        counted_ = std::max(counted_, place + 1);
-        const Arrivals before = own;
-        own = {before.lowest, std::min(before.highest, term.code), before.missing && term.missing_left};
-        add_cell(place + 1, {node, true}, product(votes, term.left), arrivals);
-        own = {std::max(before.lowest, term.code + 1), before.highest, before.missing && !term.missing_left};
-        add_cell(place + 1, {node, false}, product(votes, term.right), arrivals);
-        own = before;
+        const std::int32_t node = add_split(parent, binned_, term, index < counted_ ? 0.0 : gain_, tree_);
+        term_of_split_.push_back(index);
+        counted_ = std::max(counted_, index + 1);
+        const Arrivals before = range;
+        range = {before.lowest, std::min(before.highest, term.code), before.missing && term.missing_left};
+        add_cell(index + 1, {node, true}, product(votes, term.left), arrivals);
+        range = {std::max(before.lowest, term.code + 1), before.highest, before.missing && !term.missing_left};
+        add_cell(index + 1, {node, false}, product(votes, term.right), arrivals);
+        range = before;
     }
 
     void add_cell_leaf(const ParentLink& parent, const Votes& votes) {

@@ -11,7 +11,7 @@ namespace rankwright {
 namespace {
 
 constexpr int kBits = 52;
-// With fewer sums to look at, waking another thread takes longer than it saves.
+// With fewer sums, waking another thread costs more than it saves.
 constexpr std::size_t kSumsPerThread = 50'000;
 
 std::int8_t sign(VoteSum sum) { return sum < 0 ? -1 : 1; }
@@ -49,10 +49,10 @@ void StumpFinder::quantise(std::span<const double> weights) {
     const int exponent = total > 0.0 ? kBits - std::ilogb(total) : 0;
     step_ = std::ldexp(1.0, -exponent);
     for (std::size_t row = 0; row < binned_.n_rows; ++row) {
-        VoteSum* own = weights_.row(row);
+        VoteSum* row_weights = weights_.row(row);
         for (std::size_t k = 0; k < n_classes_; ++k)
-            own[k] = std::llrint(std::ldexp(weights[row * n_classes_ + k], exponent));
-        std::fill(own + n_classes_, own + weights_.width, 0);
+            row_weights[k] = std::llrint(std::ldexp(weights[row * n_classes_ + k], exponent));
+        std::fill(row_weights + n_classes_, row_weights + weights_.width, 0);
     }
 }
 
@@ -88,8 +88,8 @@ Stump StumpFinder::best(const VoteSum* histogram, const VoteSums& total, int n_t
     return std::move(*winner);
 }
 
-// The best split of one feature, its votes left for later. With the number of classes known when this is compiled,
-// there are no loops over classes.
+// The best split of one feature, without its votes. With a number of classes known at compile time, the loops over
+// classes are unrolled.
 Stump StumpFinder::scan(std::size_t feature, const VoteSum* sums, const VoteSums& total) const {
     switch (n_classes_) {
         case 2:

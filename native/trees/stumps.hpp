@@ -1,15 +1,14 @@
 // Stumps that vote for or against each class (Schapire & Singer 1999; Kégl & Busa-Fekete 2009).
 //
-// A document's signed weight for a class is its weight there, negative unless the class is its own. The edge of a
+// A document has a signed weight per class: positive for its own class, negative for the others. The edge of a
 // classifier is the sum of signed weight x vote. A stump splits one feature and lets each side vote +1 or -1 on
 // every class:
 //
 //   opposite votes:  edge = sum over classes of |right sum - left sum|
 //   free votes:      edge = sum over classes of |left sum| + |right sum|
 //
-// Signed weights are rounded to whole multiples of 2^-52 of their total, whose sums are exact: neither the order
-// of rows nor the number of threads can change a choice. Of equal edges, the first feature and the lowest code
-// win.
+// Signed weights are rounded to integer multiples of 2^-52 of their total, whose sums are exact: neither the order
+// of rows nor the number of threads can change a choice. Ties: the first feature and the lowest code win.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -4,12 +4,12 @@
 
 namespace rankwright {
 
-void link(const ParentLink& place, std::int32_t child, TreeShape& tree) {
-    if (place.parent >= 0)
-        (place.is_left ? tree.left : tree.right)[static_cast<std::size_t>(place.parent)] = child;
+void link(const ParentLink& position, std::int32_t child, TreeShape& tree) {
+    if (position.parent >= 0)
+        (position.is_left ? tree.left : tree.right)[static_cast<std::size_t>(position.parent)] = child;
 }
 
-std::int32_t add_split(const ParentLink& place, const BinnedMatrix& binned, const CodeSplit& split, double gain,
+std::int32_t add_split(const ParentLink& position, const BinnedMatrix& binned, const CodeSplit& split, double gain,
                        TreeShape& tree) {
     const auto node = static_cast<std::int32_t>(tree.feature.size());
     tree.feature.push_back(static_cast<std::int32_t>(split.feature));
@@ -18,12 +18,12 @@ std::int32_t add_split(const ParentLink& place, const BinnedMatrix& binned, cons
     tree.gain.push_back(gain);
     tree.left.push_back(0);
     tree.right.push_back(0);
-    link(place, node, tree);
+    link(position, node, tree);
     return node;
 }
 
-void add_leaf(const ParentLink& place, double cover, TreeShape& tree) {
-    link(place, -1 - static_cast<std::int32_t>(tree.cover.size()), tree);
+void add_leaf(const ParentLink& position, double cover, TreeShape& tree) {
+    link(position, -1 - static_cast<std::int32_t>(tree.cover.size()), tree);
     tree.cover.push_back(cover);
 }
 
@@ -32,7 +32,7 @@ std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span
     const std::uint8_t* codes = binned.column(split.feature);
     std::uint32_t* to_left = rows.data();
     std::uint32_t* to_right = buffer.data();
-    for (const std::uint32_t row : rows) {  // both are written, one moves on: no branch to guess
+    for (const std::uint32_t row : rows) {  // writes to both sides and advances one: no branch to mispredict
         const bool goes_left = split.sends_left(codes[row]);
         *to_left = row;
         *to_right = row;

@@ -31,15 +31,15 @@ struct ParentLink {
     bool is_left = false;
 };
 
-// Enters a child with its parent: a split by its number, leaf n as -1 - n.
-void link(const ParentLink& place, std::int32_t child, TreeShape& tree);
+// Records a child in its parent: a split by its number, leaf n as -1 - n.
+void link(const ParentLink& position, std::int32_t child, TreeShape& tree);
 
 // Adds a split whose children are not known yet, and links it to its parent; returns its number.
-std::int32_t add_split(const ParentLink& place, const BinnedMatrix& binned, const CodeSplit& split, double gain,
+std::int32_t add_split(const ParentLink& position, const BinnedMatrix& binned, const CodeSplit& split, double gain,
                        TreeShape& tree);
 
 // Links the next leaf to its parent.
-void add_leaf(const ParentLink& place, double cover, TreeShape& tree);
+void add_leaf(const ParentLink& position, double cover, TreeShape& tree);
 
 // Moves the rows that go left to the front, each side in its old order; returns how many do. The buffer has room
 // for all rows.

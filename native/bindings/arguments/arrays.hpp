@@ -134,12 +134,12 @@ inline Offsets checked_offsets(const Array<std::int64_t>& offsets, std::size_t n
 // Rows that are all in [0, n). This loop and the next have no early exit, so that they compile to SIMD
 // instructions.
 inline Rows checked_rows(const Array<std::int64_t>& rows, std::size_t n) {
-    const Rows seen = view(rows);
+    const Rows checked = view(rows);
     std::uint64_t signs = 0;  // the highest bit is set if a row or n - 1 - row is negative
-    for (std::int64_t row : seen)
+    for (std::int64_t row : checked)
         signs |= static_cast<std::uint64_t>(row) | (n - 1 - static_cast<std::uint64_t>(row));
-    require(seen.empty() || signs >> 63 == 0, "a row is out of range");
-    return seen;
+    require(checked.empty() || signs >> 63 == 0, "a row is out of range");
+    return checked;
 }
 
 inline Doubles checked_numbers(const Array<double>& values, std::size_t n, const char* sentence) {

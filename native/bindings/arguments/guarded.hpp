@@ -1,4 +1,4 @@
-// Objects that one Python thread may use at a time: bindings release the GIL, which no longer sees to that.
+// Objects that one Python thread may use at a time: bindings release the GIL, which then does not protect them.
 #pragma once
 #include <mutex>
 

@@ -21,10 +21,12 @@ std::vector<std::vector<float>> all_edges(Matrix<float> values, Array<std::int64
 
 void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_features) {
     require(edges.size() == n_features, "there must be one list of edges per feature");
-    for (const std::vector<float>& own : edges) {
-        require(own.size() < static_cast<std::size_t>(kMostBins), "a feature has too many edges");
-        for (std::size_t i = 0; i < own.size(); ++i)
-            require(own[i] - own[i] == 0.0f && (i == 0 || own[i - 1] < own[i]), "edges must be finite and ascend");
+    for (const std::vector<float>& feature_edges : edges) {
+        require(feature_edges.size() < static_cast<std::size_t>(kMostBins), "a feature has too many edges");
+        for (std::size_t i = 0; i < feature_edges.size(); ++i)
+            require(
+                feature_edges[i] - feature_edges[i] == 0.0f && (i == 0 || feature_edges[i - 1] < feature_edges[i]),
+                "edges must be finite and ascend");
     }
 }
 
@@ -64,7 +66,7 @@ auto codes_of(const BinnedMatrix& binned) {
 auto levels_of(const BinnedMatrix& binned) {
     Output<std::uint8_t, 2> levels({binned.n_features, std::size_t{256}});
     for (std::size_t feature = 0; feature < binned.n_features; ++feature)
-        std::ranges::copy(binned.places[feature].level,
+        std::ranges::copy(binned.levels[feature].level,
                           levels.span().begin() + static_cast<std::ptrdiff_t>(feature * 256));
     return levels.numpy();
 }

@@ -15,7 +15,7 @@ nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t 
     require(n_rows < std::numeric_limits<std::uint32_t>::max(), "there are too many rows");
     require(mu > 0.0, "mu must be above 0");
     std::vector<std::span<const double>> numbers;
-    for (const auto& own : values) numbers.push_back(checked_finite(own, n_rows, "values must be finite"));
+    for (const auto& column : values) numbers.push_back(checked_finite(column, n_rows, "values must be finite"));
     Output<std::uint32_t> rows(n_rows);
     Output<double> weights(n_rows);
     std::size_t n_drawn = 0;

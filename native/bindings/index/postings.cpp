@@ -29,10 +29,11 @@ nb::tuple count(const BoundPostings& postings, const Array<std::int64_t>& terms,
 // (documents, frequencies, positions) of one term.
 nb::tuple term(const BoundPostings& postings, std::int64_t number) {
     postings.check(static_cast<std::size_t>(number));
-    const TermPostings found = postings.field().term(static_cast<std::size_t>(number));
-    Output<std::uint32_t> frequencies(found.size());
-    for (std::size_t i = 0; i < found.size(); ++i) frequencies.span()[i] = found.frequency(i);
-    return nb::make_tuple(to_numpy(found.documents), frequencies.numpy(), to_numpy(found.positions));
+    const TermPostings term_postings = postings.field().term(static_cast<std::size_t>(number));
+    Output<std::uint32_t> frequencies(term_postings.size());
+    for (std::size_t i = 0; i < term_postings.size(); ++i) frequencies.span()[i] = term_postings.frequency(i);
+    return nb::make_tuple(to_numpy(term_postings.documents), frequencies.numpy(),
+                          to_numpy(term_postings.positions));
 }
 
 void require_postings(Places places, Numbers documents, Numbers ends, Numbers lengths) {
@@ -49,17 +50,17 @@ void require_postings(Places places, Numbers documents, Numbers ends, Numbers le
 nb::tuple impacts(const Array<std::uint64_t>& posting_places, const Array<std::uint32_t>& documents,
                   const Array<std::uint32_t>& position_ends, const Array<std::uint32_t>& lengths, int n_threads) {
     require_postings(view(posting_places), view(documents), view(position_ends), view(lengths));
-    const Impacts found = [&] {
+    const Impacts computed = [&] {
         nb::gil_scoped_release release;
         return block_impacts(view(posting_places), view(documents), view(position_ends), view(lengths), n_threads);
     }();
-    Output<std::uint32_t, 2> pairs({found.impacts.size(), 2});
-    for (std::size_t i = 0; i < found.impacts.size(); ++i) {
-        pairs.span()[2 * i] = found.impacts[i].frequency;
-        pairs.span()[2 * i + 1] = found.impacts[i].length;
+    Output<std::uint32_t, 2> pairs({computed.impacts.size(), 2});
+    for (std::size_t i = 0; i < computed.impacts.size(); ++i) {
+        pairs.span()[2 * i] = computed.impacts[i].frequency;
+        pairs.span()[2 * i + 1] = computed.impacts[i].length;
     }
-    return nb::make_tuple(to_numpy(found.block_places), to_numpy(found.block_ends), to_numpy(found.impact_places),
-                          pairs.numpy());
+    return nb::make_tuple(to_numpy(computed.block_places), to_numpy(computed.block_ends),
+                          to_numpy(computed.impact_places), pairs.numpy());
 }
 
 }  // namespace

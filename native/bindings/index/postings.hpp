@@ -31,7 +31,8 @@ class BoundPostings {
         const std::size_t n_places = posting_places.size();
         require(n_places >= 1 && position_places.size() == n_places && block_places.size() == n_places,
                 "there must be one more place than terms");
-        require(impact_places.size() >= 1 && impacts.shape(1) == 2, "impacts must be pairs with places");
+        require(impact_places.size() >= 1 && impacts.shape(1) == 2,
+                "impacts must have two columns, and one more place than blocks");
         require(block_ends.size() == impact_places.size() - 1, "there must be one last document per block");
         require(position_ends.size() == documents.size(), "there must be one position end per posting");
         require(shortest.size() == (lengths.size() + kWindow - 1) / kWindow,

@@ -13,7 +13,7 @@ namespace {
 // Postings, new numbers of terms, new numbers of documents.
 using Source = std::tuple<const BoundPostings*, Array<std::uint32_t>, Array<std::uint32_t>>;
 
-// Keeps what the merge reads.
+// A merge with the arrays that it reads.
 struct BoundMerge {
     nb::list given;
     std::vector<Array<std::uint32_t>> new_documents;
@@ -52,10 +52,10 @@ void make_merge(BoundMerge* merge, nb::list given, std::size_t n_terms) {
     std::vector<Array<std::uint32_t>> new_documents;
     std::uint64_t least = 0;
     std::size_t most_terms = 0;
-    for (const Source& one : all) {
-        sources.push_back(checked_source(one, n_terms));
+    for (const Source& source : all) {
+        sources.push_back(checked_source(source, n_terms));
         most_terms += sources.back().new_terms.size();
-        new_documents.push_back(std::get<2>(one));
+        new_documents.push_back(std::get<2>(source));
         least = require_documents(view(new_documents.back()), least);
     }
     require(n_terms <= most_terms, "there must not be more terms than the sources have");

@@ -19,7 +19,7 @@ constexpr const char* kOnePerRow = "there must be a finite number for every scor
 template <class Kernel>
 auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
     const RankedQueries ranked{sorted.offsets,
-                               {sorted.order.get(), sorted.n_places},
+                               {sorted.order.get(), sorted.n_positions},
                                view(sorted.scores),
                                {sorted.tied.get(), sorted.n_queries()},
                                average_ties};

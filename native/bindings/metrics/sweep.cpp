@@ -45,13 +45,7 @@ struct Arguments {
             nb::gil_scoped_release release;
             kernel(lines, starts.span(), sweep);
         }
-        return nb::make_tuple(starts.numpy(), numpy(sweep.alphas), numpy(sweep.changes));
-    }
-
-    static nb::ndarray<nb::numpy, double> numpy(const std::vector<double>& values) {
-        Output<double> copy(values.size());
-        std::copy(values.begin(), values.end(), copy.span().begin());
-        return copy.numpy();
+        return nb::make_tuple(starts.numpy(), to_numpy(sweep.alphas), to_numpy(sweep.changes));
     }
 };
 
@@ -60,7 +54,7 @@ constexpr const char* kOnePerRow = "there must be a finite number for every scor
 nb::tuple gains(const Arguments& arguments, Array<double> gains, Array<double> rank_weights) {
     const Doubles checked_gains = checked_finite(gains, arguments.n_rows(), kOnePerRow);
     const Doubles weights =
-        checked_finite(rank_weights, arguments.rows.size(), "there must be one weight per place");
+        checked_finite(rank_weights, arguments.rows.size(), "there must be one weight per rank");
     require(gains_add_up(arguments.checked(), checked_gains, weights), "gains are too large to be summed");
     return arguments.run([&](const Lines& lines, std::span<double> starts, Sweep& sweep) {
         sweep_gains(lines, checked_gains, weights, arguments.n_threads, starts, sweep);

@@ -14,15 +14,15 @@ namespace {
 BoundPull cross_entropy(Array<std::int64_t> offsets, Array<double> labels) {
     checked_finite(labels, labels.size(), "labels must be finite");
     auto queries = copied_offsets(offsets, labels.size());
-    std::vector<double> wanted(labels.size());
+    std::vector<double> targets(labels.size());
     for (std::size_t query = 1; query < queries.size(); ++query) {
         const auto begin = static_cast<std::size_t>(queries[query - 1]);
         const std::size_t n_rows = static_cast<std::size_t>(queries[query]) - begin;
-        if (n_rows > 0) softmax(view(labels).subspan(begin, n_rows), std::span(wanted).subspan(begin, n_rows));
+        if (n_rows > 0) softmax(view(labels).subspan(begin, n_rows), std::span(targets).subspan(begin, n_rows));
     }
     return {std::move(queries),
-            [wanted = std::move(wanted)](std::size_t, std::size_t row, Doubles scores, std::span<double> pull) {
-                cross_entropy_pull(Doubles(wanted).subspan(row, scores.size()), scores, pull);
+            [targets = std::move(targets)](std::size_t, std::size_t row, Doubles scores, std::span<double> pull) {
+                cross_entropy_pull(Doubles(targets).subspan(row, scores.size()), scores, pull);
             }};
 }
 
@@ -35,9 +35,9 @@ class PythonPull {
         const nb::gil_scoped_acquire acquire;
         Output<double> given(scores.size());
         std::copy(scores.begin(), scores.end(), given.span().begin());
-        const auto found = nb::cast<Array<double>>(nb::handle(function_)(query, given.numpy()));
-        require(found.size() == pull.size(), "the pull must be a number for every document");
-        std::copy_n(found.data(), found.size(), pull.begin());
+        const auto returned = nb::cast<Array<double>>(nb::handle(function_)(query, given.numpy()));
+        require(returned.size() == pull.size(), "the pull must be a number for every document");
+        std::copy_n(returned.data(), returned.size(), pull.begin());
     }
 
   private:

@@ -92,18 +92,19 @@ BoundPull bound(const Kernel& kernel, const Indices& offsets, const Array<double
                 const Options& options) {
     checked_finite(labels, labels.size(), "labels must be finite");
     const PairLoss of_all = options.checked(offsets.size() - 1);
-    return {copied_offsets(offsets, labels.size()),
-            // Arrays that the loss refers to are kept with it.
-            [kernel, of_all, labels, weights = options.query_weights](std::size_t query, std::size_t row,
-                                                                      Doubles scores, std::span<double> pull) {
-                PairLoss loss = of_all;
-                loss.labels = view(labels).subspan(row, scores.size());
-                if (weights) loss.query_weights = view(*weights).subspan(query, 1);
-                lambda_pull(
-                    loss, scores,
-                    [&](const PairLoss& one, Lambdas lambdas) { kernel(one, Part{query, row}, 1, lambdas); },
-                    pull);
-            }};
+    return {
+        copied_offsets(offsets, labels.size()),
+        // Arrays that the loss refers to are kept with it.
+        [kernel, of_all, labels, weights = options.query_weights](std::size_t query, std::size_t row,
+                                                                  Doubles scores, std::span<double> pull) {
+            PairLoss loss = of_all;
+            loss.labels = view(labels).subspan(row, scores.size());
+            if (weights) loss.query_weights = view(*weights).subspan(query, 1);
+            lambda_pull(
+                loss, scores,
+                [&](const PairLoss& of_query, Lambdas lambdas) { kernel(of_query, Part{query, row}, 1, lambdas); },
+                pull);
+        }};
 }
 
 // Defines NAME_lambdas, which takes the documents of all queries together.

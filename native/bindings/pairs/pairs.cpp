@@ -79,10 +79,10 @@ auto crossing_given(const BinnedMatrix& binned, Array<std::int64_t> rows, Array<
     const GivenPairs pairs{checked_rows(rows, binned.n_rows), view(begins), view(ends), view(weights)};
     require(begins.size() == rows.size() && ends.size() == rows.size(), "there must be one range per row");
     std::uint64_t n_pairs = 0;
-    for (std::size_t place = 0; place < rows.size(); ++place) {
-        const std::int64_t begin = pairs.begins[place], end = pairs.ends[place];
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        const std::int64_t begin = pairs.begins[index], end = pairs.ends[index];
         require(0 <= begin && begin <= end && end <= static_cast<std::int64_t>(binned.n_rows),
-                "a range is out of range");
+                "a range must lie within the rows");
         n_pairs += static_cast<std::uint64_t>(end - begin);
     }
     require(n_pairs == weights.size(), "there must be one weight per pair");

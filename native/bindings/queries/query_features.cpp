@@ -22,14 +22,14 @@ nb::ndarray<nb::numpy, float> made_columns(Array<std::int64_t> offsets, Array<st
                                            int n_threads) {
     const std::size_t n_rows = values.shape(0), n_features = values.shape(1);
     const Offsets queries = checked_offsets(offsets, n_rows);
-    const Rows places = checked_all_rows(rows, n_rows);
+    const Rows checked = checked_all_rows(rows, n_rows);
     for (std::size_t query = 1; query < queries.size(); ++query)
         require(queries[query] - queries[query - 1] < (std::int64_t{1} << 31), "a query is too long");
     require(kinds.size() <= 8, "there are too many kinds of columns");
     Output<float, 2> result({n_rows, n_features * (raw + kinds.size())});
     {
         nb::gil_scoped_release release;
-        query_columns(queries, places, {values.data(), n_rows * n_features}, n_features, kinds, raw, n_threads,
+        query_columns(queries, checked, {values.data(), n_rows * n_features}, n_features, kinds, raw, n_threads,
                       result.span());
     }
     return result.numpy();
@@ -38,11 +38,11 @@ nb::ndarray<nb::numpy, float> made_columns(Array<std::int64_t> offsets, Array<st
 nb::ndarray<nb::numpy, double> standardised(Array<std::int64_t> offsets, Array<std::int64_t> rows,
                                             Array<double> scores, int n_threads) {
     const Offsets queries = checked_offsets(offsets, scores.size());
-    const Rows places = checked_all_rows(rows, scores.size());
+    const Rows checked = checked_all_rows(rows, scores.size());
     Output<double> result(scores.size());
     {
         nb::gil_scoped_release release;
-        standardise_scores(queries, places, view(scores), n_threads, result.span());
+        standardise_scores(queries, checked, view(scores), n_threads, result.span());
     }
     return result.numpy();
 }

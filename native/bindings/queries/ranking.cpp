@@ -8,7 +8,7 @@ namespace {
 SortedQueries sorted_queries(Array<std::int64_t> offsets, Array<std::int64_t> rows, Array<double> scores,
                              std::optional<Array<double>> tie_break, int n_threads) {
     const Offsets queries = checked_offsets(offsets, rows.size());
-    const Rows places = checked_rows(rows, scores.size());
+    const Rows checked = checked_rows(rows, scores.size());
     const Doubles values = checked_numbers(scores, scores.size(), "scores must not be NaN");
     Doubles second;
     if (tie_break)
@@ -19,7 +19,7 @@ SortedQueries sorted_queries(Array<std::int64_t> offsets, Array<std::int64_t> ro
                          std::make_unique_for_overwrite<std::int64_t[]>(rows.size()),
                          std::make_unique_for_overwrite<bool[]>(queries.size() - 1)};
     nb::gil_scoped_release release;
-    sort_within_queries(queries, places, values, second, n_threads, {sorted.order.get(), rows.size()},
+    sort_within_queries(queries, checked, values, second, n_threads, {sorted.order.get(), rows.size()},
                         {sorted.tied.get(), queries.size() - 1});
     return sorted;
 }
@@ -37,7 +37,7 @@ void bind_ranking(nb::module_& m) {
         .def_prop_ro("order",
                      [](nb::handle_t<SortedQueries> self) {
                          const auto& sorted = nb::cast<const SortedQueries&>(self);
-                         return read_only(sorted.order.get(), sorted.n_places, self);
+                         return read_only(sorted.order.get(), sorted.n_positions, self);
                      })
         .def_prop_ro("tied", [](nb::handle_t<SortedQueries> self) {
             const auto& sorted = nb::cast<const SortedQueries&>(self);

@@ -10,7 +10,7 @@ namespace rankwright::bindings {
 struct SortedQueries {
     std::vector<std::int64_t> offsets;
     Array<double> scores;
-    std::size_t n_places;
+    std::size_t n_positions;
     std::unique_ptr<std::int64_t[]> order;
     std::unique_ptr<bool[]> tied;
 

@@ -7,11 +7,11 @@
 
 namespace rankwright::bindings {
 
-// (line, fault, text found), or None.
+// (line, fault, text), or None.
 template <class Fault>
 nb::object to_tuple(const std::optional<TextError<Fault>>& error) {
     if (!error) return nb::none();
-    return nb::make_tuple(error->line, error->fault, to_bytes(error->found));
+    return nb::make_tuple(error->line, error->fault, to_bytes(error->text));
 }
 
 template <class Parser>

@@ -15,7 +15,8 @@ auto contributions(Array<std::int64_t> splits, Array<std::int32_t> feature, Arra
                                            static_cast<std::int64_t>(n_features)),
                              view(cover)};
     require(cover.size() == leaf_value.size(), "there must be one value per leaf");
-    for (double one : trees.cover) require(one >= 0 && one - one == 0, "a cover is negative or not finite");
+    for (double count : trees.cover)
+        require(count >= 0 && count - count == 0, "a cover is negative or not finite");
     Output<double, 2> result({values.shape(0), n_features + 1});
     {
         nb::gil_scoped_release release;

@@ -56,7 +56,7 @@ nb::object score_sparse(const BoundScorer& scorer, const Array<Index>& offsets, 
 
 }  // namespace
 
-void bind_scoring(nb::module_& m) {
+void bind_tree_scorer(nb::module_& m) {
     nb::class_<BoundScorer> scorer(m, "TreeScorer");
     scorer.def(
         "__init__",

@@ -16,7 +16,7 @@ using Cube = NumpyArray<const std::int64_t, 3>;
 
 constexpr double kHighestBound = 1e300;  // beyond it, rounding to a grid would overflow
 
-// What all queries of a call have in common, checked.
+// The checked arguments that all queries of a call share.
 class Searched {
   public:
     Searched(const std::vector<std::vector<const BoundPostings*>>& postings,
@@ -58,13 +58,13 @@ class Searched {
         for (std::size_t s = 0; s < segments_.size(); ++s) {
             const std::size_t n_documents = segments_[s].fields.front().n_documents();
             require(distinct[s].size() == n_fields_, "there must be distinct terms for each field");
-            auto& mine = distinct_.emplace_back();
+            auto& segment_distinct = distinct_.emplace_back();
             for (const auto& field : distinct[s]) {
-                mine.push_back(view(field));
-                require(mine.back().size() == n_documents,
+                segment_distinct.push_back(view(field));
+                require(segment_distinct.back().size() == n_documents,
                         "there must be one number of distinct terms per document");
             }
-            segments_[s].distinct = mine;
+            segments_[s].distinct = segment_distinct;
         }
     }
 
@@ -101,8 +101,8 @@ class Searched {
                 const std::int64_t term = terms_.data()[(s * n_fields_ + f) * n_words_ + word];
                 if (term == -1) continue;
                 postings_[s][f]->check(static_cast<std::size_t>(term));
-                const TermPostings found = postings_[s][f]->field().term(static_cast<std::size_t>(term));
-                if (found.size() > 0) query.segments[s].terms.push_back({f, found, weight, scale});
+                const TermPostings term_postings = postings_[s][f]->field().term(static_cast<std::size_t>(term));
+                if (term_postings.size() > 0) query.segments[s].terms.push_back({f, term_postings, weight, scale});
             }
         }
     }
@@ -143,19 +143,19 @@ struct QueryLists {
 };
 
 // (offsets, documents, scores)
-nb::tuple to_arrays(const std::vector<std::vector<ScoredDocument>>& found) {
-    Output<std::int64_t> offsets(found.size() + 1);
+nb::tuple to_arrays(const std::vector<std::vector<ScoredDocument>>& results) {
+    Output<std::int64_t> offsets(results.size() + 1);
     offsets.span()[0] = 0;
-    for (std::size_t q = 0; q < found.size(); ++q)
-        offsets.span()[q + 1] = offsets.span()[q] + static_cast<std::int64_t>(found[q].size());
+    for (std::size_t q = 0; q < results.size(); ++q)
+        offsets.span()[q + 1] = offsets.span()[q] + static_cast<std::int64_t>(results[q].size());
     const auto size = static_cast<std::size_t>(offsets.span().back());
     Output<std::int64_t> documents(size);
     Output<double> scores(size);
     std::size_t next = 0;
-    for (const auto& query : found) {
-        for (const ScoredDocument& one : query) {
-            documents.span()[next] = one.document;
-            scores.span()[next++] = one.score;
+    for (const auto& query : results) {
+        for (const ScoredDocument& scored : query) {
+            documents.span()[next] = scored.document;
+            scores.span()[next++] = scored.score;
         }
     }
     return nb::make_tuple(offsets.numpy(), documents.numpy(), scores.numpy());
@@ -172,13 +172,13 @@ nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
     const QueryLists queries(offsets, words, counts, starts, searched.n_words());
     require(weighting != Weighting::absolute_discounting, "absolute discounting scores given documents only");
     require(n >= 1, "n must be at least 1");
-    std::vector<std::vector<ScoredDocument>> found(queries.size());
+    std::vector<std::vector<ScoredDocument>> results(queries.size());
     {
         nb::gil_scoped_release release;
-        parallel_for(found.size(), n_threads,
-                     [&](std::size_t q) { found[q] = best_documents(queries.query(searched, q), n, skip); });
+        parallel_for(results.size(), n_threads,
+                     [&](std::size_t q) { results[q] = best_documents(queries.query(searched, q), n, skip); });
     }
-    return to_arrays(found);
+    return to_arrays(results);
 }
 
 // The scores of given documents: query q has those of [document_offsets[q], document_offsets[q + 1]).

@@ -36,17 +36,17 @@ std::span<const T> flat(const NumpyArray<const T, Dimensions>& array) {
 // Numbers of the collection and of the models, by scope and word.
 struct Numbering {
     std::int64_t n_documents;
-    Array<std::int64_t> total_lengths;       // by scope
-    Matrix<std::int64_t> documents, places;  // scope, word: documents that have it, occurrences
-    Cube<double> weights, scales, starts;    // model, scope, word
-    Cube<double> fields;                     // model, scope, (constant, slope)
+    Array<std::int64_t> total_lengths;            // by scope
+    Matrix<std::int64_t> documents, occurrences;  // scope, word
+    Cube<double> weights, scales, starts;         // model, scope, word
+    Cube<double> fields;                          // model, scope, (constant, slope)
 
     std::size_t n_scopes() const { return documents.shape(0); }
     std::size_t n_words() const { return documents.shape(1); }
 
     void check() const {
         const std::size_t scopes = n_scopes(), words = n_words();
-        require(total_lengths.size() == scopes && places.shape(0) == scopes && places.shape(1) == words,
+        require(total_lengths.size() == scopes && occurrences.shape(0) == scopes && occurrences.shape(1) == words,
                 "there must be one number per scope and word");
         for (const auto* cube : {&weights, &scales, &starts})
             require(cube->shape(0) == kModels && cube->shape(1) == scopes && cube->shape(2) == words,
@@ -55,42 +55,43 @@ struct Numbering {
                 "there must be a constant and a slope per model and scope");
         for (const auto* cube : {&weights, &scales, &fields})
             require_all(
-                flat(*cube), [](double one) { return std::isfinite(one) && one >= 0.0; },
+                flat(*cube), [](double value) { return std::isfinite(value) && value >= 0.0; },
                 "weights must be finite and not negative");
-        require_all(flat(starts), [](double one) { return std::isfinite(one); }, "starts must be finite");
+        require_all(flat(starts), [](double value) { return std::isfinite(value); }, "starts must be finite");
     }
 
     ScopeWords scope(std::size_t s, std::span<const std::int64_t> words, std::span<const double> counts) const {
-        ScopeWords found;
+        ScopeWords scope_words;
         for (std::size_t i = 0; i < words.size(); ++i) {
-            const std::size_t place = s * n_words() + static_cast<std::size_t>(words[i]);
-            const auto n = static_cast<double>(documents.data()[place]);
-            const auto cf = static_cast<double>(places.data()[place]);
-            found.rarity.push_back(n > 0 ? static_cast<double>(n_documents) / n : 1.0);
-            found.collection_rarity.push_back(cf > 0 ? static_cast<double>(total_lengths.data()[s]) / cf : 1.0);
-            found.idf.push_back(std::log(found.rarity.back()));
-            found.icf.push_back(std::log1p(found.collection_rarity.back()));
-            found.query_weights.push_back((1.0 + std::log(counts[i])) * found.idf.back());
-            found.query_norm += found.query_weights.back() * found.query_weights.back();
+            const std::size_t index = s * n_words() + static_cast<std::size_t>(words[i]);
+            const auto n = static_cast<double>(documents.data()[index]);
+            const auto cf = static_cast<double>(occurrences.data()[index]);
+            scope_words.rarity.push_back(n > 0 ? static_cast<double>(n_documents) / n : 1.0);
+            scope_words.collection_rarity.push_back(cf > 0 ? static_cast<double>(total_lengths.data()[s]) / cf
+                                                           : 1.0);
+            scope_words.idf.push_back(std::log(scope_words.rarity.back()));
+            scope_words.icf.push_back(std::log1p(scope_words.collection_rarity.back()));
+            scope_words.query_weights.push_back((1.0 + std::log(counts[i])) * scope_words.idf.back());
+            scope_words.query_norm += scope_words.query_weights.back() * scope_words.query_weights.back();
         }
-        found.query_norm = std::sqrt(found.query_norm);
-        for (std::size_t m = 0; m < kModels; ++m) found.models[m] = model(m, s, words, counts);
-        return found;
+        scope_words.query_norm = std::sqrt(scope_words.query_norm);
+        for (std::size_t m = 0; m < kModels; ++m) scope_words.models[m] = model(m, s, words, counts);
+        return scope_words;
     }
 
   private:
     ModelWeights model(std::size_t m, std::size_t s, std::span<const std::int64_t> words,
                        std::span<const double> counts) const {
         const double* field = fields.data() + (m * n_scopes() + s) * 2;
-        ModelWeights found{{}, {}, 0.0, 0.0, {field[0], field[1]}};
+        ModelWeights model_weights{{}, {}, 0.0, 0.0, {field[0], field[1]}};
         for (std::size_t i = 0; i < words.size(); ++i) {
-            const std::size_t place = (m * n_scopes() + s) * n_words() + static_cast<std::size_t>(words[i]);
-            found.weights.push_back(weights.data()[place]);
-            found.scales.push_back(scales.data()[place]);
-            found.start += counts[i] * starts.data()[place];
-            found.prior += counts[i] * found.weights.back();
+            const std::size_t index = (m * n_scopes() + s) * n_words() + static_cast<std::size_t>(words[i]);
+            model_weights.weights.push_back(weights.data()[index]);
+            model_weights.scales.push_back(scales.data()[index]);
+            model_weights.start += counts[i] * starts.data()[index];
+            model_weights.prior += counts[i] * model_weights.weights.back();
         }
-        return found;
+        return model_weights;
     }
 };
 
@@ -110,20 +111,20 @@ class Segments {
     bool has_vocabularies() const { return has_vocabularies_; }
 
     std::vector<FeatureSegment> of(std::span<const std::int64_t> words) const {
-        std::vector<FeatureSegment> found = segments_;
-        for (std::size_t s = 0; s < found.size(); ++s)
+        std::vector<FeatureSegment> query_segments = segments_;
+        for (std::size_t s = 0; s < query_segments.size(); ++s)
             for (std::size_t f = 0; f < terms_.shape(1); ++f)
-                for (const std::int64_t word : words) found[s].terms.push_back(term(s, f, word));
-        return found;
+                for (const std::int64_t word : words) query_segments[s].terms.push_back(term(s, f, word));
+        return query_segments;
     }
 
   private:
     void add(std::size_t s, const ByScope<std::uint32_t>& distinct, const ByScope<float>& norms) {
         require(!postings_[s].empty() && postings_[s].size() == terms_.shape(1), "a segment must have all fields");
         auto& fields = fields_.emplace_back();
-        for (const BoundPostings* one : postings_[s]) {
-            require(one != nullptr, "a segment must have all fields");
-            fields.push_back(one->field());
+        for (const BoundPostings* field_postings : postings_[s]) {
+            require(field_postings != nullptr, "a segment must have all fields");
+            fields.push_back(field_postings->field());
             require(fields.back().n_documents() == fields.front().n_documents(),
                     "fields must have the same documents");
         }
@@ -139,16 +140,16 @@ class Segments {
                           std::size_t n_scopes, std::size_t n_documents) {
         require(distinct.size() == n_scopes && norms.size() == n_scopes,
                 "there must be distinct terms and norms for each scope");
-        auto& mine = distinct_.emplace_back();
-        auto& lengths = norms_.emplace_back();
+        auto& segment_distinct = distinct_.emplace_back();
+        auto& segment_norms = norms_.emplace_back();
         for (std::size_t scope = 0; scope < n_scopes; ++scope) {
-            mine.push_back(view(distinct[scope]));
-            lengths.push_back(view(norms[scope]));
-            require(mine.back().size() == n_documents && lengths.back().size() == n_documents,
+            segment_distinct.push_back(view(distinct[scope]));
+            segment_norms.push_back(view(norms[scope]));
+            require(segment_distinct.back().size() == n_documents && segment_norms.back().size() == n_documents,
                     "there must be one number of distinct terms and one norm per document");
         }
-        segments_.back().distinct = mine;
-        segments_.back().norms = lengths;
+        segments_.back().distinct = segment_distinct;
+        segments_.back().norms = segment_norms;
     }
 
     TermPostings term(std::size_t s, std::size_t f, std::int64_t word) const {
@@ -172,7 +173,7 @@ class Segments {
 std::vector<FeatureColumn> checked_columns(const Matrix<std::int64_t>& columns, std::size_t n_scopes,
                                            bool has_vocabularies) {
     require(columns.shape(1) == 2, "a column must have a scope and a feature");
-    std::vector<FeatureColumn> found;
+    std::vector<FeatureColumn> checked;
     for (std::size_t i = 0; i < columns.shape(0); ++i) {
         const auto scope = static_cast<std::uint64_t>(columns.data()[2 * i]);
         const auto feature = static_cast<std::uint64_t>(columns.data()[2 * i + 1]);
@@ -182,9 +183,9 @@ std::vector<FeatureColumn> checked_columns(const Matrix<std::int64_t>& columns, 
         const bool needs =
             column.feature == TextFeature::cosine || column.feature == TextFeature::absolute_discounting;
         require(has_vocabularies || !needs, "this feature needs distinct terms and norms");
-        found.push_back(column);
+        checked.push_back(column);
     }
-    return found;
+    return checked;
 }
 
 // The words of a query in order, and the numbers of the distinct ones in the order of their first appearance.
@@ -202,7 +203,7 @@ FeatureQuery make_query(std::span<const std::int64_t> words, std::span<const std
         query.words.words.push_back(entry->second);
         query.counts[entry->second] += 1.0;
     }
-    query.words.places.assign(places.begin(), places.end());
+    query.words.positions.assign(places.begin(), places.end());
     query.words.n_distinct = distinct.size();
     for (std::size_t s = 0; s < numbering.n_scopes(); ++s)
         query.scopes.push_back(numbering.scope(s, distinct, query.counts));
@@ -230,8 +231,8 @@ nb::ndarray<nb::numpy, float> features(
     const Offsets candidates = checked_offsets(document_offsets, documents.size());
     require(queries.size() == candidates.size(), "there must be as many lists of documents as queries");
     require(places.size() == words.size(), "there must be one place per word");
-    for (const std::int64_t place : view(places))
-        require(place >= 0 && place >> 40 == 0, "a place is out of range");
+    for (const std::int64_t position : view(places))
+        require(position >= 0 && position >> 40 == 0, "a place is out of range");
     const Rows all_words = checked_rows(words, numbering.n_words());
     const Rows all_documents = checked_rows(documents, static_cast<std::size_t>(segments.n_documents()));
     const auto wanted = checked_columns(columns, numbering.n_scopes(), segments.has_vocabularies());
@@ -255,9 +256,9 @@ nb::ndarray<nb::numpy, float> features(
 std::vector<FieldPostings> checked_fields(const std::vector<const BoundPostings*>& postings) {
     require(!postings.empty(), "there must be at least one field");
     std::vector<FieldPostings> fields;
-    for (const BoundPostings* one : postings) {
-        require(one != nullptr, "there must be at least one field");
-        fields.push_back(one->field());
+    for (const BoundPostings* field_postings : postings) {
+        require(field_postings != nullptr, "there must be at least one field");
+        fields.push_back(field_postings->field());
         require(fields.back().n_documents() == fields.front().n_documents(),
                 "fields must have the same documents");
     }
@@ -277,13 +278,13 @@ nb::tuple vocabularies(const std::vector<const BoundPostings*>& postings,
                     numbers.back().end(),
                 "numbers of terms must increase");
     }
-    const Vocabularies found = [&] {
+    const Vocabularies computed = [&] {
         nb::gil_scoped_release release;
         for (std::size_t f = 0; f < fields.size(); ++f)
             for (std::size_t term = 0; term < fields[f].n_terms(); ++term) postings[f]->check(term);
         return document_vocabularies(fields, numbers);
     }();
-    return nb::make_tuple(to_numpy(found.distinct), to_numpy(found.norms));
+    return nb::make_tuple(to_numpy(computed.distinct), to_numpy(computed.norms));
 }
 
 // For each word the documents that have it in any field; terms[f][w] is its number in field f, or -1.

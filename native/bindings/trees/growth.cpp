@@ -70,7 +70,8 @@ nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double
     check_weights(task.hessian, task.sample_weights, task.sample.size());
     require(monotone.size() == 0 || monotone.size() == binned.n_features,
             "monotone must have one value per feature");
-    require(std::ranges::all_of(task.monotone, [](std::int8_t one) { return -1 <= one && one <= 1; }),
+    require(std::ranges::all_of(task.monotone,
+                                [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
             "monotone must be -1, 0 or 1");
     const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
     Output<double> outputs(binned.n_rows);

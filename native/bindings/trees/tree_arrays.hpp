@@ -27,10 +27,10 @@ inline void require_trees(const FlatTrees& trees) {
     for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {
         const std::int64_t begin = trees.splits[tree - 1], size = trees.splits[tree] - begin;
         has_parent.assign(static_cast<std::size_t>(2 * size + 1), false);
-        for (std::int64_t place = 0; place < size; ++place) {
-            const auto split = static_cast<std::size_t>(begin + place);
+        for (std::int64_t index = 0; index < size; ++index) {
+            const auto split = static_cast<std::size_t>(begin + index);
             for (const std::int64_t child : {trees.left[split], trees.right[split]}) {
-                require(child < 0 ? -1 - child <= size : place < child && child < size, "a child is out of range");
+                require(child < 0 ? -1 - child <= size : index < child && child < size, "a child is out of range");
                 const auto named = static_cast<std::size_t>(child < 0 ? size - 1 - child : child);
                 require(!has_parent[named], "a child has two parents");
                 has_parent[named] = true;

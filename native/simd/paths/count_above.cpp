@@ -26,18 +26,19 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks) {
     for (std::int64_t block = 0; block < size; block += kTogether) {
         const std::int64_t block_end = block + kTogether < size ? block + kTogether : size;
         Keys own[kParts];
-        Counts above[kParts] = {}, place[kParts];
+        Counts above[kParts] = {}, position[kParts];
         for (std::int64_t part = 0; part < kParts; ++part) {
             own[part] = *reinterpret_cast<const Keys*>(keys + block + part * kWidth);
             for (std::int64_t lane = 0; lane < kWidth; ++lane)
-                place[part][lane] = static_cast<std::int32_t>(block + part * kWidth + lane);
+                position[part][lane] = static_cast<std::int32_t>(block + part * kWidth + lane);
         }
         for (std::int64_t other = 0; other < block; ++other)
             for (std::int64_t part = 0; part < kParts; ++part) count(above[part], keys[other] >= own[part]);
         for (std::int64_t other = block; other < block_end; ++other)
             for (std::int64_t part = 0; part < kParts; ++part)
-                count(above[part], (keys[other] > own[part]) | ((keys[other] == own[part]) &
-                                                                (static_cast<std::int32_t>(other) < place[part])));
+                count(above[part],
+                      (keys[other] > own[part]) |
+                          ((keys[other] == own[part]) & (static_cast<std::int32_t>(other) < position[part])));
         for (std::int64_t other = block_end; other < size; ++other)
             for (std::int64_t part = 0; part < kParts; ++part) count(above[part], keys[other] > own[part]);
         for (std::int64_t part = 0; part < kParts; ++part)

@@ -13,9 +13,11 @@ using DoubleBits = std::int64_t __attribute__((vector_size(kRegisterBytes), may_
 using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2), may_alias));
 using Quad = float __attribute__((vector_size(16), may_alias));
 
-inline Floats& floats(float* column, std::int64_t place) { return *reinterpret_cast<Floats*>(column + place); }
-inline const Floats& floats(const float* column, std::int64_t place) {
-    return *reinterpret_cast<const Floats*>(column + place);
+inline Floats& floats(float* column, std::int64_t position) {
+    return *reinterpret_cast<Floats*>(column + position);
+}
+inline const Floats& floats(const float* column, std::int64_t position) {
+    return *reinterpret_cast<const Floats*>(column + position);
 }
 
 inline void drop_sign(Floats& values) {
@@ -44,25 +46,25 @@ inline RowSums meet_below(std::int64_t upper, const PairColumns& columns, const 
     LaneSums gradient, hessian, total;
     for (std::int64_t block = upper / kLanes * kLanes; block < documents.size; block += kLanes)
         for (std::int64_t part = 0; part < kParts; ++part) {
-            const std::int64_t place = block + part * kFloats;
-            const Floats labels = floats(documents.labels, place);
-            const Floats q = floats(documents.odds, place) * inverse_odds;
-            Floats distance = below - floats(documents.below, place), delta;
+            const std::int64_t position = block + part * kFloats;
+            const Floats labels = floats(documents.labels, position);
+            const Floats q = floats(documents.odds, position) * inverse_odds;
+            Floats distance = below - floats(documents.below, position), delta;
             drop_sign(distance);
-            write_deltas(place, delta);
+            write_deltas(position, delta);
             const Floats damping = documents.floor + documents.slope * distance;
-            const Floats share = 1.0f / ((1.0f + q) * damping);  // the only division per pair
-            const Floats if_lower = (label > labels) | (label < labels) ? delta * share : Floats{};
+            const Floats inverse = 1.0f / ((1.0f + q) * damping);  // the only division per pair
+            const Floats if_lower = (label > labels) | (label < labels) ? delta * inverse : Floats{};
             const Floats if_upper = if_lower * q;
             const Floats push = label > labels ? if_upper : -if_lower;
-            const Floats curvature = if_upper * (share * damping);
+            const Floats curvature = if_upper * (inverse * damping);
             Floats size = push;
             drop_sign(size);
             gradient.parts[part] += push;
             hessian.parts[part] += curvature;
             total.parts[part] += size;
-            floats(documents.gradient, place) -= push;
-            floats(documents.hessian, place) += curvature;
+            floats(documents.gradient, position) -= push;
+            floats(documents.hessian, position) += curvature;
         }
     return {gradient.sum(), hessian.sum(), total.sum()};
 }
@@ -82,29 +84,30 @@ inline void exponentiate(Doubles& x) {
 
 void measure_from(std::int64_t anchor, const double* scores, double sigma, const PairColumns& documents) {
     const double origin = scores[anchor];
-    for (std::int64_t place = anchor / kDoubles * kDoubles; place < documents.size; place += kDoubles) {
-        Doubles below = *reinterpret_cast<const Doubles*>(scores + place) - origin;
+    for (std::int64_t position = anchor / kDoubles * kDoubles; position < documents.size; position += kDoubles) {
+        Doubles below = *reinterpret_cast<const Doubles*>(scores + position) - origin;
         below = below < -1e30 ? -1e30 + Doubles{} : below;  // stays finite as a float
         below = below > 0.0 ? Doubles{} : below;            // documents above the anchor form no pairs here
         Doubles odds = sigma * below;
         odds = odds < -80.0 ? -80.0 + Doubles{} : odds;
         exponentiate(odds);
-        *reinterpret_cast<HalfFloats*>(documents.below + place) = __builtin_convertvector(below, HalfFloats);
-        *reinterpret_cast<HalfFloats*>(documents.odds + place) = __builtin_convertvector(odds, HalfFloats);
+        *reinterpret_cast<HalfFloats*>(documents.below + position) = __builtin_convertvector(below, HalfFloats);
+        *reinterpret_cast<HalfFloats*>(documents.odds + position) = __builtin_convertvector(odds, HalfFloats);
     }
 }
 
 RowSums linear_row(std::int64_t upper, const LinearColumns& columns, const PairColumns& documents) {
     const LinearColumns metric = columns;
     const float gain = metric.gains[upper], discount = metric.discounts[upper];
-    return meet_below(upper, documents, [=](std::int64_t place, Floats& delta) {
-        delta = (gain - floats(metric.gains, place)) * (discount - floats(metric.discounts, place));
+    return meet_below(upper, documents, [=](std::int64_t position, Floats& delta) {
+        delta = (gain - floats(metric.gains, position)) * (discount - floats(metric.discounts, position));
         drop_sign(delta);
     });
 }
 
 RowSums given_row(std::int64_t upper, const float* deltas, const PairColumns& documents) {
-    return meet_below(upper, documents, [=](std::int64_t place, Floats& delta) { delta = floats(deltas, place); });
+    return meet_below(upper, documents,
+                      [=](std::int64_t position, Floats& delta) { delta = floats(deltas, position); });
 }
 
 }  // namespace rankwright::RANKWRIGHT_SIMD_PATH

@@ -20,29 +20,29 @@ using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 constexpr float kInfinity = __builtin_inff();
 
 #if defined(__AVX512BW__)
-// Looks up sixteen places in a table of n, by their lowest bits.
+// Looks up sixteen indices in a table of n, by their lowest bits.
 template <int n>
-inline __m512 look_up(const __m512* table, __m512i place) {
+inline __m512 look_up(const __m512* table, __m512i index) {
     if constexpr (n == 32) {
-        return _mm512_permutex2var_ps(table[0], place, table[1]);
+        return _mm512_permutex2var_ps(table[0], index, table[1]);
     } else {
-        const __mmask16 upper = _mm512_test_epi32_mask(place, _mm512_set1_epi32(n / 2));
-        return _mm512_mask_mov_ps(look_up<n / 2>(table, place), upper, look_up<n / 2>(table + n / 32, place));
+        const __mmask16 upper = _mm512_test_epi32_mask(index, _mm512_set1_epi32(n / 2));
+        return _mm512_mask_mov_ps(look_up<n / 2>(table, index), upper, look_up<n / 2>(table + n / 32, index));
     }
 }
 
 template <int n>
-inline __m512i descend(const __m512* table, __m512 value, __m512i place) {
-    const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, place), value, _CMP_LT_OQ);
-    const __m512i twice = _mm512_add_epi32(place, place);
+inline __m512i descend(const __m512* table, __m512 value, __m512i node) {
+    const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, node), value, _CMP_LT_OQ);
+    const __m512i twice = _mm512_add_epi32(node, node);
     return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
 }
 
-inline __m256 eight_floats(const float* values, __m512i place, __mmask8 wanted) {
-    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, place, values, sizeof(float));
+inline __m256 eight_floats(const float* values, __m512i index, __mmask8 wanted) {
+    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, index, values, sizeof(float));
 }
-inline __m256 eight_floats(const double* values, __m512i place, __mmask8 wanted) {
-    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, place, values, sizeof(double)));
+inline __m256 eight_floats(const double* values, __m512i index, __mmask8 wanted) {
+    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, index, values, sizeof(double)));
 }
 
 // Searches for sixteen documents at once.
@@ -62,12 +62,12 @@ void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::s
             value = _mm512_min_ps(_mm512_set1_ps(column.highest), value);  // NaN stays
             value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));       // NaN becomes infinity
         }
-        __m512i place = _mm512_set1_epi32(1);
-        for (int level = 0; level < column.depth && level < 5; ++level) place = descend<32>(table, value, place);
-        if (column.depth > 5) place = descend<32>(table + 2, value, place);
-        if (column.depth > 6) place = descend<64>(table + 4, value, place);
-        if (column.depth > 7) place = descend<128>(table + 8, value, place);
-        const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(place, first_code));
+        __m512i node = _mm512_set1_epi32(1);
+        for (int level = 0; level < column.depth && level < 5; ++level) node = descend<32>(table, value, node);
+        if (column.depth > 5) node = descend<32>(table + 2, value, node);
+        if (column.depth > 6) node = descend<64>(table + 4, value, node);
+        if (column.depth > 7) node = descend<128>(table + 8, value, node);
+        const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(node, first_code));
         _mm_store_si128(reinterpret_cast<__m128i*>(codes.documents + document), code);
     }
 }
@@ -96,7 +96,7 @@ constexpr int kFewLevels = 3;
 
 template <class T>
 inline __m256 eight_values(const T* values, std::ptrdiff_t stride, const Column& column) {
-    const auto at = [&](std::ptrdiff_t place) { return static_cast<float>(values[place * stride]); };
+    const auto at = [&](std::ptrdiff_t row) { return static_cast<float>(values[row * stride]); };
     const __m256 eight = _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
     if (!column.missing_right) return eight;
     const __m256 limited = _mm256_min_ps(_mm256_set1_ps(column.highest), eight);  // NaN stays
@@ -171,12 +171,12 @@ inline std::uint64_t is_too_large(double x) {
 
 // The loop has no early exit, so that it compiles to SIMD instructions.
 bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
-    std::uint64_t found = 0;
+    std::uint64_t any = 0;
     if (stride == 1)
-        for (std::size_t i = 0; i < n; ++i) found |= is_too_large(values[i]);
+        for (std::size_t i = 0; i < n; ++i) any |= is_too_large(values[i]);
     else
-        for (std::size_t i = 0; i < n; ++i, values += stride) found |= is_too_large(*values);
-    return found;
+        for (std::size_t i = 0; i < n; ++i, values += stride) any |= is_too_large(*values);
+    return any;
 }
 
 // The position of a document is the first leaf of the subtree that it has reached, relative to the first leaf of
@@ -184,14 +184,14 @@ bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
 // document that has not reached this split is after these leaves, or before the first leaf of the split: then its
 // byte has wrapped around and is even larger. So the maximum of two bytes is correct in all cases, without a test.
 #if defined(__AVX512BW__)
-inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes left_leaves) {
-    const Bytes passed = place > left_leaves ? place : left_leaves;
-    return goes_right ? passed : place;
+inline Bytes pass(Bytes position, SignedBytes goes_right, Bytes left_leaves) {
+    const Bytes passed = position > left_leaves ? position : left_leaves;
+    return goes_right ? passed : position;
 }
 #else
-inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes left_leaves) {
+inline Bytes pass(Bytes position, SignedBytes goes_right, Bytes left_leaves) {
     const Bytes passed = (Bytes)goes_right & left_leaves;
-    return place > passed ? place : passed;
+    return position > passed ? position : passed;
 }
 #endif
 
@@ -199,7 +199,7 @@ inline Bytes pass(Bytes place, SignedBytes goes_right, Bytes left_leaves) {
 template <std::size_t n_documents>
 inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
-    Bytes place[n_parts] = {};
+    Bytes position[n_parts] = {};
     for (const CodedSplit* split = tree.splits; split != tree.splits + tree.n_splits; ++split) {
         const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * split->codes);
         const SignedBytes rank = (SignedBytes)(split->rank - Words{});
@@ -207,9 +207,9 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
         const Bytes rebase = (Bytes)(split->offset.rebase - Words{});
 #pragma GCC unroll 8
         for (std::size_t part = 0; part < n_parts; ++part)
-            place[part] = pass(place[part], code[part] > rank, left_leaves) + rebase;
+            position[part] = pass(position[part], code[part] > rank, left_leaves) + rebase;
     }
-    __builtin_memcpy(leaf, place, n_documents);
+    __builtin_memcpy(leaf, position, n_documents);
     asm(""
         :
         : "r"(leaf)
@@ -218,12 +218,12 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
 
 // A bit that is 1 if the document goes right, appended to the bits of the levels above.
 #if defined(__AVX512BW__)
-inline Bytes append(Bytes place, SignedBytes goes_right) {
-    const Bytes twice = place + place;
+inline Bytes append(Bytes position, SignedBytes goes_right) {
+    const Bytes twice = position + position;
     return goes_right ? twice + 1 : twice;
 }
 #else
-inline Bytes append(Bytes place, SignedBytes goes_right) { return place + place - (Bytes)goes_right; }
+inline Bytes append(Bytes position, SignedBytes goes_right) { return position + position - (Bytes)goes_right; }
 #endif
 
 // The number that at most eight levels of an oblivious tree give to every document.
@@ -231,14 +231,15 @@ template <std::size_t n_documents>
 inline void find_by_levels(const CodedSplit* first, const CodedSplit* last, const std::int8_t* codes,
                            std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
-    Bytes place[n_parts] = {};
+    Bytes position[n_parts] = {};
     for (const CodedSplit* level = first; level != last; ++level) {
         const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * level->codes);
         const SignedBytes rank = (SignedBytes)(level->rank - Words{});
 #pragma GCC unroll 8
-        for (std::size_t part = 0; part < n_parts; ++part) place[part] = append(place[part], code[part] > rank);
+        for (std::size_t part = 0; part < n_parts; ++part)
+            position[part] = append(position[part], code[part] > rank);
     }
-    __builtin_memcpy(leaf, place, n_documents);
+    __builtin_memcpy(leaf, position, n_documents);
     asm("" : : "r"(leaf) : "memory");  // as in find_leaves
 }
 
@@ -263,8 +264,8 @@ inline void add_leaves_in_registers(const double* leaf_values, const std::uint8_
         upper[part] = _mm512_permutex2var_ps(values[2 * part], odd, values[2 * part + 1]);
     }
     for (std::size_t document = 0; document < n_documents; document += 16) {
-        const __m512i place = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
-        const __m512 low = look_up<n>(lower, place), high = look_up<n>(upper, place);
+        const __m512i index = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
+        const __m512 low = look_up<n>(lower, index), high = look_up<n>(upper, index);
         auto* const sums = reinterpret_cast<__m512d*>(scores + document);
         sums[0] += (__m512d)_mm512_permutex2var_ps(low, front, high);
         sums[1] += (__m512d)_mm512_permutex2var_ps(low, back, high);
@@ -330,7 +331,7 @@ void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scor
 constexpr std::size_t kTreesTogether = kWidth == 64 ? 1 : 4;
 
 template <std::size_t n_documents>
-inline bool found_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
+inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     if (tree.n_leaves > kSmallTree) return false;
     if (tree.oblivious)
         find_by_levels<n_documents>(tree.splits, tree.splits + tree.n_splits, codes, leaf);
@@ -342,16 +343,16 @@ inline bool found_leaves(const CodedTree& tree, const std::int8_t* codes, std::u
 template <std::size_t n_documents>
 void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
     alignas(64) std::uint8_t leaf[kTreesTogether][n_documents];
-    const CodedTree* found[kTreesTogether];
+    const CodedTree* together[kTreesTogether];
     for (const CodedTree *tree = trees, *const end = trees + n_trees; tree != end;) {
-        std::size_t n_found = 0;
-        while (n_found < kTreesTogether && tree != end && found_leaves<n_documents>(*tree, codes, leaf[n_found]))
-            found[n_found++] = tree++;
-        if (n_found == 4) {
-            add_leaves_of_four<n_documents>(found, leaf, scores);
-        } else if (n_found > 0) {
-            for (std::size_t one = 0; one < n_found; ++one)
-                add_leaves<n_documents>(*found[one], leaf[one], scores);
+        std::size_t n_together = 0;
+        while (n_together < kTreesTogether && tree != end &&
+               try_find_leaves<n_documents>(*tree, codes, leaf[n_together]))
+            together[n_together++] = tree++;
+        if (n_together == 4) {
+            add_leaves_of_four<n_documents>(together, leaf, scores);
+        } else if (n_together > 0) {
+            for (std::size_t i = 0; i < n_together; ++i) add_leaves<n_documents>(*together[i], leaf[i], scores);
         } else {
             const auto add = tree->oblivious ? add_deep_tree<n_documents> : walk<n_documents>;
             add(*tree++, codes, scores);

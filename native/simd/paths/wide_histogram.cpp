@@ -28,9 +28,9 @@ void add_any(const WideTask& task, const Block& block) {
     for (std::size_t i = block.begin; i < block.end; ++i) {
         fetch_ahead(task, block, i);
         const std::size_t row = task.rows[i];
-        const auto* own = reinterpret_cast<const Four*>(task.values + row * task.width);
+        const auto* numbers = reinterpret_cast<const Four*>(task.values + row * task.width);
         Four* to = sums + task.columns[block.column][row * task.row_stride] * n_groups;
-        for (std::size_t k = 0; k < n_groups; ++k) to[k] += own[k];
+        for (std::size_t k = 0; k < n_groups; ++k) to[k] += numbers[k];
     }
 }
 
@@ -43,10 +43,10 @@ void add_listed(const WideTask& task, const Block& block) {
     const std::uint8_t* const* columns = task.columns + block.column;
     for (std::size_t i = block.begin; i < block.end; ++i) {
         fetch_ahead(task, block, i);
-        const std::size_t row = task.rows[i], place = row * task.row_stride;
-        const Numbers own = values[row];
+        const std::size_t row = task.rows[i], offset = row * task.row_stride;
+        const Numbers numbers = values[row];
 #pragma GCC unroll 16
-        for (std::size_t c = 0; c < kCount; ++c) sums[c * slot + columns[c][place]] += own;
+        for (std::size_t c = 0; c < kCount; ++c) sums[c * slot + columns[c][offset]] += numbers;
     }
 }
 
@@ -61,9 +61,9 @@ void add_neighbours(const WideTask& task, const Block& block) {
         fetch_ahead(task, block, i);
         const std::size_t row = task.rows[i];
         const std::uint8_t* codes = first + row * task.row_stride;
-        const Numbers own = values[row];
+        const Numbers numbers = values[row];
 #pragma GCC unroll 16
-        for (std::size_t c = 0; c < kColumns; ++c) sums[c * slot + codes[c]] += own;
+        for (std::size_t c = 0; c < kColumns; ++c) sums[c * slot + codes[c]] += numbers;
     }
 }
 
