@@ -40,7 +40,7 @@ def planted(index, model, weights=None, n_queries=30):
     """Return data whose labels are the ranks that a model gives."""
     rng = np.random.default_rng(11)
     queries = {f"q{n}": " ".join(f"w{k}" for k in rng.choice(40, 4, replace=False)) for n in range(n_queries)}
-    ids = [index.collection.id_of(number) for number in range(len(index))]
+    ids = [index.snapshot.id_of(number) for number in range(len(index))]
     lists = {query: rng.permutation(ids)[:60].tolist() for query in queries}
     found = FeatureSet(["length", "tf"]).documents(index, queries, lists)
     scores = found.groups.scores(model, index.weights if weights is None else weights, 1)

@@ -10,7 +10,7 @@ import pytest
 
 import rankwright as rw
 from rankwright.text import BM25, Analyser, Dirichlet, FeatureSet, Index, Queries, Searcher, generated_collection
-from rankwright.text.searcher_files import MAGIC, NUMBERS
+from rankwright.text.searcher import MAGIC, NUMBERS
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.text.index.snapshot import Collection
+    from rankwright.text.index.snapshot import Snapshot
     from rankwright.text.retrieval import RetrievalModel
 
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class TextSource:
     """Where documents come from: the index as it was then, the weights of its fields, and the terms of queries."""
 
-    collection: Collection
+    snapshot: Snapshot
     weights: Mapping[str, float]
     queries: tuple[tuple[str, ...], ...]
 
@@ -62,7 +62,7 @@ class TextGroups(QueryGroups):
         queries = [self._terms_of(mine) for mine in rows]
         documents = [self.document_numbers[mine] for mine in rows]
         scores = np.empty(self.n_rows)
-        scores[self.rows] = self.source.collection.score(queries, documents, model, weights, n_threads=n_threads)
+        scores[self.rows] = self.source.snapshot.score(queries, documents, model, weights, n_threads=n_threads)
         return scores
 
     def _terms_of(self, rows: NDArray[np.int64]) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class TextDocuments(Documents):
     def _as_joined(self, joined: Any, parts: Sequence[Documents]) -> Any:
         """Return joined documents with their text, if all parts are of the same index."""
         texts = [part for part in parts if isinstance(part, TextDocuments)]
-        if len(texts) < len(parts) or any(part.source.collection is not self.source.collection for part in texts):
+        if len(texts) < len(parts) or any(part.source.snapshot is not self.source.snapshot for part in texts):
             return joined
         starts = np.cumsum([0, *(len(part.source.queries) for part in texts)])
         numbers = [part.query_numbers + start for part, start in zip(texts, starts, strict=False)]

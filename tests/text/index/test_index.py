@@ -184,7 +184,7 @@ def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
     for merged in (False, True):
         if merged:
             index.merge()
-        for segment in Index.open(index.path).collection.segments:
+        for segment in Index.open(index.path).snapshot.segments:
             for fields in ((0,), (1,), (0, 1), (1, 0)):
                 stored = segment.vocabulary(fields)
                 computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
@@ -194,7 +194,7 @@ def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
 
 def test_some_fields_together_have_vocabularies_too(tmp_path):
     made = [Text("a", {"x": "ship", "y": "sea ship", "z": "bay"})]
-    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).collection.segments
+    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).snapshot.segments
     assert segment.vocabulary((0, 1)).distinct.tolist() == [2]
     assert segment.vocabulary((0, 1, 2)).distinct.tolist() == [3]
 
@@ -349,7 +349,7 @@ def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeyp
     words = [f"w{number}" for number in range(40)]
     index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
     monkeypatch.setattr(scopes, "MOST_WORDS", 10)
-    known = index.collection.scopes(["body"])
+    known = index.snapshot.scopes(["body"])
     with ThreadPoolExecutor(4) as pool:
         lists = [words[start : start + 8] for start in range(32)] * 20
         counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]

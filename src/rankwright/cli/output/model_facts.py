@@ -12,8 +12,8 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
+from rankwright.text.searcher import MAGIC as SEARCHER
 from rankwright.text.searcher import Searcher
-from rankwright.text.searcher_files import MAGIC as SEARCHER
 
 if TYPE_CHECKING:
     from pathlib import Path

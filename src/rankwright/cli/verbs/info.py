@@ -55,10 +55,10 @@ def info(
 
 
 def _describe_index(folder: Path, *, as_json: bool) -> None:
-    from rankwright.text.index.summary import analyser_facts, index_facts
+    from rankwright.text.index.index import analyser_facts, summary_of
 
     found = rw.text.Index.open(folder)
-    facts = {"kind": "text index", **index_facts(found), "analyser": analyser_facts(found)}
+    facts = {"kind": "text index", **summary_of(found).to_dict(), "analyser": analyser_facts(found)}
     if as_json:
         show_json(facts)
     else:

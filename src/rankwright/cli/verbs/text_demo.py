@@ -27,7 +27,6 @@ from rankwright.cli.options.text_options import (
 )
 from rankwright.cli.options.tuning_options import several_fits
 from rankwright.cli.output.console import describe, note, say, show_json, show_table
-from rankwright.cli.verbs.features import judged_facts
 from rankwright.cli.verbs.train import fit_with_progress
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ def _show(
     comparison: SystemComparison, judged: JudgedFeatures, written: dict[str, Any], best: str, *, as_json: bool
 ) -> None:
     if as_json:
-        show_json(comparison.to_dict() | {"best": best, "judged": judged_facts(judged)} | written)
+        show_json(comparison.to_dict() | {"best": best, "judged": judged.to_dict()} | written)
         return
     rows = []
     for system in comparison.by(METRICS[0]).ranked():

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 from rankwright.base.errors import InputError
 from rankwright.text.collections import irds
 from rankwright.text.collections.fields import checked_choice, chosen_fields, id_name, id_of, text_fields
-from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
     DOCUMENT_FORMATS,
     checked_format,
     format_of_file,
     format_of_files,
 )
-from rankwright.text.collections.formats.record import Options
+from rankwright.text.collections.formats.records import Options, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
-    from rankwright.text.collections.formats.record import Record
+    from rankwright.text.collections.formats.records import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from rankwright.base.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwright.text.collections.formats.record import Record
+    from rankwright.text.collections.formats.records import Record
 
 FIRST_RECORDS = 100  # by which it is decided which fields hold numbers
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")

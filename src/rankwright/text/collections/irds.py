@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.data.readers.trec import Judgements
-from rankwright.text.collections.formats.record import Record
+from rankwright.text.collections.formats.records import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

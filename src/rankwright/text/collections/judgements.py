@@ -13,7 +13,7 @@ from rankwright.base.wording import listed
 from rankwright.data.readers import trec
 from rankwright.data.readers.trec import Judgements
 from rankwright.text.collections import irds
-from rankwright.text.collections.formats.lines import read_lines
+from rankwright.text.collections.formats.records import read_lines
 from rankwright.text.collections.formats.smart import unpadded
 
 if TYPE_CHECKING:

@@ -11,20 +11,19 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, listed
 from rankwright.text.collections import irds
 from rankwright.text.collections.fields import id_name, id_of
-from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
     QUERY_FORMATS,
     checked_format,
     first_bytes,
     format_of_file,
 )
-from rankwright.text.collections.formats.record import Options
+from rankwright.text.collections.formats.records import Options, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
-    from rankwright.text.collections.formats.record import Record
+    from rankwright.text.collections.formats.records import Record
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Floats
-    from rankwright.text.analyser import PlacedTerms
+    from rankwright.text.analyser import PositionedTerms
     from rankwright.text.features.definitions import TextFeature
     from rankwright.text.features.scopes import Scopes
     from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer
 
 
-class Models(NamedTuple):
+class RetrievalModels(NamedTuple):
     """The models that are features themselves, in the order of the core."""
 
     bm25: BM25
@@ -48,8 +48,8 @@ class FeatureColumns(NamedTuple):
 @refusing_damage()
 def feature_values(
     scopes: Scopes,
-    models: Models,
-    queries: Sequence[PlacedTerms],
+    models: RetrievalModels,
+    queries: Sequence[PositionedTerms],
     documents: Sequence[NDArray[np.int64]],
     columns: FeatureColumns,
     n_threads: int,
@@ -80,7 +80,7 @@ def feature_values(
         fields=np.array([formula.by_field() for formula in formulas], np.float64),
         word_offsets=_offsets([query.terms for query in queries]),
         words=np.array([number_of[word] for query in queries for word in query.terms], np.int64),
-        places=np.array([position for query in queries for position in query.places], np.int64),
+        places=np.array([position for query in queries for position in query.positions], np.int64),
         document_offsets=_offsets(documents),
         documents=np.concatenate(documents),
         columns=columns.numbers,
@@ -89,7 +89,7 @@ def feature_values(
 
 
 def _by_word(arrays: Sequence[NDArray[np.int64]], shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Return arrays of one shape as one array whose last side has one place per word."""
+    """Return arrays of one shape as one array whose last side has one entry per word."""
     return np.ascontiguousarray(np.array(arrays, np.int64).reshape(len(arrays), *shape).transpose(1, 2, 0))
 
 

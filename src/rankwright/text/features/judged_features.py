@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import candidates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.features.candidates import CandidatesLike
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 IRRELEVANT, DROP = "irrelevant", "drop"
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedFeatures:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedFeatures(Result):
     """Judged documents with features; prints as sentences.
 
     Parameters
@@ -67,24 +69,43 @@ class JudgedFeatures:
     n_added: int
     queries_without_words: tuple[str, ...]
 
-    def __str__(self) -> str:
-        lines = [
+    @property
+    def summary(self) -> str:
+        return (
             f"{counted(self.n_candidates, 'candidate')} of {counted(self.n_queries, 'query')}: recall "
-            f"{self.recall:.4f} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents).",
-            f"{self._fate()}; {counted(self.n_added, 'judged document')} added.",
-            str(self.coverage),
-        ]
-        if self.queries_without_words:
-            lines.append(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
-        return "\n".join(lines)
+            f"{metric_value(self.recall)} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents)."
+        )
 
-    def _fate(self) -> str:
-        """Return what became of candidates without a judgement."""
+    def blocks(self) -> Iterator[Text]:
         unjudged = f"{counted(self.n_unjudged, 'candidate')} without a judgement"
         if self.unjudged == IRRELEVANT:
-            return f"{unjudged} counted as not relevant"
-        left = self.n_candidates - self.n_unjudged
-        return f"{unjudged} left out, {counted(left, 'candidate')} with one kept"
+            outcome = f"{unjudged} counted as not relevant"
+        else:
+            kept = self.n_candidates - self.n_unjudged
+            outcome = f"{unjudged} left out, {counted(kept, 'candidate')} with one kept"
+        yield Text(f"{outcome}; {counted(self.n_added, 'judged document')} added.")
+        yield Text(self.coverage.summary)
+        if self.queries_without_words:
+            yield Text(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
+
+    def to_dict(self) -> dict[str, Any]:
+        coverage = self.coverage
+        return {
+            "queries": self.n_queries,
+            "recall": self.recall,
+            "relevant": self.n_relevant,
+            "relevant_found": self.n_relevant_found,
+            "candidates": self.n_candidates,
+            "unjudged_candidates": self.n_unjudged,
+            "unjudged": self.unjudged,
+            "judged_added": self.n_added,
+            "judgements": coverage.n_judgements,
+            "judgements_left_out": coverage.n_unknown,
+            "unknown_queries": [*coverage.unknown_queries],
+            "unknown_documents": [*coverage.unknown_documents],
+            "queries_without_judgements": [*coverage.queries_without_judgements],
+            "queries_without_words": [*self.queries_without_words],
+        }
 
 
 class _Judged(NamedTuple):
@@ -153,7 +174,7 @@ class _KnownDocuments:
 
     def __init__(self, index: Index, judgements: Judgements) -> None:
         ids = list(dict.fromkeys(judgements.document_ids.tolist()))
-        self._ids = {name for name, number in zip(ids, index.collection.find(ids), strict=True) if number >= 0}
+        self._ids = {name for name, number in zip(ids, index.snapshot.find(ids), strict=True) if number >= 0}
 
     def __contains__(self, document: object) -> bool:
         return document in self._ids
@@ -180,7 +201,7 @@ def _candidate_ids(
         return [results.ids for results in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
     if model is not None:
         raise InputError("model says how candidates are found: do not give it with the candidates.")
-    candidates_found = candidates_of(candidates, queries, index.collection)
+    candidates_found = candidates_of(candidates, queries, index.snapshot)
     return [results.ids for query, results in zip(queries.ids, candidates_found, strict=True) if query in used]
 
 
@@ -204,7 +225,7 @@ def _without_words(index: Index, queries: Queries) -> tuple[str, ...]:
     """Return the queries of which no document has any word."""
     terms = terms_of_texts(index.analyser, queries.texts)
     words = list({word: None for query in terms for word in query})
-    known = np.any(index.collection.statistics(index.fields, words).is_known, axis=0)
+    known = np.any(index.snapshot.statistics(index.fields, words).is_known, axis=0)
     is_known = dict(zip(words, known.tolist(), strict=True))
     return tuple(
         query for query, mine in zip(queries.ids, terms, strict=True) if not any(is_known[word] for word in mine)

@@ -16,7 +16,7 @@ from rankwright.base.wording import listed
 from rankwright.data.readers.frames import columns_of
 from rankwright.text.collections.fields import id_of
 from rankwright.text.collections.formats.recognition import DOCUMENT_FORMATS, format_of_file
-from rankwright.text.collections.formats.record import DOCUMENT_IDS, Options, Record
+from rankwright.text.collections.formats.records import DOCUMENT_IDS, Options, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -4,8 +4,8 @@ A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the arrays, each at a multiple of 64 bytes;
-- the header, JSON in UTF-8: name, type, shape and place of each array;
-- the place and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
+- the header, JSON in UTF-8: name, type, shape and offset of each array;
+- the offset and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
 
 Opening reads the header only and checks that every array is within the file. What arrays mean is checked where
 they are used.
@@ -62,7 +62,7 @@ class ArrayWriter:
         self.fill(name, array)
 
     def reserve(self, name: str, dtype: str, shape: Sequence[int]) -> None:
-        """Keep the place of an array that is filled later, in parts."""
+        """Reserve room for an array that is filled later, in parts."""
         self._reserve(name, dtype, shape)
         self._end += _size_of(dtype, shape)
 
@@ -154,8 +154,8 @@ class ArrayFile:
         match described:
             case [str(dtype), [*shape], int(offset)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
                 is_shape = all(type(side) is int and side >= 0 for side in shape)
-                is_place = offset >= 0 and offset % ALIGNMENT == 0
-                if is_shape and is_place and offset + _size_of(dtype, shape) <= len(self._content):
+                is_aligned = offset >= 0 and offset % ALIGNMENT == 0
+                if is_shape and is_aligned and offset + _size_of(dtype, shape) <= len(self._content):
                     return _Entry(dtype, shape, offset)
         raise self._damaged(f"array {name} is not within the file")
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 4096
 BATCH_CHARACTERS = 1 << 23
-MOST_WORDS = 1 << 31  # in a segment, whose places have 32 bits
+MOST_WORDS = 1 << 31  # in a segment, whose positions have 32 bits
 BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
 
 
@@ -129,9 +129,9 @@ class _Run:
     def finish(self) -> list[int]:
         """Write the arrays; return the number of terms in each field."""
         if self._store:
-            places = _places(self._text_sizes)
-            self._writer.end_stream("text.bytes", int(places[-1]))
-            self._writer.add("text.places", places)
+            offsets = _offsets(self._text_sizes)
+            self._writer.end_stream("text.bytes", int(offsets[-1]))
+            self._writer.add("text.places", offsets)
         self._write_ids()
         fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
         for scope in vocabulary_scopes(len(fields)):
@@ -141,11 +141,11 @@ class _Run:
         return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
 
     def _write_ids(self) -> None:
-        (places, content), order = _native.pack_texts(self.ids)
+        (offsets, content), order = _native.pack_texts(self.ids)
         for earlier, later in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
             if self.ids[earlier] == self.ids[later]:
                 raise InputError(f"Two documents have the id {self.ids[later]!r}: ids must differ.")
-        write_column(self._writer, "ids", places, content)
+        write_column(self._writer, "ids", offsets, content)
         self._writer.add("ids.order", order)
 
     def _write_field(self, number: str, name: str) -> SegmentField:
@@ -156,16 +156,16 @@ class _Run:
         arrays = words.invert(terms, self._n_threads)
         del words
         column = TextColumn(*arrays.pop("terms"))
-        write_column(self._writer, f"{number}.terms", column.places, column.bytes)
+        write_column(self._writer, f"{number}.terms", column.offsets, column.bytes)
         arrays |= _impacts(arrays, self._n_threads)
         for key, array in arrays.items():
             self._writer.add(f"{number}.{key}", array)
         return SegmentField(column, _native.Postings(**arrays), arrays["lengths"])
 
 
-def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> None:
+def write_column(writer: ArrayWriter, name: str, offsets: Any, content: Any) -> None:
     """Write texts as `TextColumn` reads them."""
-    writer.add(f"{name}.places", places)
+    writer.add(f"{name}.places", offsets)
     writer.add(f"{name}.bytes", content)
 
 
@@ -189,10 +189,10 @@ def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
     }
 
 
-def _places(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    places = np.zeros(len(sizes) + 1, np.uint64)
-    np.cumsum(np.array(sizes, np.uint64), out=places[1:])
-    return places
+def _offsets(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    offsets = np.zeros(len(sizes) + 1, np.uint64)
+    np.cumsum(np.array(sizes, np.uint64), out=offsets[1:])
+    return offsets
 
 
 def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocument]]:

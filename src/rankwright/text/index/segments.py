@@ -49,22 +49,22 @@ POSTING_ARRAYS = {
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Many texts as one array of bytes; text i has the bytes from places[i] to places[i + 1]."""
+    """Many texts as one array of bytes; text i has the bytes from offsets[i] to offsets[i + 1]."""
 
-    places: NDArray[np.uint64]
+    offsets: NDArray[np.uint64]
     bytes: NDArray[np.uint8]
 
     def __len__(self) -> int:
-        return len(self.places) - 1
+        return len(self.offsets) - 1
 
     def __getitem__(self, number: int) -> str:
-        begin, end = int(self.places[number]), int(self.places[number + 1])
+        begin, end = int(self.offsets[number]), int(self.offsets[number + 1])
         return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
 
     def take(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the texts of these numbers."""
         content = self.bytes.data
-        begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
+        begins, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
         return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
 
 
@@ -78,7 +78,7 @@ class SegmentField:
 
     def numbers_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for those that the field does not have."""
-        return _native.find_texts(self.terms.places, self.terms.bytes, None, [*terms])
+        return _native.find_texts(self.terms.offsets, self.terms.bytes, None, [*terms])
 
 
 class VocabularyScope(NamedTuple):
@@ -162,7 +162,7 @@ class Segment:
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents, -1 for ids that are not here or removed."""
-        numbers = _native.find_texts(self.ids.places, self.ids.bytes, self.order, [*ids])
+        numbers = _native.find_texts(self.ids.offsets, self.ids.bytes, self.order, [*ids])
         numbers[np.isin(numbers, self.removed)] = -1
         return numbers
 
@@ -170,8 +170,8 @@ class Segment:
         column = TextColumn(
             self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8")
         )
-        if len(column.places) == 0:
-            raise InputError(f"{self.entry.file} is damaged: {name} has no places.")
+        if len(column.offsets) == 0:
+            raise InputError(f"{self.entry.file} is damaged: {name} has no offsets.")
         return column
 
     def _field(self, name: str) -> SegmentField:
@@ -222,7 +222,7 @@ def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:
     """Return the numbers of each field's terms among those of all fields."""
     if len(fields) == 1:
         return [np.arange(len(fields[0].terms), dtype=np.uint32)]
-    return _native.merge_texts([(field.terms.places, field.terms.bytes) for field in fields])[1]
+    return _native.merge_texts([(field.terms.offsets, field.terms.bytes) for field in fields])[1]
 
 
 def _removed(folder: Path, entry: SegmentEntry, n_documents: int) -> NDArray[np.uint32]:

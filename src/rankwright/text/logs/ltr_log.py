@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.text.logs.logged_features import LoggedDocuments, number_of
-from rankwright.text.logs.responses import responses_by_query
+from rankwright.text.logs.responses import LoggedDocuments, number_of, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

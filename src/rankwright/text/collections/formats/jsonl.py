@@ -6,14 +6,14 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.text.collections.formats.lines import read_lines
-from rankwright.text.collections.formats.record import (
+from rankwright.text.collections.formats.records import (
     DOCUMENT_IDS,
     QUERY_IDS,
     QUERY_TEXTS,
     Format,
     Options,
     Record,
+    read_lines,
 )
 
 if TYPE_CHECKING:

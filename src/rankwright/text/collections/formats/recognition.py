@@ -1,4 +1,4 @@
-"""Which format a file has: by its name, otherwise by its first bytes."""
+"""The formats of documents and queries: recognised by the name of a file, otherwise by its first bytes."""
 
 from __future__ import annotations
 
@@ -10,27 +10,47 @@ from typing import TYPE_CHECKING
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import listed
-from rankwright.text.collections.formats import jsonl, parquet, plain, smart, table, trec
+from rankwright.text.collections.formats import jsonl, smart, table, trec
+from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright.text.collections.formats.record import Format
+SUFFIXES = (".txt", ".text", ".md", ".html", ".htm")
+
+
+def read_plain(path: Path, options: Options) -> Iterator[Record]:
+    """Yield one record: plain text, of which a file is one document and its name is the id."""
+    name = path.name if options.folder is None else path.relative_to(options.folder).as_posix()
+    lines, size = [], 0
+    for _, line in read_lines(path, options.encoding):
+        lines.append(line)
+        size += len(line)
+        require_short(str(path), size)
+    yield Record(str(path), {"id": without_suffix(name), "text": "\n".join(lines)})
+
+
+def without_suffix(name: str) -> str:
+    """Return a name without .gz and without the suffix of a text file."""
+    stem = name.removesuffix(".gz")
+    suffix = Path(stem).suffix
+    return stem.removesuffix(suffix) if suffix.lower() in SUFFIXES else stem
+
 
 DOCUMENT_FORMATS: Mapping[str, Format] = {
     "jsonl": jsonl.DOCUMENTS,
     "csv": table.CSV_DOCUMENTS,
     "tsv": table.TSV_DOCUMENTS,
-    "parquet": parquet.DOCUMENTS,
+    "parquet": table.PARQUET_DOCUMENTS,
     "trec": trec.DOCUMENTS,
     "smart": smart.DOCUMENTS,
-    "text": plain.DOCUMENTS,
+    "text": Format(read_plain, ("id",), typed=True),
 }
 QUERY_FORMATS: Mapping[str, Format] = {
     "jsonl": jsonl.QUERIES,
     "csv": table.CSV_QUERIES,
     "tsv": table.TSV_QUERIES,
-    "parquet": parquet.QUERIES,
+    "parquet": table.PARQUET_QUERIES,
     "trec": trec.TOPICS,
     "smart": smart.QUERIES,
 }

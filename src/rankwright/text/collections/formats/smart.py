@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.text.collections.formats.lines import read_lines
-from rankwright.text.collections.formats.record import Format, Options, Record, require_short
+from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
