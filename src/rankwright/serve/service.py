@@ -12,11 +12,10 @@ from rankwright.base.errors import InputError
 from rankwright.base.threads import available_threads
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import RefusalError
-from rankwright.serve.http.request_bodies import has_more_lists
+from rankwright.serve.http.request_bodies import for_other_model, has_more_lists
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
 from rankwright.serve.models.loaded_models import LoadedModels
-from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rankwright.base.errors import InputError
@@ -35,7 +36,7 @@ class ModelSource:
             raise InputError(f"{text} gives no name that an address can have; give NAME={text}.")
         return cls(name, FIRST_VERSION, path)
 
-    @property
+    @cached_property
     def reference(self) -> str:
         """Name and version, as in `ranker@2`."""
         return f"{self.name}@{self.version}"

@@ -260,7 +260,7 @@ def test_our_own_mistake_is_500_and_logged_without_contents(folder, monkeypatch,
 
     monkeypatch.setattr(asked.service, "scores", fail)
     answer = asked.post("/score", {"features": ROWS})
-    assert (answer.status, answer.error) == (500, "The service failed; its log has the place.")
+    assert (answer.status, answer.error) == (500, "The service failed; its log says where.")
     lines = capsys.readouterr().err
     assert '"error":"RuntimeError at ' in lines
     assert "secret" not in lines

@@ -380,3 +380,11 @@ def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         staged.merge()
     assert {path.name for path in staged.path.glob("*.segment")} == before
+
+
+def test_without_file_locks_an_index_is_searched_but_not_changed(tmp_path, monkeypatch):
+    index = Index.build([Text("a", {"body": "ship"})], tmp_path / "i", analyser=PLAIN)
+    monkeypatch.setattr("rankwright.text.index.manifest.fcntl", None)
+    assert Index.open(index.path, analyser=PLAIN).search("ship").ids == ["a"]
+    with pytest.raises(InputError, match="needs file locks"):
+        index.remove(["a"])

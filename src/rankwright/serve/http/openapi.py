@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rankwright.base.version import __version__
+from rankwright.serve.http.application import SEARCHING, Routes
 from rankwright.serve.http.exchange import JSON
 from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
-from rankwright.serve.http.routes import SEARCHING, Routes
 from rankwright.serve.protocols import messages, mlflow, npy, open_inference
 
 if TYPE_CHECKING:
-    from rankwright.serve.http.routes import Route
+    from rankwright.serve.http.application import Route
     from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.service import Service
 

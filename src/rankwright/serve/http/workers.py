@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
+from rankwright.base.errors import InputError
 from rankwright.serve.http.logs import log
 
 if TYPE_CHECKING:
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
 
     from rankwright.serve.settings import Settings
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS = tuple(number for number in signal.Signals if number.name in ("SIGTERM", "SIGINT", "SIGHUP"))
 PAUSE = 1.0  # seconds before a process that ended is replaced
 
 
 def serve(settings: Settings) -> None:
     """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to load again, it must not end us
+    if not (hasattr(os, "fork") and hasattr(signal, "pthread_sigmask")):
+        raise InputError(
+            "A service needs POSIX processes and signals: run it on Linux or macOS, or in a container."
+        )
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload, it must not end the process
     folder = _counting_together() if settings.workers > 1 else None
     try:
         _serve(settings)

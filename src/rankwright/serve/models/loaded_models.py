@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.files import file_state
 from rankwright.data.categories import source_columns
 from rankwright.data.columns import listed
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
 from rankwright.interop.loading import load
 from rankwright.serve.http.exchange import RefusalError
 
@@ -70,7 +69,9 @@ class ServedModel:
 
 def order_of(scores: Doubles) -> list[int]:
     """Return the rows of one query, best first."""
-    order: list[int] = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1).order.tolist()
+    n = len(scores)
+    offsets = np.array([0, n] if n else [0])
+    order: list[int] = _native.sort_within_queries(offsets, np.arange(n), scores, None, 1).order.tolist()
     return order
 
 

@@ -8,14 +8,13 @@ from msgspec import Meta, Struct
 
 from rankwright.base.errors import InputError
 from rankwright.serve.http.exchange import JSON, Decoder, Response
-from rankwright.serve.http.request_bodies import require_type
-from rankwright.serve.protocols.request_features import Rows, matrix_of
+from rankwright.serve.http.request_bodies import Rows, matrix_of, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.serve.http.exchange import Exchange
-    from rankwright.serve.protocols.request_features import Record, Row
+    from rankwright.serve.http.request_bodies import Record, Row
     from rankwright.serve.service import Service
 
 Cell: TypeAlias = float | str | None

@@ -18,10 +18,9 @@ from rankwright.base.version import __version__
 from rankwright.data.feature_matrix import checked_features
 from rankwright.serve.http import health
 from rankwright.serve.http.exchange import JSON, Decoder, Response
-from rankwright.serve.http.request_bodies import require_type
+from rankwright.serve.http.request_bodies import in_model_order, lists_as_matrix, require_type
 from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.protocols.messages import Positive  # noqa: TC001  # msgspec reads annotations
-from rankwright.serve.protocols.request_features import in_model_order, lists_as_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
+from rankwright.serve.http.request_bodies import Asked, for_other_model, read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
 from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.models.shadow_models import compare_with_shadow
@@ -31,7 +31,6 @@ from rankwright.serve.protocols.messages import (
     ScoreRequest,
     ScoreResponse,
 )
-from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

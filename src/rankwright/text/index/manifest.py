@@ -6,7 +6,6 @@ that a change that fails, or is interrupted, leaves the index as it was.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from contextlib import contextmanager, suppress
@@ -18,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.retrieval import LARGEST
+
+try:
+    import fcntl
+except ImportError:  # Windows: an index can be searched there, but not changed
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -134,7 +138,9 @@ def _numbered(folder: Path) -> list[Path]:
 
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing the index at the same time; readers need not wait."""
+    """Lock the index, so that no other process changes it at the same time; readers need not wait."""
+    if fcntl is None:
+        raise InputError(f"{folder} cannot be changed here: that needs file locks (flock), as on Linux and macOS.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
