@@ -64,7 +64,7 @@ def test_rankers_are_compared_as_compare_does(found):
     assert pair.p_values["t"] == pytest.approx(ttest_rel(*values).pvalue)
     assert {"randomisation", "t"} <= set(pair.corrected)
     assert all(pair.corrected[test] >= pair.p_values[test] for test in ("randomisation", "t"))
-    assert [one.one for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
+    assert [one.system for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
     slices = found.compare(slices="relevant").slices("map")[0]
     assert sum(one.compared.n_queries for one in slices.slices) == 25
     kinds = {query: query % 2 for query in found.report.queries}
@@ -100,7 +100,7 @@ def test_the_order_is_by_the_mean_over_folds(found):
 
 def test_what_is_printed(found):
     text = str(found)
-    assert text.startswith(found.compare().summary())
+    assert text.startswith(found.compare().summary)
     for words in ("mean over folds", "Fold3", "p (Holm)", "randomisation", "25 queries, "):
         assert words in text
     assert repr(found) == "CrossComparison(trees, ada, few, 3 folds)"
@@ -201,7 +201,7 @@ def test_curves_of_several_rankers(found):
     for name in found.rankers:
         values = [found.report.mean(name, f"ndcg@{cut}") for cut in (1, 2, 3)]
         assert [one.value for one in curves.curves[name]] == values
-    assert curves.table().head == ("ndcg", "@1", "@2", "@3")
+    assert [column.title for column in curves.tables[0].columns] == ["ndcg", "@1", "@2", "@3"]
     assert found.curves(" NDCG").curves == curves.curves
     assert "25 queries" in curves.footnote()
     assert "Mean ndcg by cut-off, from 1 to 3: trees " in curves.chart().description

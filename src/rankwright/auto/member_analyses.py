@@ -12,7 +12,7 @@ from rankwright.auto.frontier import MARGIN
 from rankwright.data.query_features import standardised
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.charts.ticks import round_numbers
+from rankwright.reports.charts.drawing import round_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

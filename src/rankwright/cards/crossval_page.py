@@ -13,7 +13,6 @@ from rankwright.cards.held_out_sections import model_sections, query_sections, w
 from rankwright.cards.model_card import reproduction_section
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import HeldOutModels
-from rankwright.evaluation.comparison_sections import comparison_sections
 from rankwright.evaluation.cutoffs import bare_name, by_cutoff
 from rankwright.models.fitted import scorer_of
 from rankwright.reports.charts.rows import interval_chart
@@ -107,12 +106,12 @@ def write_rankers_page(
     """Write the page of several rankers that were cross-validated over the same folds."""
     require_packages()
     compared = found.compare(baseline=baseline)
-    sections = [*comparison_sections(compared), *_curves(found), _folds_of_rankers(found)]
+    sections = [*compared.sections, *_curves(found), _folds_of_rankers(found)]
     if data is not None:
         sections.append(data_section(DataSheet.of(data, metric=found.metrics[0])))
     if reproduce:
         sections.append(reproduction_section(reproduce))
-    Page(f"Cross-validation of {len(found)} rankers", compared.summary(), sections).write(path)
+    Page(f"Cross-validation of {len(found)} rankers", compared.summary, sections).write(path)
 
 
 def _curves(found: CrossComparison) -> list[Section]:

@@ -15,7 +15,7 @@ from rankwright.data.alignment import aligned
 from rankwright.data.ranking import Ranking
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.reports.pages.blocks import Note, Section, Text
-from rankwright.reports.pages.browser import BrowsedQuery, Listed, Moved, QueryBrowser
+from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,9 +8,8 @@ from rankwright.cards.browsed_runs import browsable
 from rankwright.cards.data_sheet import DataSheet, data_section
 from rankwright.cards.model_card import features_section, model_section, reproduction_section
 from rankwright.cards.query_browser import browser_section
-from rankwright.cards.sections import compared, report_sections, summary_of
+from rankwright.cards.sections import compared, report_sections
 from rankwright.data.readers.trec import Judgements
-from rankwright.evaluation.comparison_text import leading_pair
 from rankwright.evaluation.report import Report
 from rankwright.models.fitted import scorer_of
 from rankwright.reports.pages.page import Page, require_packages
@@ -61,7 +60,7 @@ def write_page(
         sections += _detailed_sections(found, systems, data, n_jobs=n_jobs)
     if reproduce:
         sections.append(reproduction_section(reproduce))
-    Page(title, summary_of(found), sections).write(path)
+    Page(title, found.summary, sections).write(path)
 
 
 def _detailed_sections(
@@ -75,8 +74,8 @@ def _detailed_sections(
     if isinstance(found, Report):
         report, ranked = found, [*found.systems]
     else:
-        pair = leading_pair(found, found.by())
-        report, ranked = found.report, list(dict.fromkeys([pair.one, pair.other, *found.by().ranked()]))
+        pair = found.by().leading_pair()
+        report, ranked = found.report, list(dict.fromkeys([pair.system, pair.other, *found.by().ranked()]))
     ordered = {name: systems[name] for name in ranked}
     shown = browsable(ordered, report, data)
     sections = [browser_section(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)]

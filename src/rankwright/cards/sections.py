@@ -9,15 +9,14 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.evaluation.compare import compare_report
-from rankwright.evaluation.comparison_sections import comparison_sections
-from rankwright.evaluation.report import Report
-from rankwright.reports.pages.blocks import Column, Figure, Note, Section, Table
-from rankwright.reports.pages.cells import mean_cell, shown, words
+from rankwright.reports.pages.blocks import Figure, Note, Section
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from rankwright.evaluation.report import Report
     from rankwright.evaluation.system_comparison import SystemComparison
+    from rankwright.reports import blocks
     from rankwright.training.history import History
 
 MOST_CHARTS = 6  # of learning curves
@@ -25,10 +24,9 @@ MOST_CHARTS = 6  # of learning curves
 
 def report_sections(
     found: SystemComparison | Report, histories: Mapping[str, History] | None = None
-) -> list[Section]:
+) -> list[blocks.Section]:
     """Return means with intervals, comparisons of systems, and learning curves with their bounds."""
-    results = [_means(found)] if isinstance(found, Report) else comparison_sections(found)
-    return [section for section in (*results, *learning_sections(histories or {})) if section.blocks]
+    return [section for section in (*found.sections, *learning_sections(histories or {})) if section.blocks]
 
 
 def compared(report: Report) -> SystemComparison | Report:
@@ -37,32 +35,6 @@ def compared(report: Report) -> SystemComparison | Report:
         return compare_report(report)
     except InputError:  # one system, or no query with a finite value of all of them
         return report
-
-
-def summary_of(found: SystemComparison | Report) -> str:
-    """Return the main result in one sentence, by the first metric."""
-    if not isinstance(found, Report):
-        return found.summary()
-    metric = found.metrics[0]
-    known = [one for one in found.systems if np.isfinite(found.mean(one, metric))]
-    if not known:
-        return f"No query has a value of {metric}."
-    best = max(known, key=lambda one: found.mean(one, metric))
-    return f"{best} has {shown(found.mean(best, metric))} {metric} on {counted(len(found.queries), 'query')}."
-
-
-def _means(report: Report) -> Section:
-    metric = report.metrics[0]
-    figures = []
-    if len(report.systems) > 1 and np.isfinite([report.mean(one, metric) for one in report.systems]).any():
-        figures.append(Figure(report.chart(), f"Mean {metric} over queries, with its 95 % interval."))
-    columns = [Column("system", is_text=True), *map(Column, report.metrics)]
-    cells = [
-        (words(one), *(mean_cell(report.mean(one, name), *report.interval(one, name)) for name in report.metrics))
-        for one in report.systems
-    ]
-    caption = "Means over queries; small: 95 % bootstrap interval."
-    return Section("Means over queries", [*figures, Table(columns, cells, caption), Note(f"{report.footnote()}.")])
 
 
 def learning_sections(histories: Mapping[str, History]) -> Iterator[Section]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, nearest
 from rankwright.evaluation.compare import compare_report
-from rankwright.evaluation.comparison_text import TextTable, pairs_table, shown_pairs, tests_table
+from rankwright.evaluation.comparison_text import TextTable, pairs_table, tests_table
 from rankwright.evaluation.cutoffs import CutoffCurves
 from rankwright.evaluation.slices import query_columns
 from rankwright.reports.charts.notebook import bundle
@@ -114,8 +114,7 @@ class CrossComparison:
         tables = [self.means_table(), self.folds_table()]
         if len(self) > 1:
             found, metric = self.compare(baseline=baseline), self.metrics[0]
-            pairs = shown_pairs(found, metric)
-            tables += [pairs_table(found, metric, pairs), tests_table(metric, pairs)]
+            tables += [pairs_table(found, metric), tests_table(found, metric)]
         return tables
 
     def to_dict(self, *, baseline: str | None = None) -> dict[str, Any]:
@@ -127,7 +126,7 @@ class CrossComparison:
         return f"CrossComparison({', '.join(self.results)}, {counted(len(self._first.folds), 'fold')})"
 
     def __str__(self) -> str:
-        lines = [self.compare().summary()] if len(self) > 1 else []
+        lines = [self.compare().summary] if len(self) > 1 else []
         for table in self.tables():
             lines += ["", *aligned([table.head, *table.rows])]
         return "\n".join([*lines, "", self.report.footnote()])

@@ -10,9 +10,11 @@ import typer
 
 from rankwright.cli.options.completion import complete_metric
 from rankwright.cli.options.shared_options import PICTURES, checked_picture
-from rankwright.cli.output.console import note, show_json, show_table
+from rankwright.cli.output.console import note, say, show_json, show_table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
+    from rankwright.evaluation.cutoffs import CutoffCurves
     from rankwright.reports.analysis import Analysis
 
 MetricOption = Annotated[
@@ -36,12 +38,15 @@ def checked_plot(plot: Path | None, *, inputs: Iterable[Path | None]) -> None:
         checked_picture(plot, inputs=inputs)
 
 
-def show_analysis(found: Analysis, plot: Path | None, as_json: bool) -> None:
+def show_analysis(found: Analysis | CutoffCurves, plot: Path | None, as_json: bool) -> None:
     """Write the chart if there is to be one, and print the result as a table or as JSON."""
     if plot is not None:
         found.chart().save(plot)
     if as_json:
         show_json(found.to_dict())
+        return
+    if isinstance(found, Result):
+        say(str(found))
         return
     show_table(*found.table())
     note(found.footnote() + ("" if plot is None else f"; wrote {plot}"))

@@ -59,7 +59,7 @@ def _show_rankers(found: CrossComparison, baseline: str | None) -> None:
     """Print the main result, means, folds and tests of several rankers."""
     compared = found.compare(baseline=baseline)
     for metric in found.metrics:
-        say(compared.summary(metric))
+        say(compared.summary_by(metric))
     for table in found.tables(baseline=baseline):
         say("")
         show_table(table.head, table.rows)
