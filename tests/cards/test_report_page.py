@@ -13,7 +13,7 @@ from evaluation.examples import small_report
 from html_page import read_page
 from rankwright.base.errors import InputError
 from rankwright.cards.report_page import write_page
-from rankwright.cards.sections import compared, summary_of
+from rankwright.cards.sections import compared
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.training.history import History, Round
 
@@ -53,12 +53,12 @@ def test_says_what_the_report_says(page):
 
 
 def said(report):
-    return summary_of(compared(report))
+    return compared(report).summary
 
 
 def test_summaries():
     assert re.fullmatch(
-        r"good is ahead of poor by 0\.250 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
+        r"good is ahead of poor by 0\.2500 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
         said(REPORT),
     )
     sure = small_report(good=np.linspace(0.5, 1, 30), poor=np.linspace(0, 0.5, 30))
