@@ -47,6 +47,8 @@ def show_analysis(found: Analysis | CutoffCurves, plot: Path | None, as_json: bo
         return
     if isinstance(found, Result):
         say(str(found))
+        if plot is not None:
+            note(f"wrote {plot}")
         return
     show_table(*found.table())
     note(found.footnote() + ("" if plot is None else f"; wrote {plot}"))
