@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from rankwright.tuning.optuna_search import Progress
+    from rankwright.tuning.optuna_search import SearchProgress
     from rankwright.tuning.trials import Trial
 
 SHOWN = 8  # settings of the live table
 
 
 @contextmanager
-def search_shown(metric: str) -> Iterator[Callable[[Progress], None]]:
+def search_shown(metric: str) -> Iterator[Callable[[SearchProgress], None]]:
     """Show a search on standard error; yields the function to call with its state."""
     if not notes().is_terminal:
         yield NewTrials(metric)
@@ -32,7 +32,7 @@ def search_shown(metric: str) -> Iterator[Callable[[Progress], None]]:
     search = LiveSearch(metric)
     with live(search.shown) as refresh:
 
-        def update(progress: Progress) -> None:
+        def update(progress: SearchProgress) -> None:
             search.take(progress)
             refresh()
 
@@ -52,7 +52,7 @@ class NewTrials:
         self._metric = metric
         self._known: set[int] | None = None
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: SearchProgress) -> None:
         """Print the trials that are new; the first report has those of an earlier run."""
         if self._known is None:
             self._known = {one.number for one in progress.trials}
@@ -63,7 +63,7 @@ class NewTrials:
                 self._known.add(one.number)
                 note(f"trial {one.number + 1:,} of {progress.total:,}: {self._line(one, progress)}")
 
-    def _line(self, one: Trial, progress: Progress) -> str:
+    def _line(self, one: Trial, progress: SearchProgress) -> str:
         best = "".join(f"; best {first.value:.4f}" for first in best_trials(progress.trials)[:1])
         return f"{_result(self._metric, one)}, {setting_text(one.parameters)}{best}, {clock(progress.seconds)}"
 
@@ -73,10 +73,10 @@ class LiveSearch:
 
     def __init__(self, metric: str) -> None:
         self._metric = metric
-        self._progress: Progress | None = None
+        self._progress: SearchProgress | None = None
         self._taken = monotonic()
 
-    def take(self, progress: Progress) -> None:
+    def take(self, progress: SearchProgress) -> None:
         """Show this state from now on."""
         self._progress, self._taken = progress, monotonic()
 
@@ -90,7 +90,7 @@ class LiveSearch:
             return Text(f"first trial, the ranker's own setting, {clock(since)}")
         return Group(self._table(self._progress), Text(_state(self._progress, since)))
 
-    def _table(self, progress: Progress) -> Table:
+    def _table(self, progress: SearchProgress) -> Table:
         from rich.table import Table
 
         table = Table("trial", box=None, pad_edge=False)
@@ -103,7 +103,7 @@ class LiveSearch:
         return table
 
 
-def _state(progress: Progress, since: float) -> str:
+def _state(progress: SearchProgress, since: float) -> str:
     pruned = sum(one.state == "pruned" for one in progress.trials)
     ended = f"{len(progress.trials):,} of {counted(progress.total, 'trial')}, {pruned:,} of them pruned"
     return f"{ended}, {clock(progress.seconds + since)}; Ctrl-C keeps the best setting so far"
