@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, shown_p_value
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
@@ -145,7 +145,7 @@ def metric_transfer(
         raise InputError(f"At least two different metrics are needed, not {', '.join(names) or 'none'}.")
     variants = {name: Variant(configured(ranker, {"metric": one})) for name, one in zip(names, asked, strict=True)}
     how = Fitting(asked, convention, workers, on_fit, on_train=True)
-    found = fit_out_of_fold(variants, data, Division(folds, repeats, validation, random_state), how)
+    found = fit_out_of_fold(variants, data, SplitOptions(folds, repeats, validation, random_state), how)
     test = {key: mean_over_queries(values) for key, values in found.values.items()}
     against_own = {
         (one, other): compare_values(found.values[one, other], found.values[other, other])

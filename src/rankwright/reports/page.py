@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import platform
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankwright.base import wording
 from rankwright.base.files import write_whole
@@ -62,7 +65,7 @@ def page_html(results: Sequence[Result], *, title: str, reproduce: str = "") -> 
     page = _Page()
     sections = [section for result in results for section in result.sections]
     if reproduce:
-        sections.append(Section("How to reproduce", [Code(reproduce)]))
+        sections.append(Section("How to reproduce", [Code(reproduce), Facts(_versions())]))
     shown = [{"title": section.title, "blocks": page.blocks(section.blocks)} for section in sections]
     return (
         templates()
@@ -79,6 +82,16 @@ def page_html(results: Sequence[Result], *, title: str, reproduce: str = "") -> 
             version=__version__,
         )
     )
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that made the results."""
+    return {
+        "rankwright": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
 
 
 class _Page:

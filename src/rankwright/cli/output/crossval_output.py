@@ -34,7 +34,7 @@ def show(found: CrossComparison, baseline: str | None) -> None:
 
 def facts_of(found: CrossComparison, baseline: str | None) -> dict[str, Any]:
     """Return the results of one ranker, or of several, as JSON values."""
-    return found[found.rankers[0]].to_dict() if len(found) == 1 else found.to_dict(baseline=baseline)
+    return found[found.rankers[0]].to_dict() if len(found) == 1 else found.against(baseline).to_dict()
 
 
 def _show_validation(result: CrossValidation) -> None:
@@ -82,7 +82,7 @@ def write_page(found: CrossComparison, baseline: str | None, collection: Ranking
         result = found[found.rankers[0]]
         write_crossval_page(result, report, data=data, without_data=reason, reproduce=this_command())
     else:
-        write_rankers_page(found, report, baseline=baseline, data=data, reproduce=this_command())
+        write_rankers_page(found.against(baseline), report, data=data, reproduce=this_command())
     note(f"wrote {report}")
 
 

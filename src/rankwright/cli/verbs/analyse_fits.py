@@ -127,13 +127,13 @@ def metrics(
         rankwright analyse metrics adarank --data judged.txt --metrics map,ndcg@5
     """
     from rankwright.crossval.folds import count_folds
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     checked_plot(plot, inputs=files_of(data))
     asked, chosen = rw.metrics.parse_metrics(metrics), make_ranker(ranker, settings or [], jobs)
     collection = read_collection(data, reading, jobs)
     how: dict[str, Any] = {"folds": folds, "repeats": repeats, "validation": validation}
-    n_fits = len(asked) * count_folds(collection, Division(**how, random_state=random_state))
+    n_fits = len(asked) * count_folds(collection, SplitOptions(**how, random_state=random_state))
     how |= {"random_state": random_state, "metrics": asked, "convention": convention, "workers": workers}
     with several_fits(f"training {ranker}", n_fits) as on_fit:
         found = rw.analyses.metric_transfer(chosen, collection, **how, on_fit=on_fit)
@@ -175,13 +175,13 @@ def queries(
         rankwright analyse queries lambdamart --data judged.txt
     """
     from rankwright.analyses.learning_curve import count_learning_fits
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     checked_plot(plot, inputs=files_of(data))
     wanted, chosen = None if sizes is None else _sizes(sizes), make_ranker(ranker, settings or [], jobs)
     collection = read_collection(data, reading, jobs)
     how: dict[str, Any] = {"folds": folds, "validation": validation, "random_state": random_state}
-    n_fits = count_learning_fits(collection, Division(repeats=1, **how), wanted, draws)
+    n_fits = count_learning_fits(collection, SplitOptions(repeats=1, **how), wanted, draws)
     how |= {"metric": metric, "convention": convention, "workers": workers, "sizes": wanted, "draws": draws}
     with several_fits(f"training {ranker}", n_fits) as on_fit:
         found = rw.analyses.learning_curve(chosen, collection, on_fit=on_fit, **how)
@@ -224,13 +224,13 @@ def features(
         rankwright analyse features lambdamart --data judged.txt --group text=1,2,3
     """
     from rankwright.analyses.ablation import count_ablation_fits
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     checked_plot(plot, inputs=files_of(data))
     groups, chosen = _groups(group), make_ranker(ranker, settings or [], jobs)
     collection = read_collection(data, reading, jobs)
     how: dict[str, Any] = {"folds": folds, "repeats": repeats, "validation": validation}
-    n_fits = count_ablation_fits(collection, Division(**how, random_state=random_state), groups)
+    n_fits = count_ablation_fits(collection, SplitOptions(**how, random_state=random_state), groups)
     how |= {"random_state": random_state, "metric": metric, "convention": convention, "workers": workers}
     how |= {"features": groups, "how": "only" if only else "drop"}
     with several_fits(f"training {ranker}", n_fits) as on_fit:

@@ -41,7 +41,7 @@ from rankwright.cli.verbs.train import RefitFlag, exit_if_interrupted, fit_with_
 
 if TYPE_CHECKING:
     from rankwright.crossval.cross_validation import CrossValidation
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
     from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
 
@@ -63,7 +63,7 @@ RepeatsOption = Annotated[
 
 
 def read_validation(text: str) -> float | str:
-    """Return a fraction as a number; anything else is left to the checks of `Division`."""
+    """Return a fraction as a number; anything else is left to the checks of `SplitOptions`."""
     try:
         return float(text)
     except ValueError:
@@ -162,7 +162,7 @@ def crossval(
 
         rankwright crossval lambdamart adarank --data judged.txt --validation fold
     """
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
     asked = rw.metrics.parse_metrics(metrics)
@@ -173,7 +173,7 @@ def crossval(
     check_report(report, inputs=files_of(data), model=model)
     collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, model, dropping)
-    division = Division(**asdict(dividing))
+    division = SplitOptions(**asdict(dividing))
     protocol = _protocol(data, division, choose) if tune else None
     tuning: dict[str, Any] = {"tune": protocol, "grid": grids_of(chosen, grid)}
     n_fits = _count(chosen, collection, division, tuning)
@@ -208,14 +208,14 @@ def _require_one_or_several(chosen: dict[str, Ranker], model: Path | None, basel
         raise InputError(f"There is no ranker {baseline!r} to be the baseline{nearest(baseline, chosen)}")
 
 
-def _protocol(data: Path, division: Division, choose: str | None) -> str:
+def _protocol(data: Path, division: SplitOptions, choose: str | None) -> str:
     from rankwright.tuning.judging_queries import default_protocol
 
     return choose or default_protocol(has_validation=data.is_dir() or division.has_validation)
 
 
 def _count(
-    chosen: dict[str, Ranker], collection: RankingData | Path, division: Division, tuning: dict[str, Any]
+    chosen: dict[str, Ranker], collection: RankingData | Path, division: SplitOptions, tuning: dict[str, Any]
 ) -> int:
     """Return the number of fits."""
     from rankwright.crossval.cross_validate import count_fits

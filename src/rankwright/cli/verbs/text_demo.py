@@ -179,10 +179,10 @@ def _rankers() -> dict[str, Ranker]:
 def _scores(data: RankingData, seed: int) -> dict[str, Any]:
     """Return each ranker's scores, by models that have not seen the query."""
     from rankwright.crossval.out_of_fold import out_of_fold_scores
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     rankers = _rankers()
-    folds = Division().folds
+    folds = SplitOptions().folds
     note(f"Cross-validating {', '.join(rankers)} on {folds} folds of {describe(data)}.")
     with several_fits("cross-validating", len(rankers) * folds) as on_fit:
         return out_of_fold_scores(rankers, data, folds=folds, random_state=seed, on_fit=on_fit)

@@ -232,8 +232,7 @@ def _show(tuning: Tuning) -> None:
     counts = ", ".join(f"{states.count(one):,} {one}" for one in ("complete", "pruned", "failed") if one in states)
     early = {"time limit": "; the time was over", "interrupted": "; interrupted"}.get(tuning.ended, "")
     say(f"{counted(len(states), 'trial')}: {counts}{early}.")
-    for sentence in tuning.correction.sentences():
-        say(sentence)
+    say(str(tuning.correction))
     say(f"Chosen: {setting_text({**tuning.best.parameters, 'rounds': tuning.best.rounds})}")
 
 
