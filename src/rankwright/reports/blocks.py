@@ -59,6 +59,10 @@ class Interval(NamedTuple):
     low: float
     high: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return value and limits as JSON values."""
+        return {"value": self.value, "interval": [self.low, self.high]}
+
 
 @dataclass(frozen=True)
 class Column:
