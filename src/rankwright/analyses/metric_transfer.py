@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention

@@ -31,11 +31,9 @@ class VerbGroup(TyperGroup):
         """Return a verb as a list shows it, without its options; None if there is none of that name."""
         if cmd_name not in self._panel_of:
             return None
-        verb = self.load(cmd_name)
-        words = verb.registered_callback.callback.__doc__ if isinstance(verb, typer.Typer) else verb.__doc__
-        return TyperCommand(
-            name=cmd_name, help=words.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name]
-        )
+        verb: Any = self.load(cmd_name)
+        words = (verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb).__doc__
+        return TyperCommand(name=cmd_name, help=words.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name])
 
     def full_command(self, name: str) -> Any:
         """Return a verb with its options."""

@@ -193,7 +193,7 @@ def _suffix(path: Path) -> str:
 def _reader(path: Path) -> Callable[[str], Any]:
     import tomllib
 
-    readers = {".yaml": _read_yaml, ".toml": tomllib.loads, ".json": json.loads}
+    readers: dict[str, Callable[[str], Any]] = {".yaml": _read_yaml, ".toml": tomllib.loads, ".json": json.loads}
     if _suffix(path) not in readers:
         raise InputError(f"{path} is no configuration file: its name must end with .toml, .yaml, .yml or .json.")
     return readers[_suffix(path)]

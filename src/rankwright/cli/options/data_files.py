@@ -39,12 +39,8 @@ _option = functools.partial(option, panel="Reading data files")
 class ReadOptions:
     """How data files are read: their format, and what the columns of a table are used for."""
 
-    label: Annotated[
-        str | None, _option("Column of a table with the labels; by default label.", "COLUMN")
-    ] = None
-    qid: Annotated[
-        str | None, _option("Column of a table with the query ids; by default qid.", "COLUMN")
-    ] = None
+    label: Annotated[str | None, _option("Column of a table with the labels; by default label.", "COLUMN")] = None
+    qid: Annotated[str | None, _option("Column of a table with the query ids; by default qid.", "COLUMN")] = None
     docid: Annotated[
         str | None,
         _option("Column of a table with the document ids; by default docid, if there is one.", "COLUMN"),
@@ -61,9 +57,9 @@ class ReadOptions:
     n_features: Annotated[
         int | None, _option("Number of features, if a LETOR file never mentions the last ones.", "N", min=1)
     ] = None
-    zero_based: Annotated[
-        bool, _option("LETOR files number features from 0, as scikit-learn writes them.")
-    ] = False
+    zero_based: Annotated[bool, _option("LETOR files number features from 0, as scikit-learn writes them.")] = (
+        False
+    )
     format: Annotated[
         str | None, _option("letor, csv, tsv or parquet, if the name of the file does not say it.", "NAME")
     ] = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rankwright.base.errors import InputError
@@ -32,7 +31,7 @@ class Face:
     metavar
         What the help calls the value.
     option
-        The option, by default the parameter with dashes; with `--no-` before it if the parameter is True by default.
+        The option, by default the parameter with dashes, after `--no-` if the parameter is True by default.
     words
         The help, where the text of the command line differs from the values of Python; by default the parameter's
         description.
@@ -97,8 +96,8 @@ WORKERS = Face("N", words="Number of parallel fits; by default one per thread.",
 FACES = {
     "metrics": Face(
         "LIST",
-        words="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of them: "
-        f"{', '.join(METRICS)}.",
+        words="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of "
+        f"them: {', '.join(METRICS)}.",
         more={"autocompletion": complete_metric},
     ),
     "metric": METRIC,
@@ -118,7 +117,8 @@ FACES = {
     "trees": Face(
         "LIST",
         read=integers,
-        words="In place of --rounds: numbers of trees, such as 100,500. A round of mcrank may have one tree per class.",
+        words="In place of --rounds: numbers of trees, such as 100,500. A round of mcrank may have one tree per "
+        "class.",
     ),
     "groups": Face(
         "N or LIST",
@@ -131,14 +131,12 @@ FACES = {
     "sizes": Face(
         "LIST",
         read=numbers,
-        words="Numbers of training queries, such as 50,100,200, or fractions; by default up to five, each twice the "
-        "one before.",
+        words="Numbers of training queries, such as 50,100,200, or fractions; by default up to five, each twice "
+        "the one before.",
     ),
     "draws": Face("N", more={"min": 2}),
-    "trials": Face("N", words="Number of settings to try; by default 60."),
-    "time_limit": Face(
-        "TIME", "--time", words="Time for all trials, such as 90s, 10m or 1h. By default there is no limit."
-    ),
+    "trials": Face("N"),
+    "time_limit": Face("TIME", "--time"),
     "storage": Face("FILE"),
     "form": Face(
         "NAME", words="How to add two models a and b; convex: (1 - alpha) a + alpha b; sum: a + alpha b."
@@ -148,8 +146,8 @@ FACES = {
     "max_microseconds": Face("N", "--max-us", type=str | None),
     "companions": Face(
         "LIST",
-        words="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must be "
-        "installed.",
+        words="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must "
+        "be installed.",
         more={"autocompletion": complete_companions},
     ),
     "portfolio": Face(
@@ -158,6 +156,12 @@ FACES = {
         '["ranksvm", {"ranker": "mart", "rounds": 50}].',
         more={"autocompletion": complete_rankers},
     ),
+    "models": Face(
+        "FILES",
+        words="Model files, separated by commas, that join as they are: of rankwright, LightGBM, XGBoost, "
+        "CatBoost or RankLib. They must not have learned from these queries.",
+    ),
+    "interpretable": Face(words="Choose one simple model: a weighted sum of features, or of thresholds."),
     "work": Face("DIR"),
     "feature_names": Face("LIST", words="Names of the features there, separated by commas.", read=names),
     "n_features": Face("N", more=COUNT),

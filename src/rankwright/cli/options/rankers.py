@@ -1,4 +1,4 @@
-"""Rankers on the command line: `lambdamart`, several by name as in `deep=lambdamart flat=lambdamart`, their settings.
+"""Rankers on the command line, and their settings: `lambdamart`, or by name, `deep=lambdamart flat=lambdamart`.
 
 `--set` and `--grid` take `name=value` for all rankers and `ranker.name=value` for one of several.
 """
@@ -48,8 +48,8 @@ SetOption = Annotated[
 AsPrintedFlag = Annotated[
     bool,
     option(
-        "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright rankers "
-        "RANKER` lists them."
+        "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
+        "rankers RANKER` lists them."
     ),
 ]
 RefitFlag = Annotated[bool, option("Learn from the validation part too, once it has chosen the number of rounds.")]

@@ -39,16 +39,16 @@ TrainOption = Annotated[Path, option(f"Judged documents to learn from ({FORMATS}
 QueriesPath = Annotated[
     Path,
     option(
-        f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts together "
-        "are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+        f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
+        "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
         "PATH",
     ),
 ]
 FoldsPath = Annotated[
     Path,
     option(
-        f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each with "
-        "train.txt, vali.txt and test.txt, as in LETOR.",
+        f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
+        "with train.txt, vali.txt and test.txt, as in LETOR.",
         "PATH",
     ),
 ]

@@ -1,7 +1,7 @@
 """Options from the Python function that a verb calls: names, defaults, types and help from one declaration.
 
-The source of the function is read, not imported: help must not wait for numpy. What a signature cannot say, such as
-the form of a list on the command line or completion, is in `faces.py`, by the name of the parameter.
+The source of the function is read, not imported: help must not wait for numpy. What a signature cannot say, such
+as the form of a list on the command line or completion, is in `faces.py`, by the name of the parameter.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Signature:
 
     def _option(self, each: Declared) -> Parameter:
         face = self._face(each)
-        default = False if each.default is True else _spelled(each.default)
+        default = False if each.default is True or face.type is bool else _spelled(each.default)
         words = face.words or help_text(each)
         metavar = None if isinstance(default, bool) else face.metavar or "TEXT"
         info = option(words, metavar, face.option, panel=self.panel, **face.more)
@@ -96,12 +96,13 @@ class Signature:
 
 
 def help_text(each: Declared) -> str:
-    """Return what a parameter means, for the help of its option, which shows defaults other than None by itself."""
+    """Return the help of an option: the description of its parameter, without a default that help shows itself."""
     text = re.sub(r'`+"?|"(?=`)', "", each.meaning.replace('"`', "`"))
     text = re.sub(r"^Whether to (\w)", lambda match: match[1].upper(), text)
-    if each.default is not None:
-        text = re.sub(r" By default [^.]*\.", "", text)
-    return text
+    text = re.sub(
+        r"(\. |; )None: ", lambda match: f"{match[1]}{'By' if match[1] == '. ' else 'by'} default ", text
+    )
+    return text if each.default is None else re.sub(r" By default [^.]*\.", "", text)
 
 
 @cache
@@ -111,16 +112,30 @@ def declared(function: str) -> dict[str, Declared]:
     if isinstance(node, ast.ClassDef):
         return _of_fields(function, node)
     meanings = _meanings(ast.get_docstring(node) or "")
-    arguments = node.args
-    late = arguments.args[len(arguments.args) - len(arguments.defaults) :]
-    pairs = [*zip(late, arguments.defaults, strict=True), *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
-    found = {}
-    for each, default in pairs:
-        if not each.arg.startswith("on_"):
-            meaning = _resolved(function, each.arg, meanings)
-            kind = "" if each.annotation is None else ast.unparse(each.annotation)
-            found[each.arg] = Declared(each.arg, kind, _literal(function, default), meaning)
-    return found
+    own = node.args
+    late = own.args[len(own.args) - len(own.defaults) :]
+    pairs = [*zip(late, own.defaults, strict=True), *zip(own.kwonlyargs, own.kw_defaults, strict=True)]
+    parameters = {
+        each.arg: Declared(
+            each.arg, _unparsed(each.annotation), _literal(function, default), meanings.get(each.arg, "")
+        )
+        for each, default in pairs
+        if not each.arg.startswith("on_")
+    }
+    for name, meaning in meanings.items():
+        elsewhere = ELSEWHERE.search(meaning)
+        if elsewhere is None or elsewhere[1] == function:
+            continue
+        there = declared(elsewhere[1]).get(name)
+        if there is not None and name in parameters:
+            parameters[name] = replace(parameters[name], meaning=there.meaning)
+        elif there is not None and own.kwarg is not None:  # as `**options: Unpack[EvaluationOptions]`
+            parameters[name] = there
+    return parameters
+
+
+def _unparsed(node: ast.expr | None) -> str:
+    return "" if node is None else ast.unparse(node)
 
 
 def summary(function: str) -> str:
@@ -129,20 +144,25 @@ def summary(function: str) -> str:
 
 
 def _of_fields(function: str, node: ast.ClassDef) -> dict[str, Declared]:
-    """Return the fields of a class: a dataclass with a docstring, or parameters of a ranker with their meanings."""
+    """Return the fields of a class: of a dataclass with a docstring, or the parameters of a ranker."""
     meanings = _meanings(ast.get_docstring(node) or "")
-    found = {}
+    parameters = {}
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name) and each.value is not None:
             name, kind, default = each.target.id, ast.unparse(each.annotation), each.value
+            if kind.startswith("ClassVar"):
+                continue
             if isinstance(default, ast.Call):
                 if ast.unparse(default.func) != "parameter":
                     continue
-                texts = [*default.args, *(one.value for one in default.keywords if one.arg == "meaning")]
-                meanings[name] = next(text for one in texts if isinstance(text := _literal(function, one), str))
-                default = next(one.value for one in default.keywords if one.arg == "default")
-            found[name] = Declared(name, kind, _literal(function, default), meanings.get(name, ""))
-    return found
+                given = {each.arg: each.value for each in default.keywords}
+                texts = [*default.args, *given.values()]
+                meanings[name] = next(
+                    text.value for text in texts if isinstance(text, ast.Constant) and isinstance(text.value, str)
+                )
+                default = given["default"]
+            parameters[name] = Declared(name, kind, _literal(function, default), meanings.get(name, ""))
+    return parameters
 
 
 @cache
@@ -156,6 +176,7 @@ def _node(function: str) -> ast.FunctionDef | ast.ClassDef:
     node: Any = _module(path)
     for name in names:  # the last definition: overloads come before it
         node = [each for each in node.body if getattr(each, "name", None) == name][-1]
+    assert isinstance(node, ast.FunctionDef | ast.ClassDef)
     return node
 
 
@@ -194,17 +215,6 @@ def _meanings(docstring: str) -> dict[str, str]:
     return {
         name: " ".join(meaning.split()) for names, meaning in ENTRY.findall(section) for name in names.split(", ")
     }
-
-
-def _resolved(function: str, name: str, meanings: Mapping[str, str]) -> str:
-    """Return the description of a parameter; where it only refers to another function, that function's."""
-    meaning = meanings.get(name, "")
-    elsewhere = ELSEWHERE.search(meaning)
-    if elsewhere is None:
-        return meaning
-    other = elsewhere[1] if elsewhere[1] != function else ""
-    known = declared(other) if other else {}
-    return known[name].meaning if name in known else meaning
 
 
 def _spelled(default: Any) -> Any:

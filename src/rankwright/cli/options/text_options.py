@@ -1,4 +1,4 @@
-"""Options of the verbs that read text: documents, words, queries and judgements, and which documents get features."""
+"""Options of the verbs that read text: documents, words, queries, judgements, and candidates for features."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ IndexOption = Annotated[Path, option("Folder of the index.", "DIR")]
 RetrievalOption = Annotated[
     str,
     option(
-        "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.", "MODEL"
+        "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
+        "MODEL",
     ),
 ]
 
@@ -72,7 +73,9 @@ class DocumentOptions:
                 weights[name] = float(weight) if equals else 1.0
             except ValueError:
                 given = f"{name}={weight}"
-                raise InputError(f"--fields takes names with weights, such as title=2,body, not {given!r}.") from None
+                raise InputError(
+                    f"--fields takes names with weights, such as title=2,body, not {given!r}."
+                ) from None
         return weights
 
     def reading(self, names: Sequence[str] | None = None) -> dict[str, Any]:
@@ -140,9 +143,7 @@ class QueryOptions:
     query_ids: Annotated[
         str, _of_queries("file, or place to number the queries from 1, as Cranfield's judgements do.", "KIND")
     ] = "file"
-    qrels_format: Annotated[
-        str | None, _of_queries("trec, smart or beir; by default recognised.", "NAME")
-    ] = None
+    qrels_format: Annotated[str | None, _of_queries("trec, smart or beir; by default recognised.", "NAME")] = None
     grades: Annotated[
         str | None,
         _of_queries(

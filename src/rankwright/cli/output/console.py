@@ -73,7 +73,9 @@ def show(result: Result | Mapping[str, Any], *, json: bool, **more: Any) -> None
     """
     if json:
         facts = result if isinstance(result, Mapping) else result.to_dict()
-        show_json({**facts, **{name: str(value) if isinstance(value, Path) else value for name, value in more.items()}})
+        show_json(
+            {**facts, **{name: str(value) if isinstance(value, Path) else value for name, value in more.items()}}
+        )
     elif isinstance(result, Mapping):
         show_facts(result)
     else:

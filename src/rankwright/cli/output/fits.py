@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -23,7 +23,7 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 + SIGINT, as in shells."""
 
 
-def exit_interrupted(sentence: str = "") -> None:
+def exit_interrupted(sentence: str = "") -> NoReturn:
     """Exit as a command does that Ctrl-C has stopped, so that a script does not take the result for complete."""
     if sentence:
         problem(sentence)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from rankwright.auto.standings import Progress as FitProgress
-    from rankwright.tuning.optuna_search import Progress as SearchProgress
+    from rankwright.tuning.optuna_search import SearchProgress
     from rankwright.tuning.trials import Trial
 
 SECONDS_BETWEEN_LINES = 30.0  # at most, as long as fits end

@@ -48,8 +48,8 @@ def export(
     check: Annotated[
         Path | None,
         option(
-            f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where OUT "
-            "is the file of --out, to compare with the target's scores.",
+            f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
+            "OUT is the file of --out, to compare with the target's scores.",
             "FILE",
         ),
     ] = None,

@@ -21,9 +21,7 @@ class GeneratedKind(Enum):
 
 
 def generate(
-    kind: Annotated[
-        GeneratedKind, argument("polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND")
-    ],
+    kind: Annotated[GeneratedKind, argument("polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND")],
     out: Annotated[Path, option("LETOR file to write; with --fold, the folder for three files.", "PATH")],
     queries: Annotated[int, option("Number of queries.", "N", min=1)] = 1000,
     documents: Annotated[
@@ -39,9 +37,7 @@ def generate(
             max=1.0,
         ),
     ] = 0.0,
-    fold: Annotated[
-        bool, option("Write train.txt, vali.txt and test.txt with the same true function.")
-    ] = False,
+    fold: Annotated[bool, option("Write train.txt, vali.txt and test.txt with the same true function.")] = False,
     seed: Annotated[int, option("Seed; the same seed gives the same files.", "N", min=0)] = 0,
     json: JsonFlag = False,
 ) -> None:
@@ -81,7 +77,9 @@ def _make_folder(folder: Path) -> None:
         raise InputError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
-def _sample(kind: GeneratedKind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> rw.RankingData:
+def _sample(
+    kind: GeneratedKind, queries: int, documents: int | None, noise: float, seed: int, part: int
+) -> rw.RankingData:
     if kind is GeneratedKind.GAUSSIAN:
         total = documents or 21
         return rw.synthetic.gaussian_queries(

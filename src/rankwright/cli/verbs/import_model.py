@@ -17,7 +17,9 @@ from rankwright.cli.output.console import note, say, show_json
 def import_model(
     file: Annotated[
         Path,
-        argument("Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.", "FILE"),
+        argument(
+            "Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.", "FILE"
+        ),
     ],
     model: ModelOption,
     how: Annotated[Given, Signature("load")],

@@ -36,7 +36,9 @@ def index(
     remove: Annotated[
         list[str] | None, option("Remove a document, before others are added; may be repeated.", "ID")
     ] = None,
-    remove_listed: Annotated[Path | None, option("Remove the documents of a file, one id per line.", "FILE")] = None,
+    remove_listed: Annotated[
+        Path | None, option("Remove the documents of a file, one id per line.", "FILE")
+    ] = None,
     merge: Annotated[
         bool, option("Merge the segments of an index that was changed: searches are faster.")
     ] = False,

@@ -17,9 +17,7 @@ SHOWN_FEATURES = 20
 
 
 def info(
-    file: Annotated[
-        Path, argument(f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE")
-    ],
+    file: Annotated[Path, argument(f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE")],
     reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
@@ -67,9 +65,7 @@ def _spelled(value: Any) -> str:
 
 
 def _show_importances(importances: dict[str, dict[str, float]]) -> None:
-    rows = [
-        (name, plain_number(both["gain"]), plain_number(both["splits"])) for name, both in importances.items()
-    ]
+    rows = [(name, plain_number(both["gain"]), plain_number(both["splits"])) for name, both in importances.items()]
     show_table(("feature", "gain", "splits"), rows[:SHOWN_FEATURES])
     if len(rows) > SHOWN_FEATURES:
         note(f"and {len(rows) - SHOWN_FEATURES} more; --json lists all")

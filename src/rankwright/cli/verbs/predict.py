@@ -30,8 +30,8 @@ def predict(
     out: Annotated[
         Path | None,
         option(
-            "File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a table "
-            "with qid, docid, score, rank and, if the documents have labels, label.",
+            "File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
+            "table with qid, docid, score, rank and, if the documents have labels, label.",
             "FILE",
         ),
     ] = None,

@@ -38,7 +38,9 @@ def search(
     candidates: Annotated[
         int | None, option("Number of documents that --model ranks; by default 100.", "N", min=1)
     ] = None,
-    columns: Annotated[Path | None, option("Table of your own numbers that --model was trained with.", "FILE")] = None,
+    columns: Annotated[
+        Path | None, option("Table of your own numbers that --model was trained with.", "FILE")
+    ] = None,
     n: Annotated[int | None, option("Number of results; by default 10, with --queries 100.", "N", min=1)] = None,
     queries: Annotated[str | None, option("Queries to search for; gives a TREC run.", "FILE")] = None,
     out: Annotated[Path | None, option("With --queries: file to write the run to.", "FILE")] = None,

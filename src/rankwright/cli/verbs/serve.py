@@ -28,9 +28,12 @@ class ServiceOptions:
     ] = None
     max_body: Annotated[int, option("Maximum size of the body of a request.", "MIB", min=1, max=1024)] = 32
     max_documents: Annotated[int, option("Maximum number of documents per request.", "N", min=1)] = 10_000
-    timeout: Annotated[float, option("Time to read a request, and to answer it.", "SECONDS", min=0.1, max=DAY)] = 30.0
+    timeout: Annotated[float, option("Time to read a request, and to answer it.", "SECONDS", min=0.1, max=DAY)] = (
+        30.0
+    )
     reload: Annotated[
-        float, option("Time between checks for changed files; 0 to check only at SIGHUP.", "SECONDS", min=0, max=DAY)
+        float,
+        option("Time between checks for changed files; 0 to check only at SIGHUP.", "SECONDS", min=0, max=DAY),
     ] = 1.0
     grace: Annotated[
         float,
@@ -51,8 +54,8 @@ def serve(
     models: Annotated[
         list[str] | None,
         argument(
-            "Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, the last "
-            "version of a name those without a version.",
+            "Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, the "
+            "last version of a name those without a version.",
             "MODEL...",
         ),
     ] = None,

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
     from rankwright.tuning.grid import Grid
-    from rankwright.tuning.tune import Tuning
+    from rankwright.tuning.tuning_result import Tuning
 
 # Facts that some rankers report about their data, and how to print them.
 REPORTED: dict[str, Callable[[Any], str]] = {
@@ -53,13 +53,16 @@ REPORTED: dict[str, Callable[[Any], str]] = {
     "relevant_from": "relevant from label {:g}".format,
 }
 
+
 @configurable
 def train(
     ranker: RankerArgument,
     train: TrainOption,
     model: ModelOption,
     reading: ReadOptions,
-    valid: Annotated[Path | None, option("Judged documents that choose the best number of rounds.", "FILE")] = None,
+    valid: Annotated[
+        Path | None, option("Judged documents that choose the best number of rounds.", "FILE")
+    ] = None,
     start: Annotated[
         Path | None, option("Model file to improve on, such as that of a larger market.", "MODEL")
     ] = None,
