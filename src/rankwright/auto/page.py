@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from rankwright.auto.sections import auto_sections, summary_of
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
-from rankwright.cards.held_out_queries import with_document_names
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
 from rankwright.data.splitting import concat
@@ -52,14 +51,12 @@ def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reprodu
 def _query_card(ranker: AutoRanker) -> QueryCard:
     """Return the lists of the mixture and of its members, each query ranked by fits that have not seen it."""
     run, kept = ranker.run_, ranker.run_.kept.mix
-    data = with_document_names(
-        concat(*(part.judges.data for part in run.plan.parts[: run.plan.folds]))
-    )  # every query once
+    data = concat(*(part.judges.data for part in run.plan.parts[: run.plan.folds]))  # every query once
     members = {kept.entries[index].name: kept.entries[index].scores[kept.places[index]] for index in kept.kept}
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
     systems = {name: values[: len(data)] for name, values in scores.items()}
     report = evaluate(systems, data, metrics=[ranker.metric], n_jobs=ranker.n_jobs)
-    return QueryCard.of(systems, report, data, notes=[HOW], n_jobs=ranker.n_jobs)
+    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=ranker.n_jobs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

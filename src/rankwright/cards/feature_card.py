@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6
-SMALL = {"width": 240, "height": 170}  # of charts side by side
+SIZE: dict[str, Any] = {"width": 240, "height": 170}  # of charts side by side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,4 +126,4 @@ def _curve(name: str, curve: Dependence) -> Figure:
     first, last = curve.scores[0], curve.scores[-1]
     trend = "rises" if last > first else "falls"
     description = f"Mean score by feature {name}: it {trend} from {first:.3g} to {last:.3g}."
-    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SMALL), name)
+    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE), name)

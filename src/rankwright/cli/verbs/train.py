@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from rankwright.training.history import Round
     from rankwright.training.training_set import TrainingSet
     from rankwright.tuning.grid import Grid
-    from rankwright.tuning.tune import Tuning
+    from rankwright.tuning.tuning_result import Tuning
 
 # Facts that some rankers report about their data, and how to print them.
 REPORTED: dict[str, Callable[[Any], str]] = {

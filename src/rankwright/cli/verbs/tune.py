@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
     from rankwright.tuning.trials import Trial
-    from rankwright.tuning.tune import Tuning
+    from rankwright.tuning.tuning_result import Tuning
 
 SHOWN = 5  # settings of the result
 # What messages of `rw.tune` call its parameters, and what the command line calls them.
