@@ -17,7 +17,7 @@ from rankwright.cards.query_browser import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.parse import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
-from rankwright.reports.blocks import Figure, Figures, Note, Section, Text
+from rankwright.reports.blocks import Figure, Figures, Note, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
@@ -96,11 +96,8 @@ class FeatureCard(Result):
         used = counted(len(self.importances), "feature")
         return f"{self.name} uses {used}; the most important is {next(iter(self.importances))}."
 
-    def blocks(self) -> Iterator[Section]:
+    def blocks(self) -> Iterator[Block]:
         """Yield the importances, and the curves of partial dependence."""
-        yield Section(self.title, list(self._blocks()))
-
-    def _blocks(self) -> Iterator[Block]:
         if not self.importances:
             yield Text(self.summary)
             return
