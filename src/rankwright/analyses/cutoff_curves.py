@@ -45,4 +45,4 @@ def cutoff_curves(
     asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
     kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
     report = evaluate(systems, data, metrics=asked, convention=convention, **kept, n_jobs=n_jobs)
-    return CutoffCurves.of(report, bare_name(str(asked[0])))
+    return CutoffCurves.of(report, bare_name(asked[0]))

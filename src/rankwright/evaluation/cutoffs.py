@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.base.wording import interval
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.evaluation.report import Report
+    from rankwright.metrics.base import Metric
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 MOST_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CutoffCurves(Analysis):
+class CutoffCurves(Result):
     """A metric by its cut-off, one curve per system.
 
     Parameters
@@ -36,7 +40,7 @@ class CutoffCurves(Analysis):
 
     metric: str
     cutoffs: tuple[int, ...]
-    curves: Mapping[str, tuple[Estimate, ...]]
+    curves: Mapping[str, tuple[Interval, ...]]
     note: str
 
     @classmethod
@@ -50,20 +54,22 @@ class CutoffCurves(Analysis):
             )
         curves = {
             system: tuple(
-                Estimate(report.mean(system, one), *report.interval(system, one)) for one in names.values()
+                Interval(report.mean(system, one), *report.interval(system, one)) for one in names.values()
             )
             for system in report.systems
         }
         return cls(metric, tuple(names), curves, report.footnote())
 
-    def table(self) -> Table:
-        """Return one row per system, one column per cut-off."""
-        rows = [(system, *(f"{one.value:.4f}" for one in curve)) for system, curve in self.curves.items()]
-        return Table((self.metric, *(f"@{cutoff}" for cutoff in self.cutoffs)), rows)
+    @property
+    def summary(self) -> str:
+        """The metric, the queries and how they were measured."""
+        return f"{self.metric} by cut-off; {self.note}."
 
-    def footnote(self) -> str:
-        """Return a sentence on the queries."""
-        return self.note
+    def blocks(self) -> list[Block]:
+        """Return one row per system, one column per cut-off, and the curves."""
+        columns = [Column(self.metric, Kind.TEXT), *(Column(f"@{cutoff}") for cutoff in self.cutoffs)]
+        rows = [(system, *(mean.value for mean in curve)) for system, curve in self.curves.items()]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""
@@ -83,7 +89,7 @@ class CutoffCurves(Analysis):
             for system, curve in self.curves.items()
         }
         first, last = self.cutoffs[0], self.cutoffs[-1]
-        ends = ", ".join(f"{system} {curve[0][1]:.4f} to {curve[-1][1]:.4f}" for system, curve in curves.items())
+        ends = ", ".join(f"{system} {interval(curve[0][1], curve[-1][1])}" for system, curve in curves.items())
         description = f"Mean {self.metric} by cut-off, from {first} to {last}: {ends}."
         drawn = bands if len(bands) <= MOST_BANDS else {}
         return line_chart(curves, "cut-off", self.metric, description=description, bands=drawn)
@@ -91,14 +97,21 @@ class CutoffCurves(Analysis):
 
 def by_cutoff(metrics: Sequence[str], wanted: str) -> dict[int, str]:
     """Return the names of a metric by its cut-off."""
-    found = {name: re.search(r"@(\d+)", name) for name in metrics}
-    cut = {int(match[1]): name for name, match in found.items() if match and bare_name(name) == wanted}
-    return dict(sorted(cut.items()))
+    cutoffs = {_cutoff(name): name for name in metrics if bare_name(name) == wanted}
+    return {cutoff: cutoffs[cutoff] for cutoff in sorted(filter(None, cutoffs))}
 
 
-def bare_name(metric: str) -> str:
+def bare_name(metric: Metric | str) -> str:
     """Return the name of a metric without its cut-off."""
-    return re.sub(r"@\d+", "", metric)
+    return str(metric).replace(f"@{_cutoff(metric)}", "", 1)
+
+
+def _cutoff(metric: Metric | str) -> int | None:
+    """Return the cut-off of a metric; None for a metric without one, and for a function's name."""
+    try:
+        return getattr(as_metric(metric), "k", None)
+    except InputError:
+        return None
 
 
 def ranged(metric: str, cutoffs: str) -> str:

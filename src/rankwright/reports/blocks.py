@@ -31,6 +31,8 @@ class Kind(Enum):
     SECONDS = "seconds"
     MICROSECONDS = "microseconds"
     EFFECT = "effect size"
+    CORRELATION = "correlation coefficient"
+    THOUSANDTHS = "difference of metric values, in thousandths"
     NUMBER = "number"
 
     def spell(self, value: Any) -> str:
@@ -48,6 +50,8 @@ SPELLING: Mapping[Kind, Callable[[Any], str]] = {
     Kind.SECONDS: partial(wording.spelled, form=",.1f"),
     Kind.MICROSECONDS: partial(wording.spelled, form=".2g"),
     Kind.EFFECT: partial(wording.spelled, form="+.2f"),
+    Kind.CORRELATION: partial(wording.spelled, form=".2f"),
+    Kind.THOUSANDTHS: lambda value: wording.spelled(1000 * value, "+z.0f"),
     Kind.NUMBER: wording.plain_number,
 }
 
@@ -58,6 +62,10 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return value and limits as JSON values."""
+        return {"value": self.value, "interval": [self.low, self.high]}
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import typer
 from rankwright.cli.options.completion import complete_metric
 from rankwright.cli.options.shared_options import PICTURES, checked_picture
 from rankwright.cli.output.console import note, show_json, show_table
+from rankwright.reports.text import spelled_row
 
 if TYPE_CHECKING:
-    from rankwright.reports.analysis import Analysis
+    from rankwright.reports.result import Result
 
 MetricOption = Annotated[
     str,
@@ -36,12 +37,15 @@ def checked_plot(plot: Path | None, *, inputs: Iterable[Path | None]) -> None:
         checked_picture(plot, inputs=inputs)
 
 
-def show_analysis(found: Analysis, plot: Path | None, as_json: bool) -> None:
+def show_analysis(result: Result, plot: Path | None, as_json: bool) -> None:
     """Write the chart if there is to be one, and print the result as a table or as JSON."""
     if plot is not None:
-        found.chart().save(plot)
+        result.charts[0].save(plot)
     if as_json:
-        show_json(found.to_dict())
+        show_json(result.to_dict())
         return
-    show_table(*found.table())
-    note(found.footnote() + ("" if plot is None else f"; wrote {plot}"))
+    for table in result.tables:
+        show_table(
+            [column.title for column in table.columns], [spelled_row(table.columns, row) for row in table.rows]
+        )
+    note(result.summary.removesuffix(".") + ("" if plot is None else f"; wrote {plot}"))

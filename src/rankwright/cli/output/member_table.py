@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from rankwright.auto.standings import Progress
+    from rankwright.auto.standings import FitProgress
 
 
 SECONDS_BETWEEN_LINES = 30.0  # at most, as long as fits end
 
 
 @contextmanager
-def standings_shown(metric: str, model: str = "mixture") -> Iterator[Callable[[Progress], None]]:
+def standings_shown(metric: str, model: str = "mixture") -> Iterator[Callable[[FitProgress], None]]:
     """Show standings on standard error; yields the function to call with the state of the run.
 
     `model` names what the members so far give: a mixture, or the best of them.
@@ -33,7 +33,7 @@ def standings_shown(metric: str, model: str = "mixture") -> Iterator[Callable[[P
     standings = LiveStandings(metric, model)
     with live(standings.shown) as refresh:
 
-        def update(progress: Progress) -> None:
+        def update(progress: FitProgress) -> None:
             standings.take(progress)
             refresh()
 
@@ -47,7 +47,7 @@ class NewMembers:
         self._metric, self._model, self._known = metric, model, set[str]()
         self._last = 0.0  # seconds at the last line
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: FitProgress) -> None:
         """Print the members that are new."""
         new = [one for one in progress.standings if one.name not in self._known]
         for one in new:
@@ -66,10 +66,10 @@ class LiveStandings:
 
     def __init__(self, metric: str, model: str = "mixture") -> None:
         self._metric, self._model = metric, model
-        self._progress: Progress | None = None
+        self._progress: FitProgress | None = None
         self._taken = monotonic()
 
-    def take(self, progress: Progress) -> None:
+    def take(self, progress: FitProgress) -> None:
         """Show this state from now on."""
         self._progress, self._taken = progress, monotonic()
 
@@ -83,7 +83,7 @@ class LiveStandings:
             return Text(f"first fits, {clock(since)}")
         return Group(self._table(self._progress), Text(self._state(self._progress, since)))
 
-    def _table(self, progress: Progress) -> Table:
+    def _table(self, progress: FitProgress) -> Table:
         from rich.table import Table
 
         table = Table("member", box=None, pad_edge=False)
@@ -98,14 +98,14 @@ class LiveStandings:
             table.add_row(self._model, f"{progress.value:.4f}", *[""] * 3, style="bold")
         return table
 
-    def _state(self, progress: Progress, since: float) -> str:
+    def _state(self, progress: FitProgress, since: float) -> str:
         fits = _fits_and_clock(progress, since)
         if progress.fits == progress.total:  # Ctrl-C would now end the command without a model
             return f"{fits}; estimating and timing the {self._model}"
         return f"{fits}; Ctrl-C keeps the {self._model} so far" if progress.standings else fits
 
 
-def _fits_and_clock(progress: Progress, since: float = 0.0) -> str:
+def _fits_and_clock(progress: FitProgress, since: float = 0.0) -> str:
     """Return fits, time and, with a limit, the time left, some seconds after a report."""
     fits = f"{progress.fits:,} of {counted(progress.total, 'fit')}, {clock(progress.seconds + since)}"
     left = progress.seconds_left

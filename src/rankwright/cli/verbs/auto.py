@@ -50,7 +50,7 @@ TimeOption = Annotated[
         "--time",
         metavar="TIME",
         help="Time for all fits, such as 90s, 10m or 1h: a ranker that would take longer than the time left is "
-        "passed over. By default there is no limit.",
+        "skipped. By default there is no limit.",
     ),
 ]
 MaxUsOption = Annotated[
@@ -159,7 +159,7 @@ def auto(
         judged = read_all_queries(data, reading, jobs)
         started = clock.perf_counter()
         _fit_and_save(ranker, judged, model)
-    facts = _facts(ranker, judged, clock.perf_counter() - started, model)
+    facts = _facts(ranker, clock.perf_counter() - started, model)
     if report is not None:
         from rankwright.auto.page import write_auto_page
 
@@ -201,7 +201,7 @@ def _fit_and_save(ranker: AutoRanker, judged: RankingData, model: Path) -> None:
     """Fit, with standings as they go; Ctrl-C without a mixture ends the command, and nothing is written."""
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* is passed over: ")  # the result says so
+            warnings.filterwarnings("ignore", ".* is skipped: ")  # the result says so
             with standings_shown(str(ranker.metric), "best" if ranker.interpretable else "mixture") as watch:
                 ranker.fit(judged, on_progress=watch)
         rw.save(ranker, model)
@@ -214,23 +214,10 @@ def _again(ranker: AutoRanker) -> str:
     return "" if ranker.work is None else f"; the same command goes on with the fits in {ranker.work}"
 
 
-def _facts(ranker: AutoRanker, judged: RankingData, seconds: float, model: Path) -> dict[str, Any]:
-    run = ranker.run_
+def _facts(ranker: AutoRanker, seconds: float, model: Path) -> dict[str, Any]:
     return {
         "ranker": ranker.name,
-        "metric": str(ranker.metric),
-        "documents": len(judged),
-        "queries": len(judged.groups),
-        "features": judged.n_features,
-        "judged": str(run.plan),
-        "standings": [one._asdict() for one in ranker.standings_],
-        "estimate": ranker.estimate_.to_dict(),
-        "value": run.kept.value,
-        "microseconds": run.kept.microseconds,
-        "max_microseconds": ranker.max_microseconds,
-        "without_budget": {"value": run.whole.value, "microseconds": run.whole.microseconds},
-        "failures": run.failures,
-        "passed_over": run.passed_over,
+        **ranker.run_.to_dict(),
         "interrupted": ranker.history_.interrupted,
         "seconds": seconds,
         "model": str(model),
@@ -242,7 +229,7 @@ def _facts(ranker: AutoRanker, judged: RankingData, seconds: float, model: Path)
 def _show(ranker: AutoRanker, facts: dict[str, Any]) -> None:
     metric, found = facts["metric"], ranker.estimate_
     show_table(("member", metric, "weight", "rounds", "µs/document", "seconds"), map(_row, ranker.standings_))
-    say(f"Estimate: {found}; {facts['judged']}.")
+    say(f"Estimate: {found.summary} It is {facts['judged']}.")
     rivals = {"best single member": found.best_member, "best single feature": found.best_feature}
     rows = [_beside(name, one) for name, one in rivals.items() if one is not None]
     model = "model" if ranker.interpretable else "mixture"
@@ -250,7 +237,7 @@ def _show(ranker: AutoRanker, facts: dict[str, Any]) -> None:
     say(_cost(facts))
     for what in ("failures", "passed_over"):
         for name, reason in facts[what].items():
-            say(f"{'left out' if what == 'failures' else 'passed over'}: {name}: {reason.rstrip('.')}")
+            say(f"{'left out' if what == 'failures' else 'skipped'}: {name}: {reason.rstrip('.')}")
 
 
 def _row(one: MemberStanding) -> tuple[str, ...]:
