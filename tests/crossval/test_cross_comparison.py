@@ -65,7 +65,7 @@ def test_rankers_are_compared_as_compare_does(found):
     assert pair.p_values["t"] == pytest.approx(ttest_rel(*values).pvalue)
     assert {"randomisation", "t"} <= set(pair.corrected)
     assert all(pair.corrected[test] >= pair.p_values[test] for test in ("randomisation", "t"))
-    assert [one.one for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
+    assert [one.system for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
     slices = found.compare(slices="relevant").slices("map")[0]
     assert sum(one.compared.n_queries for one in slices.slices) == 25
     kinds = {query: query % 2 for query in found.report.queries}

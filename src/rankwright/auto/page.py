@@ -10,8 +10,7 @@ from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
 from rankwright.data.splitting import concat
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.reports.page import write_page
-from rankwright.reports.pages.page import require_packages
+from rankwright.reports.page import require_packages, write_page
 
 if TYPE_CHECKING:
     import os

@@ -14,8 +14,7 @@ from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_feature
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.models.fitted import scorer_of
 from rankwright.reports.blocks import Text
-from rankwright.reports.page import write_page
-from rankwright.reports.pages.page import require_packages
+from rankwright.reports.page import require_packages, write_page
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

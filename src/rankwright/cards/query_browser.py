@@ -16,7 +16,7 @@ from rankwright.data.alignment import aligned
 from rankwright.data.ranking import Ranking
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.reports.blocks import Note, Section, Text
-from rankwright.reports.pages.browser import BrowsedQuery, Listed, Moved, QueryBrowser
+from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

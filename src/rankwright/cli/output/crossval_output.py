@@ -57,12 +57,7 @@ def _show_validation(result: CrossValidation) -> None:
 
 def _show_rankers(found: CrossComparison, baseline: str | None) -> None:
     """Print the main result, means, folds and tests of several rankers."""
-    compared = found.compare(baseline=baseline)
-    for metric in found.metrics:
-        say(compared.summary(metric))
-    for table in found.tables(baseline=baseline):
-        say("")
-        show_table(table.head, table.rows)
+    say(str(found.against(baseline)))
     more = f" by {found.metrics[0]}; tests of the other metrics are in the JSON" if len(found.metrics) > 1 else ""
     note(f"Tests are paired by test query over all folds{more}.")
     first = next(iter(found.results.values()))

@@ -22,7 +22,7 @@ from rankwright.cli.options.shared_options import (
     RunConventionOption,
     SystemFiles,
 )
-from rankwright.cli.output.console import note, note_coverage, say, show_json, show_table
+from rankwright.cli.output.console import note, note_coverage, say, show_json
 
 BaselineOption = Annotated[
     Path | None,
@@ -107,7 +107,7 @@ def compare(
         note_coverage(found.report)
         show_json(found.to_dict())
     else:
-        _show(found)
+        say(str(found))
 
 
 def _write_page(
@@ -142,18 +142,3 @@ def _slices(
     if not any(query in known for query in values[columns[0]]):
         raise InputError(f"{table} has none of the judged queries in its column {reading.qid or QUERY!r}.")
     return {name: values.get(name, name) for name in names}
-
-
-def _show(found: rw.SystemComparison) -> None:
-    """Print the main results in sentences, then the tables."""
-    from rankwright.evaluation.comparison_text import means_table, remarks, tables_of
-
-    for metric in found.metrics:
-        say(found.summary(metric))
-    tables = [means_table(found), *(table for metric in found.metrics for table in tables_of(found, metric))]
-    for table in tables:
-        say("")
-        show_table(table.head, table.rows)
-    for remark in remarks(found):
-        note(remark)
-    note(found.report.footnote())
