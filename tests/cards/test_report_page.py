@@ -57,12 +57,12 @@ def said(report):
 
 def test_summaries():
     assert re.fullmatch(
-        r"good is ahead of poor by 0\.250 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
+        r"good is ahead of poor by 0\.2500 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
         said(REPORT),
     )
     sure = small_report(good=np.linspace(0.5, 1, 30), poor=np.linspace(0, 0.5, 30))
-    assert said(sure) == "good beats poor by 0.500 map, p < 0.001; 0 queries are worse."
-    assert said(small_report(poor=np.zeros(30), good=np.ones(30))).startswith("good beats poor by 1.000 map")
+    assert said(sure) == "good beats poor by 0.5000 map, p < 0.001; 0 queries are worse."
+    assert said(small_report(poor=np.zeros(30), good=np.ones(30))).startswith("good beats poor by 1.0000 map")
     assert said(small_report(only=[1.0, 0.5])) == "only has 0.7500 map on 2 queries."
     assert said(small_report(one=[1.0], other=[0.5])) == (
         "There is only one query, so no test is possible; map: one 1.0000 and other 0.5000."

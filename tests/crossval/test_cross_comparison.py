@@ -204,7 +204,7 @@ def test_curves_of_several_rankers(found):
         assert [one.value for one in curves.curves[name]] == values
     assert [column.title for column in curves.tables[0].columns] == ["ndcg", "@1", "@2", "@3"]
     assert found.curves(" NDCG").curves == curves.curves
-    assert "25 queries" in curves.summary
+    assert "25 queries" in curves.note
     assert "Mean ndcg by cut-off, from 1 to 3: trees " in curves.chart().description
     assert curves.to_dict()["systems"]["ada"][2]["value"] == found.report.mean("ada", "ndcg@3")
     with pytest.raises(InputError, match="A curve needs p at several cut-offs; measure metrics='p@1-10'"):
@@ -221,10 +221,10 @@ def test_curves_of_systems():
     assert {one.value for one in curves.curves["labels"]} == {1.0}
     upper = rw.analyses.cutoff_curves(systems, DATA, metric="NDCG", cutoffs="1-2", min_relevant=1)
     assert (upper.metric, upper.cutoffs) == ("ndcg", (1, 2))
-    assert "dropped: " in upper.summary
+    assert "dropped: " in upper.note
     alike = RankingData(DATA.X, np.where(DATA.qid == 0, 1, DATA.y), DATA.qid)
-    told = rw.analyses.cutoff_curves(systems, alike, cutoffs="1-2", drop_one_label=True).summary
-    assert told.startswith("ndcg by cut-off; 24 queries")
+    told = rw.analyses.cutoff_curves(systems, alike, cutoffs="1-2", drop_one_label=True).note
+    assert told.startswith("24 queries")
     assert "1 query with a single label" in told
     with pytest.raises(InputError, match="at several cut-offs"):
         rw.analyses.cutoff_curves(systems, DATA, cutoffs="5")
