@@ -9,13 +9,12 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.cards.data_sheet import DataSheet
-from rankwright.cards.held_out_queries import held_out_cards, with_document_names
+from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.models.fitted import scorer_of
 from rankwright.reports.blocks import Text
-from rankwright.reports.page import write_page
-from rankwright.reports.pages.page import require_packages
+from rankwright.reports.page import require_packages, write_page
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def write_crossval_page(
     require_packages()
     results: list[Result] = [result]
     if data is not None:
-        results += _details(result, with_document_names(data))
+        results += _details(result, data)
     elif without_data:
         results.append(MissingQueries(without_data))
     write_page(results, path, title=result.title, reproduce=reproduce)

@@ -14,7 +14,7 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import Ties, mean_over_queries
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Column, Facts, Figure, Kind, Note, Section, Table, Text
+from rankwright.reports.blocks import Column, Facts, Figure, Kind, Note, Table, Text
 from rankwright.reports.charts.bars import bar_chart, grouped_bar_chart
 from rankwright.reports.result import Result
 from rankwright.statistics.paired_tests import compare_values
@@ -128,13 +128,25 @@ class DataSheet(Result):
         features = counted(self.features, "feature")
         return f"{counted(self.documents, 'document')} of {counted(self.queries, 'query')}, with {features}."
 
-    def blocks(self) -> Iterator[Section]:
-        """Yield one section: counts, what may mislead, labels, sizes of queries, and missing values."""
-        blocks: list[Block] = [Facts(self._facts()), *map(Text, self.warnings()), self._labels_figure()]
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return self.heading
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield counts, what may mislead, labels, sizes of queries, and missing values."""
+        yield Facts(self._facts())
+        yield from map(Text, self.warnings())
+        yield self._labels_figure()
         if np.ptp(self.sizes):
             caption = "Number of queries by the number of their documents."
-            blocks.append(Figure(partial(_sizes_chart, self.sizes, caption), caption))
-        yield Section(self.heading, [*blocks, *self._missing_blocks()])
+            yield Figure(partial(_sizes_chart, self.sizes, caption), caption)
+        most = sorted(self.missing.items(), key=lambda item: -item[1])[:MOST_MISSING]
+        if most:
+            columns = [Column("feature", Kind.TEXT), Column("missing", Kind.PERCENT, bar=True)]
+            yield Table(columns, most, "Fraction of missing values.")
+        if len(self.missing) > len(most):
+            yield Note(f"{len(self.missing) - len(most):,} more features have missing values.")
 
     def warnings(self) -> list[str]:
         """Return what in the data may mislead, in sentences."""
@@ -172,14 +184,6 @@ class DataSheet(Result):
         named = "; ".join(f"label {label}: {fraction:.1%}" for label, fraction in fractions.items())
         label, description = "fraction of documents by label", f"{caption} {named}."
         return Figure(partial(bar_chart, fractions, label, description=description), caption)
-
-    def _missing_blocks(self) -> Iterator[Block]:
-        most = sorted(self.missing.items(), key=lambda item: -item[1])[:MOST_MISSING]
-        if most:
-            columns = [Column("feature", Kind.TEXT), Column("missing", Kind.PERCENT, bar=True)]
-            yield Table(columns, most, "Fraction of missing values.")
-        if len(self.missing) > len(most):
-            yield Note(f"{len(self.missing) - len(most):,} more features have missing values.")
 
 
 def feature_names_of(data: RankingData) -> list[str]:

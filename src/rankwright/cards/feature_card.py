@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from rankwright.cards.query_browser import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.parse import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
-from rankwright.reports.blocks import Figure, Figures, Note, Section, Text
+from rankwright.reports.blocks import Figure, Figures, Note, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6
-SMALL = {"width": 240, "height": 170}  # of charts side by side
+SIZE: dict[str, Any] = {"width": 240, "height": 170}  # of charts side by side
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,11 +96,8 @@ class FeatureCard(Result):
         used = counted(len(self.importances), "feature")
         return f"{self.name} uses {used}; the most important is {next(iter(self.importances))}."
 
-    def blocks(self) -> Iterator[Section]:
+    def blocks(self) -> Iterator[Block]:
         """Yield the importances, and the curves of partial dependence."""
-        yield Section(self.title, list(self._blocks()))
-
-    def _blocks(self) -> Iterator[Block]:
         if not self.importances:
             yield Text(self.summary)
             return
@@ -126,4 +123,4 @@ def _curve(name: str, curve: Dependence) -> Figure:
     first, last = curve.scores[0], curve.scores[-1]
     trend = "rises" if last > first else "falls"
     description = f"Mean score by feature {name}: it {trend} from {first:.3g} to {last:.3g}."
-    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SMALL), name)
+    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE), name)

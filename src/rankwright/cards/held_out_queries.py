@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankwright.base.wording import counted, metric_value
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
-from rankwright.data.dataset import RankingData
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Figure, Note, Section, Text
 from rankwright.reports.result import Result
@@ -22,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankwright.crossval.out_of_fold import HeldOutModels
+    from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.metrics.parse import MetricLike
     from rankwright.models.scorer import Scorer
@@ -54,7 +52,7 @@ class HeldOutQueries(Result):
         """Evaluate systems; `warning` says what the first one may know of the queries even so."""
         report = evaluate(dict(systems), data, metrics=[metric], convention=convention, n_jobs=n_jobs)
         note = f"{HOW} {warning}".strip()
-        return cls(report, QueryCard.of(systems, report, data, notes=[note], n_jobs=n_jobs), note)
+        return cls(report, QueryCard.of(systems, report, data, of_file=False, notes=[note], n_jobs=n_jobs), note)
 
     @property
     def summary(self) -> str:
@@ -103,21 +101,3 @@ def held_out_cards(
         ModelCard(name, models, chosen, expected, limits),
         DataSheet.of(data, metric=metric),
     ]
-
-
-def with_document_names(data: RankingData) -> RankingData:
-    """Return documents with names; numbers of rows would be those of several parts together, not of a file."""
-    if data.document_ids is not None:
-        return data
-    names = np.empty(len(data), dtype=object)
-    for rows in data.groups:
-        names[rows] = [f"document {number}" for number in range(1, len(rows) + 1)]
-    return RankingData(
-        data.X,
-        data.y,
-        data.qid,
-        document_ids=names,
-        feature_names=data.feature_names,
-        categories=data.categories,
-        copy=False,
-    )

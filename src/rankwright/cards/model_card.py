@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.wording import counted, metric_value
 from rankwright.models.combination import Combination
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.reports.blocks import Facts, Note, Section, Text
+from rankwright.reports.blocks import Facts, Note, Text
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
 
 # What a scorer is, by its kind; one that wraps another is what the other is.
 KINDS = {
@@ -83,12 +84,12 @@ class ModelCard(Result):
         }
         return {name: fact for name, fact in facts.items() if fact}
 
-    def blocks(self) -> Iterator[Section]:
+    def blocks(self) -> Iterator[Block]:
         """Yield the facts, the parameters and the limits."""
-        parameters = _parameters_of(self.models)
-        limits = Text(f"Limits: {' '.join((*LIMITS, *self.limits))}")
-        notes = [Note(parameters)] if parameters else []
-        yield Section(self.title, [Facts(self.facts(), below=True), *notes, limits])
+        yield Facts(self.facts(), below=True)
+        if parameters := _parameters_of(self.models):
+            yield Note(parameters)
+        yield Text(f"Limits: {' '.join((*LIMITS, *self.limits))}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return name and facts as JSON values."""

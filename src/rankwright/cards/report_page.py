@@ -13,11 +13,9 @@ from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
 from rankwright.data.readers.trec import Judgements
 from rankwright.evaluation.compare import compare_report
-from rankwright.evaluation.comparison_text import leading_pair
 from rankwright.evaluation.report import Report
 from rankwright.models.fitted import scorer_of
 from rankwright.reports import page
-from rankwright.reports.pages.page import require_packages
 
 if TYPE_CHECKING:
     import os
@@ -58,7 +56,7 @@ def write_page(
     reproduce
         The command or code that makes the report again.
     """
-    require_packages()
+    page.require_packages()
     result = compared(report) if isinstance(report, Report) else report
     results: list[Result] = [result, LearningCurves(histories or {})]
     if systems is not None and data is not None:
@@ -85,8 +83,8 @@ def _details(
     if isinstance(result, Report):
         report, ranked = result, [*result.systems]
     else:
-        pair = leading_pair(result, result.by())
-        report, ranked = result.report, list(dict.fromkeys([pair.one, pair.other, *result.by().ranked()]))
+        pair = result.by().leading_pair()
+        report, ranked = result.report, list(dict.fromkeys([pair.system, pair.other, *result.by().ranked()]))
     metric = report.metrics[0]
     shown = browsable({name: systems[name] for name in ranked}, report, data)
     yield QueryCard.of(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)

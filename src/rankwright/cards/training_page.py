@@ -14,8 +14,7 @@ from rankwright.cards.query_browser import QueryCard
 from rankwright.crossval.best_feature import BEST_FEATURE, best_feature
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Note, Section
-from rankwright.reports.page import write_page
-from rankwright.reports.pages.page import require_packages
+from rankwright.reports.page import require_packages, write_page
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

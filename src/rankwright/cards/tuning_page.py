@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.wording import counted, interval, metric_value, percent
-from rankwright.cards.held_out_queries import held_out_cards, with_document_names
+from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import held_out_fits
 from rankwright.models.fitted import scorer_of
-from rankwright.reports.page import write_page
-from rankwright.reports.pages.page import require_packages
+from rankwright.reports.page import require_packages, write_page
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.judging_queries import OUT_OF_FOLD, VALIDATION, find_protocol
 from rankwright.tuning.trials import chosen_parameters, configured
@@ -62,7 +61,7 @@ def _rankers(tuning: Tuning) -> dict[str, Ranker]:
 
 def _details(tuning: Tuning, on_fit: Callable[[], None]) -> list[Result]:
     """Return the cards of queries ranked out of fold, of the features, the model and the data."""
-    ranker, data = tuning.ranker, with_document_names(tuning.data.data)
+    ranker, data = tuning.ranker, tuning.data.data
     parts = find_protocol(OUT_OF_FOLD).plan(tuning.data, None).parts
     fitted = held_out_fits(_rankers(tuning), parts, on_fit=on_fit)
     simple = held_out_best_features(fitted[BEST], data, ranker.metric, n_jobs=ranker.n_jobs)

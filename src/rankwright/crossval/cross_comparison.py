@@ -11,7 +11,7 @@ from rankwright.base.wording import nearest
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, by_cutoff
 from rankwright.evaluation.slices import query_columns
-from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table
+from rankwright.reports.blocks import Column, Kind, Note, Section, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class CrossComparison(Result):
         """Yield the comparison of all rankers, their curves by cut-off, and every fold."""
         if self._comparison is not None:
             yield from self._comparison.sections
-        names = dict.fromkeys(map(bare_name, self.metrics))
-        curves = [self.curves(name) for name in names if len(by_cutoff(self.metrics, name)) > 1]
-        yield Section("By cut-off", [Figure(curve.chart, f"Mean {curve.metric} by cut-off.") for curve in curves])
+        for name in dict.fromkeys(map(bare_name, self.metrics)):
+            if len(by_cutoff(self.metrics, name)) > 1:
+                yield from self.curves(name).sections
         metric, first = self.metrics[0], self._first
         means = [[name, *(self.mean(name, other) for other in self.metrics)] for name in self.ranked()]
         folds = [[name, *(fold.report.mean(name, metric) for fold in self[name].folds)] for name in self.ranked()]

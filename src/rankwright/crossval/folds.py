@@ -13,7 +13,7 @@ from rankwright.base.wording import counted
 from rankwright.crossval.splits import SplitOptions, parts_of, strata
 from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.dataset import RankingData
-from rankwright.data.query_filters import checked_min_relevant, drop_queries, queries_to_drop
+from rankwright.data.query_filters import QueryFilter, drop_queries
 from rankwright.data.readers.any_format import read_judged
 from rankwright.data.readers.fold_folders import find_folds, read_fold
 from rankwright.data.splitting import deal_folds, generator
@@ -183,8 +183,6 @@ def _refuse_options(has_folds: str, splits: SplitOptions, min_relevant: int = 0)
 
 def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
     """Drop queries with few relevant documents from the training and the validation part."""
-    if not checked_min_relevant(min_relevant):
-        return fold
     try:
         train = drop_queries(fold.train, min_relevant=min_relevant)
         valid = None if fold.valid is None else drop_queries(fold.valid, min_relevant=min_relevant)
@@ -194,7 +192,7 @@ def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
 
 
 def _of_collection(data: RankingData, splits: SplitOptions, min_relevant: int) -> Folds:
-    reasons = queries_to_drop(data.y, data.groups, min_relevant=min_relevant)
+    reasons = QueryFilter(min_relevant).reasons(data.y, data.groups)
     kept = drop_queries(data, min_relevant=min_relevant)
     queries, random = canonical_queries(kept), generator(splits.random_state)
     counts = strata(kept) if splits.stratify else None

@@ -8,6 +8,7 @@ settings that the storage has for them.
 from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, wait
+from dataclasses import dataclass
 from threading import Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,6 +69,7 @@ class _Asked(NamedTuple):
     setting: Mapping[str, Any]
 
 
+@dataclass(eq=False)
 class SettingSearch:
     """Runs the trials of a study.
 
@@ -87,24 +89,19 @@ class SettingSearch:
         Called after each fit, and after each trial.
     """
 
-    def __init__(
-        self,
-        ranker: Ranker,
-        space: Mapping[str, Space],
-        plan: JudgingPlan,
-        study: Study,
-        *,
-        random_state: int,
-        workers: int | None,
-        prune: bool,
-        on_fit: Callable[[], None],
-        on_progress: Callable[[SearchProgress], None],
-    ) -> None:
-        self._ranker, self._space, self._plan, self._study = ranker, space, plan, study
-        self._random_state, self._prune = random_state, prune
-        self._threads = resolve_threads(ranker.n_jobs)
-        self._workers = min(workers or self._threads, BATCH)
-        self._on_fit, self._on_progress = on_fit, on_progress
+    ranker: Ranker
+    space: Mapping[str, Space]
+    plan: JudgingPlan
+    study: Study
+    random_state: int
+    workers: int | None
+    prune: bool
+    on_fit: Callable[[], None]
+    on_progress: Callable[[SearchProgress], None]
+
+    def __post_init__(self) -> None:
+        self._threads = resolve_threads(self.ranker.n_jobs)
+        self._at_once = min(self.workers or self._threads, BATCH)
         self._started, self._running, self._lock = monotonic(), 0, Lock()
 
     def run(self, trials: int, seconds: float | None) -> str:
@@ -125,44 +122,44 @@ class SettingSearch:
 
     def trials(self) -> list[Trial]:
         """Return the trials that have ended."""
-        trials = map(self._read, self._study.get_trials(deepcopy=False))
+        trials = map(self._read, self.study.get_trials(deepcopy=False))
         return [trial for trial in trials if trial is not None]
 
     def _ask(self, number: int) -> _Asked:
         """Return the trial of that number: one that was under way when a search was killed, or a new one."""
         optuna = import_optuna()
-        seed = np.random.SeedSequence([self._random_state, number]).generate_state(1)[0]
-        self._study.sampler = optuna.samplers.TPESampler(
+        seed = np.random.SeedSequence([self.random_state, number]).generate_state(1)[0]
+        self.study.sampler = optuna.samplers.TPESampler(
             seed=int(seed), n_startup_trials=0, multivariate=True, constant_liar=True
         )
-        known = self._study.get_trials(deepcopy=False)
+        known = self.study.get_trials(deepcopy=False)
         if number == len(known) and number < FIRST_TRIALS:
-            self._study.enqueue_trial(self._first_setting(number))
+            self.study.enqueue_trial(self._first_setting(number))
         if number < len(known) and known[number].state == optuna.trial.TrialState.RUNNING:
-            trial = optuna.trial.Trial(self._study, known[number]._trial_id)
+            trial = optuna.trial.Trial(self.study, known[number]._trial_id)
         else:
-            trial = self._study.ask()
-        names = self._space if number else self._own_setting()
-        setting = {name: self._space[name].suggest(trial, name) for name in names}
+            trial = self.study.ask()
+        names = self.space if number else self._own_setting()
+        setting = {name: self.space[name].suggest(trial, name) for name in names}
         return _Asked(trial, setting if number else self._current())
 
     def _first_setting(self, number: int) -> dict[str, Any]:
         """Return one of the first settings as Optuna is to know it: the ranker's own, then a Latin hypercube."""
         if number == 0:
             return self._own_setting()
-        random, shape = np.random.default_rng(self._random_state), (len(self._space), FIRST_TRIALS - 1)
+        random, shape = np.random.default_rng(self.random_state), (len(self.space), FIRST_TRIALS - 1)
         strata = random.permuted(np.tile(np.arange(shape[1]), (shape[0], 1)), axis=1)
         points = ((strata + random.random(shape)) / shape[1])[:, number - 1].tolist()
-        return {name: range_.at(point) for (name, range_), point in zip(self._space.items(), points, strict=True)}
+        return {name: range_.at(point) for (name, range_), point in zip(self.space.items(), points, strict=True)}
 
     def _current(self) -> dict[str, Any]:
         """Return the ranker's own values of the parameters to search."""
-        return {name: getattr(self._ranker, name) for name in self._space}
+        return {name: getattr(self.ranker, name) for name in self.space}
 
     def _own_setting(self) -> dict[str, Any]:
         """Return the ranker's own setting as Optuna is to know it, without values that the space does not have."""
-        documents = len(self._plan.parts[0].train)
-        values = {name: self._space[name].nearest(value, documents) for name, value in self._current().items()}
+        documents = len(self.plan.parts[0].train)
+        values = {name: self.space[name].nearest(value, documents) for name, value in self._current().items()}
         return {name: value for name, value in values.items() if value is not None}
 
     def _run_batch(self, asked: Sequence[_Asked], total: int, ends: float | None) -> None:
@@ -174,7 +171,7 @@ class SettingSearch:
             same = known.get(_text(new.setting))
             return new, self._judged(new, best, on_round) if same is None else same
 
-        with fits_at_once(run, asked, workers=min(self._workers, len(asked))) as running:
+        with fits_at_once(run, asked, workers=min(self._at_once, len(asked))) as running:
             pending = set(running)
             while pending:
                 left = SECONDS_PER_WAIT if ends is None else max(0.0, ends - monotonic())
@@ -193,20 +190,20 @@ class SettingSearch:
         with self._lock:
             self._running += 1
         try:
-            for step, part in enumerate(self._plan.parts, start=1):
+            for step, part in enumerate(self.plan.parts, start=1):
                 # The last trials of a batch get the threads of those that have ended.
-                n_threads = max(1, self._threads // min(self._running, self._workers))
-                ranker = configured(self._ranker, {**asked.setting, "n_jobs": n_threads})
+                n_threads = max(1, self._threads // min(self._running, self._at_once))
+                ranker = configured(self.ranker, {**asked.setting, "n_jobs": n_threads})
                 curves.append(judged_curve(ranker, part, on_round))
                 choice = best_rounds(curves)
                 asked.trial.report(choice.value, step)
                 with self._lock:
-                    self._on_fit()
-                is_last = step == len(self._plan.parts)
-                if not is_last and self._prune and best is not None and is_worse(choice.values, best.values):
+                    self.on_fit()
+                is_last = step == len(self.plan.parts)
+                if not is_last and self.prune and best is not None and is_worse(choice.values, best.values):
                     return Trial(asked.setting, *choice, state=PRUNED, seconds=monotonic() - started)
             if np.isnan(choice.value):
-                raise InputError(f"No query that judges has a value of {self._ranker.metric}.")
+                raise InputError(f"No query that judges has a value of {self.ranker.metric}.")
         except InputError as error:
             if asked.trial.number == 0:
                 raise
@@ -226,7 +223,7 @@ class SettingSearch:
             asked.trial.set_user_attr("values", plain)
         facts = {"rounds": result.rounds, "seconds": round(result.seconds, 3), "reason": result.reason}
         asked.trial.set_user_attr("result", {**facts, "value": None if result.state == FAILED else result.value})
-        self._study.tell(asked.trial, result.value if result.state == COMPLETE else None, state)
+        self.study.tell(asked.trial, result.value if result.state == COMPLETE else None, state)
 
     def _read(self, stored: Any) -> Trial | None:
         """Return a trial of the study that has ended; None if it has not."""
@@ -249,11 +246,11 @@ class SettingSearch:
 
     def _setting(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         fixed = import_optuna().trial.FixedTrial(parameters)
-        return {name: range_.suggest(fixed, name) for name, range_ in self._space.items()}
+        return {name: range_.suggest(fixed, name) for name, range_ in self.space.items()}
 
     def _report(self, total: int) -> None:
         ended = tuple(self.trials())
-        self._on_progress(SearchProgress(ended, max(total, len(ended)), monotonic() - self._started))
+        self.on_progress(SearchProgress(ended, max(total, len(ended)), monotonic() - self._started))
 
 
 def is_worse(values: Doubles, best: Doubles | None) -> bool:

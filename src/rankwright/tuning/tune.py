@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.rankers.catalogue import as_ranker
@@ -82,27 +82,18 @@ def tune(
     on_fit, on_progress
         Called after each fit, and after each trial of a search.
     """
-    task = _Task.checked(ranker, data, validation, choose, workers, on_fit)
+    require_workers(workers)
+    protocol = default_protocol(has_validation=validation is not None) if choose is None else choose
+    plan = partial(find_protocol(protocol).plan, data, validation)
+    task = _Task(as_ranker(ranker), plan, protocol, workers, on_fit)
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
-    limits = _Limits.checked(trials, time_limit)
+    limits = TRIALS if trials is None else trials, Duration(optional=True).take("time_limit", time_limit)
+    Integer(1).require("trials", limits[0])
     Integer(0).require("random_state", random_state)
     options = {"random_state": random_state, "prune": prune}
     return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
-
-
-class _Limits(NamedTuple):
-    """How many trials a search may have, and how many seconds."""
-
-    trials: int
-    seconds: float | None
-
-    @classmethod
-    def checked(cls, trials: int | None, time_limit: float | str | None) -> _Limits:
-        most = TRIALS if trials is None else trials
-        Integer(1).require("trials", most)
-        return cls(most, Duration(optional=True).take("time_limit", time_limit))
 
 
 @dataclass(frozen=True)
@@ -115,21 +106,6 @@ class _Task:
     workers: int | None
     on_fit: Callable[[], None]
 
-    @classmethod
-    def checked(
-        cls,
-        ranker: Ranker | str,
-        data: Judged,
-        validation: Judged | None,
-        choose: str | None,
-        workers: int | None,
-        on_fit: Callable[[], None],
-    ) -> _Task:
-        require_workers(workers)
-        name = default_protocol(has_validation=validation is not None) if choose is None else choose
-        plan = partial(find_protocol(name).plan, data, validation)
-        return cls(as_ranker(ranker), plan, name, workers, on_fit)
-
     def from_grid(self, grid: Grid | None) -> Tuning:
         """Try all combinations of a grid's values."""
         started, settings = monotonic(), settings_of(self.ranker, grid)
@@ -141,7 +117,7 @@ class _Task:
     def from_search(
         self,
         space: Mapping[str, Space],
-        limits: _Limits,
+        limits: tuple[int, float | None],
         storage: str | os.PathLike[str] | None,
         options: Mapping[str, Any],
         on_progress: Callable[[SearchProgress], None],
@@ -156,7 +132,7 @@ class _Task:
             search = SettingSearch(self.ranker, space, plan, study, **options, **watch)
             ended = search.run(*limits)
             trials = search.trials()
-        _require_result(trials, ended, limits.seconds)
+        _require_result(trials, ended, limits[1])
         texts = {name: str(range_) for name, range_ in space.items()}
         return self._tuning(plan, trials, space=texts, study=study, ended=ended, seconds=monotonic() - started)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_TRIALS = 200  # listed
 OPEN_TRIALS = 10  # of a longer list, so many are shown before it is opened
-SMALL = {"width": 240, "height": 170}  # of charts side by side
+WIDTH, HEIGHT = 240, 170  # of charts side by side
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic
 MOST_CATEGORIES = 12  # of a parameter's values
 FEWEST_TRIALS = 10  # complete ones, from which on the importance of parameters is more than noise
@@ -227,11 +227,12 @@ def _parameter(name: str, trials: Sequence[Trial], metric: str) -> Iterator[Figu
         points = [Point(_setting(trial), value, trial.value, "", "") for value, trial in numbers]
         without = len(tried) - len(numbers)
         caption = f"{name}; {counted(without, 'trial')} without a number left out" if without else name
-        chart = partial(scatter_chart, points, name, metric, description=description, x_log=log, **SMALL)
+        size: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
+        chart = partial(scatter_chart, points, name, metric, description=description, x_log=log, **size)
         yield Figure(chart, caption)
     elif 1 < len({spelled(value) for value, _ in tried}) <= MOST_CATEGORIES:
         rows = _by_value(tried)
-        yield Figure(partial(interval_chart, rows, metric, description=description, width=SMALL["width"]), name)
+        yield Figure(partial(interval_chart, rows, metric, description=description, width=WIDTH), name)
 
 
 def _is_number(value: Any) -> bool:

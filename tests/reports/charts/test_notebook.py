@@ -11,7 +11,7 @@ from evaluation.examples import small_report
 from rankwright.ensembling.metric_curve import Curve
 from rankwright.models import FeatureScorer
 from rankwright.rankers.shared.importances import by_name
-from rankwright.reports.charts.notebook import MIME_TYPE
+from rankwright.reports.charts.chart import MIME_TYPE
 from rankwright.training.history import History, Round
 
 HOSTILE = "<script>alert(1)</script>"

@@ -4,12 +4,12 @@ import json
 import sys
 
 import pytest
+from rankwright.reports.pages.browser import MOST_BYTES, BrowsedQuery, Listed, Moved, QueryBrowser
 
 from html_page import read_page
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.reports.charts import bar_chart
 from rankwright.reports.pages.blocks import Cell, Code, Column, Facts, Figure, Figures, Note, Section, Table, Text
-from rankwright.reports.pages.browser import MOST_BYTES, BrowsedQuery, Listed, Moved, QueryBrowser
 from rankwright.reports.pages.cells import number, p_value, shown
 from rankwright.reports.pages.page import Page, require_packages, script_json
 
