@@ -5,7 +5,8 @@ import pytest
 
 import rankwright as rw
 from auto.examples import METRIC, judged, plan_of, rankers, shuffled
-from rankwright.auto import cached_fits, entries as fitting
+from rankwright.auto import cached_fits
+from rankwright.auto import entries as fitting
 from rankwright.auto import fitting as module
 from rankwright.auto.mixing import mix
 from rankwright.base.errors import InputError

@@ -13,12 +13,13 @@ from rankwright.cli.options.page_option import ReportOption, check_report, this_
 from rankwright.cli.options.shared_options import JsonFlag
 from rankwright.cli.options.tuning_options import INTERRUPTED
 from rankwright.cli.output.console import note, problem, progress, show_json, show_table
+from rankwright.reports.text import spelled_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.papers.framework.experiment import Paper
-    from rankwright.papers.framework.reproduce import Reproduction
+    from rankwright.papers.framework.reproduction import Reproduction
 
 PaperArgument = Annotated[
     str,
@@ -86,9 +87,7 @@ def reproduce(
     folder = work or Path("reproduced") / (f"{paper}-quick" if quick else paper)
     result = _run(found, data, cranfield, folder, quick=quick, jobs=jobs)
     if report is not None:
-        from rankwright.papers.framework.page import page_of
-
-        page_of(result, command=this_command()).write(report)
+        result.write_page(report, reproduce=this_command())
         note(f"wrote {report}")
     if json:
         show_json(result.to_dict() | {"report": report and str(report), "work": str(folder)})
@@ -128,10 +127,8 @@ def _run(
 
 
 def _show(result: Reproduction) -> None:
-    from rankwright.papers.framework.table import HEAD, cells
-
-    rows = [cells(row) for row in result.rows]
-    kept = [place for place, title in enumerate(HEAD) if title != "remarks"]
-    show_table([HEAD[place] for place in kept], [[row[place] for place in kept] for row in rows])
-    note(result.summary())
+    table = result.tables[0]
+    rows = [spelled_row(table.columns, row) for row in table.rows]
+    show_table([column.title for column in table.columns], rows)
+    note(result.summary)
     note(f"{result.seconds:,.0f} s of processor time for all fits and measurements")
