@@ -85,7 +85,7 @@ def check_report(report: Path | None, *, inputs: Iterable[Path | None] = (), mod
     checked_output(report, inputs=inputs)
     if model is not None and report.resolve() == model.resolve():
         raise InputError(f"--report and --model must be different files, not both {model}.")
-    from rankwright.reports.pages.page import require_packages
+    from rankwright.reports.page import require_packages
 
     require_packages()
 

@@ -66,10 +66,13 @@ def show_json(value: Any) -> None:
     show_text(json.dumps(plain(value), indent=2, allow_nan=False, default=str) + "\n")
 
 
-def show(result: Result | Mapping[str, Any], *, json: bool, **more: Any) -> None:
+def show(
+    result: Result | Mapping[str, Any], *, json: bool, sections: int | None = None, **more: Any
+) -> None:
     """Print a result, or facts by name: as text, the heads of tables in bold, or as one JSON object.
 
-    `more` is added to the JSON object: the files that a verb has written.
+    `sections` limits the text to the first ones; a page has all. `more` is added to the JSON object: the files that
+    a verb has written.
     """
     if json:
         facts = result if isinstance(result, Mapping) else result.to_dict()
@@ -80,7 +83,7 @@ def show(result: Result | Mapping[str, Any], *, json: bool, **more: Any) -> None
         show_facts(result)
     else:
         say(result.summary)
-        for section in result.sections:
+        for section in result.sections[:sections]:
             for block in section.blocks:
                 _show_block(block)
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from rankwright.base.wording import counted
 from rankwright.cli.options.declaring import argument, option
 from rankwright.cli.options.shared_options import JsonFlag, ReportOption, check_report, this_command
-from rankwright.cli.output.console import note, progress, show, show_table
+from rankwright.cli.output.console import note, progress, show
 from rankwright.cli.output.fits import exit_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.papers.framework.experiment import Paper
-    from rankwright.papers.framework.reproduce import Reproduction
+    from rankwright.papers.framework.reproduction import Reproduction
 
 
 def reproduce(
@@ -63,14 +63,9 @@ def reproduce(
     folder = work or Path("reproduced") / (f"{paper}-quick" if quick else paper)
     result = _run(find_paper(paper), data, cranfield, folder, quick=quick, jobs=jobs)
     if report is not None:
-        from rankwright.papers.framework.page import page_of
-
-        page_of(result, command=this_command()).write(report)
+        result.write_page(report, reproduce=this_command())
         note(f"wrote {report}")
-    if json:
-        show(result.to_dict(), json=True, report=report, work=folder)
-    else:
-        _show(result)
+    show(result, json=json, sections=1, report=report, work=folder)
 
 
 def _run(
@@ -101,13 +96,3 @@ def _run(
         except KeyboardInterrupt:
             stack.close()
             exit_interrupted(f"Interrupted; finished tasks are in {folder}, and the same command resumes.")
-
-
-def _show(result: Reproduction) -> None:
-    from rankwright.papers.framework.table import HEAD, cells
-
-    rows = [cells(row) for row in result.rows]
-    kept = [column for column, title in enumerate(HEAD) if title != "remarks"]
-    show_table([HEAD[column] for column in kept], [[row[column] for column in kept] for row in rows])
-    note(result.summary())
-    note(f"{result.seconds:,.0f} s of processor time for all fits and measurements")
