@@ -32,8 +32,8 @@ class VerbGroup(TyperGroup):
         if cmd_name not in self._panel_of:
             return None
         verb: Any = self.load(cmd_name)
-        words = (verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb).__doc__
-        return TyperCommand(name=cmd_name, help=words.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name])
+        described: Any = verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb
+        return TyperCommand(name=cmd_name, help=described.__doc__.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name])
 
     def full_command(self, name: str) -> Any:
         """Return a verb with its options."""

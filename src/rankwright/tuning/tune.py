@@ -89,7 +89,10 @@ def tune(
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
-    limits = TRIALS if trials is None else trials, Duration(optional=True).take(parameter("time_limit"), time_limit)
+    limits = (
+        TRIALS if trials is None else trials,
+        Duration(optional=True).take(parameter("time_limit"), time_limit),
+    )
     Integer(1).require("trials", limits[0])
     Integer(0).require(parameter("random_state"), random_state)
     options = {"random_state": random_state, "prune": prune}

@@ -66,13 +66,11 @@ def show_json(value: Any) -> None:
     show_text(json.dumps(plain(value), indent=2, allow_nan=False, default=str) + "\n")
 
 
-def show(
-    result: Result | Mapping[str, Any], *, json: bool, sections: int | None = None, **more: Any
-) -> None:
+def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None = None, **more: Any) -> None:
     """Print a result, or facts by name: as text, the heads of tables in bold, or as one JSON object.
 
-    `sections` limits the text to the first ones; a page has all. `more` is added to the JSON object: the files that
-    a verb has written.
+    `sections` limits the text to the first ones; a page has all. `more` is added to the JSON object: the files
+    that a verb has written.
     """
     if json:
         facts = result if isinstance(result, Mapping) else result.to_dict()

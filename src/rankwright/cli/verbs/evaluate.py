@@ -57,7 +57,8 @@ def evaluate(
     if json:
         note_coverage(report)
         more: dict[str, Any] = {"comparisons": compared} if len(files) > 1 else {}
-        show(report, json=True, **more, **({"per_query": _per_query(report)} if per_query else {}))
+        more |= {"per_query": _per_query(report)} if per_query else {}
+        show(report, json=True, **more)
         return
     show(report, json=False)
     if compared:
