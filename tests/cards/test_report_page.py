@@ -12,8 +12,7 @@ from auto.small_run import small_data
 from evaluation.examples import small_report
 from html_page import read_page
 from rankwright.base.errors import InputError
-from rankwright.cards.report_page import write_page
-from rankwright.cards.sections import compared
+from rankwright.cards.report_page import compared, write_page
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.training.history import History, Round
 

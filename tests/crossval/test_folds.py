@@ -10,7 +10,7 @@ import pytest
 import rankwright as rw
 from rankwright import AdaRank, InputError, LambdaMART, RankingData, RankSVM, cross_validate, synthetic
 from rankwright.crossval.folds import Folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics import NDCG
 
@@ -21,7 +21,7 @@ RANKER = LambdaMART(NDCG(k=5), rounds=6)
 
 
 def folds_of(data=DATA, **options):
-    return list(Folds.of(data, Division(**options)))
+    return list(Folds.of(data, SplitOptions(**options)))
 
 
 def queries(data):
@@ -57,7 +57,7 @@ def test_a_fold_may_validate_as_in_letor():
         assert queries(fold.train) == set.union(*others)
         assert len(others) == 3
     assert [queries(one.test) for one in made] == [queries(one.test) for one in folds_of()]
-    assert Division(validation="fold").has_validation
+    assert SplitOptions(validation="fold").has_validation
     found = cross_validate(RANKER, DATA, validation="fold", tune=True, grid={"max_leaves": [4]})
     assert found.protocol == "validation"
 

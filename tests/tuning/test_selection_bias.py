@@ -38,13 +38,13 @@ def test_out_of_bag_values_are_those_of_the_plain_procedure():
 def test_one_setting_is_no_luck():
     table = np.random.default_rng(0).random((1, 30))
     found = correction(table)
-    assert (found.luck, found.value) == (0.0, table.mean())
+    assert (found.selection_bias, found.value) == (0.0, table.mean())
     assert found.default.ahead == 0.0
 
 
 def test_equal_settings_are_no_luck():
     table = np.repeat(np.random.default_rng(0).random((1, 30)), 5, axis=0)
-    assert correction(table).luck == pytest.approx(0.0, abs=0.01)
+    assert correction(table).selection_bias == pytest.approx(0.0, abs=0.01)
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_a_better_setting_beats_the_default():
     found = correction(table)
     assert found.default.ahead == pytest.approx(0.2, abs=0.01)
     assert found.default.p_value < 0.01
-    assert found.luck == pytest.approx(0.0, abs=0.005)
+    assert found.selection_bias == pytest.approx(0.0, abs=0.005)
 
 
 def test_queries_without_a_value_take_no_part():

@@ -40,4 +40,4 @@ def cutoff_curves(
     spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
     asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
     report = evaluate(systems, data, metrics=asked, **options)
-    return CutoffCurves.of(report, bare_name(str(asked[0])))
+    return CutoffCurves.of(report, bare_name(asked[0]))

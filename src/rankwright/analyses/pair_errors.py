@@ -13,7 +13,9 @@ from rankwright.base.wording import counted
 from rankwright.data.ranking import Ranking
 from rankwright.evaluation.evaluate import judged_scores
 from rankwright.metrics.base import spell_number
-from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.data.readers.trec import Judgements, Run
     from rankwright.evaluation.evaluate import Predicts
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 ALL = "all"
@@ -33,7 +36,7 @@ NORMAL_975 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairErrors(Analysis):
+class PairErrors(Result):
     """The fraction of misordered pairs for every pair of labels.
 
     Parameters
@@ -50,7 +53,7 @@ class PairErrors(Analysis):
     """
 
     pairs: Mapping[str, int]
-    rates: Mapping[tuple[str, str], Estimate]
+    rates: Mapping[tuple[str, str], Interval]
     n_queries: int
     not_retrieved: Mapping[str, int] = field(default_factory=dict)
 
@@ -67,16 +70,9 @@ class PairErrors(Analysis):
             )
         return self.rates[system, pair].value
 
-    def table(self) -> Table:
-        """Return one row per pair of labels, one column per system."""
-        rows = [
-            (pair, f"{count:,}", *(self.rates[system, pair].spelled() for system in self.systems))
-            for pair, count in self.pairs.items()
-        ]
-        return Table(("labels", "pairs", *self.systems), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what was counted."""
+    @property
+    def summary(self) -> str:
+        """What was counted."""
         pairs = counted(self.pairs[ALL], "pair")
         missing = [
             f"; {counted(number, 'judged document')} not retrieved by {name}, below all others"
@@ -84,15 +80,22 @@ class PairErrors(Analysis):
             if number
         ]
         queries = counted(self.n_queries, "query")
-        return f"fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}"
+        return f"Fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per pair of labels, one column per system, and the chart."""
+        rows = [
+            (pair, count, *(self.rates[system, pair] for system in self.systems))
+            for pair, count in self.pairs.items()
+        ]
+        columns = [Column("labels", Kind.TEXT), Column("pairs", Kind.COUNT), *map(Column, self.systems)]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and rates as JSON values."""
-        systems = {
-            system: {pair: self.rates[system, pair].to_dict() for pair in self.pairs} for system in self.systems
-        }
+        rates = {system: {pair: self.rates[system, pair] for pair in self.pairs} for system in self.systems}
         missing = {"not_retrieved": dict(self.not_retrieved)} if self.not_retrieved else {}
-        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": systems, **missing}
+        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": plain(rates), **missing}
 
     def chart(self) -> Chart:
         """Return a bar per pair of labels and system."""
@@ -139,7 +142,7 @@ def pair_errors(
     _check_labels(levels)
     counted_labels = _LabelCounts(level, len(levels), found.groups)
     kinds = _pairs_of_labels(levels, names or {}, counted_labels)
-    rates: dict[tuple[str, str], Estimate] = {}
+    rates: dict[tuple[str, str], Interval] = {}
     for system, scores in found.scores.items():
         wrong = misordered(scores, level, found.groups, len(levels), n_jobs)
         rates |= {(system, pair): rate for pair, rate in _rates(kinds, counted_labels, wrong).items()}
@@ -202,7 +205,7 @@ def _pairs_of_labels(
 
 def _rates(
     kinds: Mapping[str, tuple[int, int]], counts: _LabelCounts, wrong: Iterator[Doubles]
-) -> dict[str, Estimate]:
+) -> dict[str, Interval]:
     """Return the error rate of each pair of labels, and of all pairs."""
     rates, all_wrong = {}, np.zeros(len(counts.counts))
     for lower, by_level in enumerate(wrong):
@@ -223,12 +226,12 @@ def _check_labels(levels: Doubles) -> None:
         )
 
 
-def _ratio(errors: Doubles, pairs: NDArray[np.int64]) -> Estimate:
+def _ratio(errors: Doubles, pairs: NDArray[np.int64]) -> Interval:
     """Return the ratio of two sums over queries; its standard error is that of the linearised ratio."""
     total, n_queries = pairs.sum(), int((pairs > 0).sum())
     rate = float(errors.sum() / total)
     if n_queries < 2:
-        return Estimate(rate, float("nan"), float("nan"))
+        return Interval(rate, float("nan"), float("nan"))
     error = float(np.sqrt(((errors - rate * pairs) ** 2).sum() * n_queries / (n_queries - 1)) / total)
     reach = NORMAL_975 * error
-    return Estimate(rate, max(0.0, rate - reach), min(1.0, rate + reach))
+    return Interval(rate, max(0.0, rate - reach), min(1.0, rate + reach))

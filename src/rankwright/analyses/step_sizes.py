@@ -14,13 +14,15 @@ from rankwright.models.class_trees import ExpectedRelevance
 from rankwright.models.fitted import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.reports.analysis import Analysis, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 PARTS = 5  # of the rounds, one row each in the table
@@ -28,7 +30,7 @@ LABELS = {"weight": "step (weight of the round)", "spread": "standard deviation 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Steps(Analysis):
+class Steps(Result):
     """The size of every round, by system.
 
     Parameters
@@ -43,20 +45,23 @@ class Steps(Analysis):
     measure: str
     by_system: Mapping[str, Doubles]
 
-    def table(self) -> Table:
-        """Return the mean, the least and the greatest step of each fifth of the rounds."""
+    @property
+    def summary(self) -> str:
+        """What a step is."""
+        return f"{LABELS[self.measure].capitalize()}, by round."
+
+    def blocks(self) -> list[Block]:
+        """Return the mean, the least and the greatest step of each fifth of the rounds, and the curves."""
         rows = []
         for system, steps in self.by_system.items():
             borders = np.unique(np.linspace(0, len(steps), min(PARTS, len(steps)) + 1).round().astype(int))
             for begin, end in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
                 part = steps[begin:end]
                 rounds = f"{begin + 1:,}" if end == begin + 1 else f"{begin + 1:,} to {end:,}"
-                rows.append((system, rounds, *(f"{one:.4g}" for one in (part.mean(), part.min(), part.max()))))
-        return Table(("system", "rounds", "mean", "least", "greatest"), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what a step is."""
-        return f"{LABELS[self.measure]}, by round"
+                rows.append((system, rounds, part.mean(), part.min(), part.max()))
+        columns = [Column("system", Kind.TEXT), Column("rounds", Kind.TEXT)]
+        numbers = [Column(title, Kind.NUMBER) for title in ("mean", "least", "greatest")]
+        return [Table([*columns, *numbers], rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the steps as JSON values."""

@@ -1,4 +1,4 @@
-"""What each microsecond of scoring buys: mixtures from the whole one down to the cheapest member."""
+"""The accuracy-latency frontier: mixtures from the whole one down to the cheapest member."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import Mix, mix
-from rankwright.base.errors import InputError
-from rankwright.base.wording import rounded_up
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import metric_value, microseconds, rounded_up
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.base import mean_over_queries
+from rankwright.reports.charts.drawing import round_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,31 @@ class Priced(NamedTuple):
     mix: Mix
     microseconds: float
     value: float
+
+    def __str__(self) -> str:
+        members = ", ".join(self.mix.member_names)
+        return f"{metric_value(self.value)} at {microseconds(self.microseconds)} with {members}"
+
+
+class Offer(NamedTuple):
+    """The mixture for a budget of so many microseconds per document."""
+
+    budget: float
+    priced: Priced
+
+
+def offers(mixtures: Sequence[Priced]) -> list[Offer]:
+    """Return the mixtures for round budgets, from the smallest that any keeps to the first that the whole keeps.
+
+    Budgets with the same mixture as a smaller one are left out.
+    """
+    costs = [priced.microseconds / MARGIN for priced in mixtures]
+    kept: list[Offer] = []
+    for budget in round_numbers(min(costs), 10 * max(costs)):
+        first = next(number for number, cost in enumerate(costs) if cost <= budget)
+        if not kept or mixtures[first] is not kept[-1].priced:
+            kept.append(Offer(budget, mixtures[first]))
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +85,16 @@ class Prices:
 
     def of_mix(self, chosen: Mix) -> float:
         """Return the microseconds of a mixture; one of the same members and rounds is timed only once."""
-        key = tuple((chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]]) for i in chosen.kept)
+        key = tuple(
+            (chosen.entries[i].name, chosen.entries[i].rounds[chosen.round_indices[i]]) for i in chosen.kept
+        )
         if key not in self._known:
             self._known[key] = self.of(chosen.scorer())
         return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
-class Market:
+class Frontier:
     """Values and times mixtures of the judged entries.
 
     Parameters
@@ -95,9 +123,9 @@ class Market:
         return self._priced(self._mix(entries))
 
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
-        """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
+        """Yield the mixture of all entries, then cheaper ones.
 
-        That is one entry, or half of the rounds of one.
+        Each loses an entry, or half of the rounds of one: that which adds least to the value per microsecond.
         """
         current = self._mixed(entries)
         while True:
@@ -108,14 +136,14 @@ class Market:
             value, cost = self._value(current), self._cost(current)
             current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
 
-    def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
+    def within(self, entries: Sequence[JudgedEntry], budget: float) -> Priced:
         """Return the best mixture that scores a document in so many microseconds.
 
         If the mixture of all entries is too slow, two are compared: the first that is fast enough of those that
         get cheaper and cheaper, and one that is built up from the best entry that is fast enough, which may have
         members that the first lost early.
         """
-        most = MARGIN * microseconds
+        most = MARGIN * budget
         whole = self.priced(entries)
         if whole.microseconds <= most:
             return whole
@@ -128,8 +156,8 @@ class Market:
         cheapest = min((self._mixed([one.up_to(0)]) for one in entries), key=self._cost)
         cost = self._cost(cheapest)
         raise InputError(
-            f"No member scores a document in {microseconds:g} microseconds: {cheapest.entries[0].name} takes "
-            f"{cost:.2g}; max_microseconds={rounded_up(cost / MARGIN * 1.1)} would do."
+            f"No member scores a document in {budget:g} microseconds: {cheapest.entries[0].name} takes "
+            f"{cost:.2g}; {parameter('max_microseconds')}={rounded_up(cost / MARGIN * 1.1)} would do."
         )
 
     def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:
@@ -168,13 +196,13 @@ class Market:
 
         A mixture may take less, because entries share columns, or more, because it standardises their scores.
         """
-        return sum(map(self.prices.of_entry, chosen.entries, chosen.places))
+        return sum(map(self.prices.of_entry, chosen.entries, chosen.round_indices))
 
 
 def _smaller(chosen: Mix) -> Iterator[list[JudgedEntry]]:
     """Yield the entries without one of them, and with at most half of the rounds of one of them."""
     entries = list(chosen.entries)
-    for this, (one, place) in enumerate(zip(entries, chosen.places, strict=True)):
+    for this, (one, place) in enumerate(zip(entries, chosen.round_indices, strict=True)):
         others = entries[:this], entries[this + 1 :]
         if len(entries) > 1:
             yield [*others[0], *others[1]]

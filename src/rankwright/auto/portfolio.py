@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from rankwright.auto.plan import Plan
+    from rankwright.auto.plan import FitPlan
     from rankwright.data.dataset import Documents
     from rankwright.rankers.ranker import Ranker
 
@@ -62,7 +62,7 @@ INTERPRETABLE = (
 """Weighted sums of features, and of thresholds on single features in one direction each."""
 
 
-def portfolio_for(plan: Plan) -> Sequence[Entry]:
+def portfolio_for(plan: FitPlan) -> Sequence[Entry]:
     """Return the portfolio for data of this size."""
     return LARGE if plan.folds == 1 else PORTFOLIO
 

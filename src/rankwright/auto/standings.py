@@ -37,7 +37,7 @@ class MemberStanding(NamedTuple):
     microseconds: float | None = None
 
 
-class Progress(NamedTuple):
+class FitProgress(NamedTuple):
     """The state of a run.
 
     Parameters
@@ -74,6 +74,6 @@ def standings_of(chosen: Mix, microseconds: Mapping[str, float] | None = None) -
             one.seconds,
             None if microseconds is None else microseconds[one.name],
         )
-        for one, place, weight in zip(chosen.entries, chosen.places, chosen.weights, strict=True)
+        for one, place, weight in zip(chosen.entries, chosen.round_indices, chosen.weights, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.weight, -row.value)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value
+from rankwright.metrics.parse import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
 from rankwright.reports.result import Result
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.evaluation.report import Report
+    from rankwright.metrics.base import Metric
     from rankwright.reports.charts.chart import Chart
 
 MOST_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
@@ -68,10 +69,6 @@ class CutoffCurves(Result):
         )
         return f"Mean {self.metric} by cut-off, from {first} to {last}: {', '.join(ends)}."
 
-    def footnote(self) -> str:
-        """Return a sentence on the queries."""
-        return self.note
-
     def blocks(self) -> Iterator[Section]:
         """Yield one row per system, one column per cut-off."""
         columns = [Column(self.metric, Kind.TEXT), *(Column(f"@{cutoff}") for cutoff in self.cutoffs)]
@@ -104,14 +101,21 @@ class CutoffCurves(Result):
 
 def by_cutoff(metrics: Sequence[str], wanted: str) -> dict[int, str]:
     """Return the names of a metric by its cut-off."""
-    matches = {name: re.search(r"@(\d+)", name) for name in metrics}
-    names = {int(match[1]): name for name, match in matches.items() if match and bare_name(name) == wanted}
-    return dict(sorted(names.items()))
+    cutoffs = {_cutoff(name): name for name in metrics if bare_name(name) == wanted}
+    return {cutoff: cutoffs[cutoff] for cutoff in sorted(filter(None, cutoffs))}
 
 
-def bare_name(metric: str) -> str:
+def bare_name(metric: Metric | str) -> str:
     """Return the name of a metric without its cut-off."""
-    return re.sub(r"@\d+", "", metric)
+    return str(metric).replace(f"@{_cutoff(metric)}", "", 1)
+
+
+def _cutoff(metric: Metric | str) -> int | None:
+    """Return the cut-off of a metric; None for a metric without one, and for a function's name."""
+    try:
+        return getattr(as_metric(metric), "k", None)
+    except InputError:
+        return None
 
 
 def ranged(metric: str, cutoffs: str) -> str:

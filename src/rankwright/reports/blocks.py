@@ -26,11 +26,15 @@ class Kind(Enum):
     METRIC = "metric value"
     DIFFERENCE = "difference of metric values"
     COUNT = "count"
+    MEASURED = "measured number of any size"
     P_VALUE = "p-value"
+    PRECISE_P_VALUE = "p-value with four digits"
     PERCENT = "fraction, as a percentage"
     SECONDS = "seconds"
     MICROSECONDS = "microseconds"
     EFFECT = "effect size"
+    CORRELATION = "correlation coefficient"
+    THOUSANDTHS = "difference of metric values, in thousandths"
     NUMBER = "number"
 
     def spell(self, value: Any) -> str:
@@ -43,11 +47,15 @@ SPELLING: Mapping[Kind, Callable[[Any], str]] = {
     Kind.METRIC: wording.metric_value,
     Kind.DIFFERENCE: wording.difference,
     Kind.COUNT: partial(wording.spelled, form=",.0f"),
+    Kind.MEASURED: wording.measured,
     Kind.P_VALUE: wording.shown_p_value,
+    Kind.PRECISE_P_VALUE: wording.precise_p_value,
     Kind.PERCENT: wording.percent,
     Kind.SECONDS: partial(wording.spelled, form=",.1f"),
     Kind.MICROSECONDS: partial(wording.spelled, form=".2g"),
     Kind.EFFECT: partial(wording.spelled, form="+.2f"),
+    Kind.CORRELATION: partial(wording.spelled, form=".2f"),
+    Kind.THOUSANDTHS: lambda value: wording.spelled(1000 * value, "+z.0f"),
     Kind.NUMBER: wording.plain_number,
 }
 
@@ -58,6 +66,10 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return value and limits as JSON values."""
+        return {"value": self.value, "interval": [self.low, self.high]}
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import platform
 import re
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from rankwright.base import wording
 from rankwright.base.errors import MissingPackageError
@@ -56,7 +59,7 @@ def page_html(results: Sequence[Rendered], *, title: str, reproduce: str = "") -
     """Return results as the text of an HTML page."""
     sections = [section for result in results for section in result.sections]
     if reproduce:
-        sections.append(Section("How to reproduce", [Code(reproduce)]))
+        sections.append(Section("How to reproduce", [Code(reproduce), Facts(_versions())]))
     return sections_html(sections, title=title, summary=results[0].summary)
 
 
@@ -78,6 +81,16 @@ def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> s
             version=__version__,
         )
     )
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that made the results."""
+    return {
+        "rankwright": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def require_packages() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.threads import one_thread_for_libraries
+from rankwright.metrics.base import mean_over_queries
+from rankwright.reports.blocks import Interval
 from rankwright.statistics.tail_p_values import tail_p_values
 
 if TYPE_CHECKING:
@@ -157,3 +159,8 @@ def _percentile_levels(centred: Doubles, level: float) -> Doubles:
     # Far out, the correction has a pole; before it, the bound is the most extreme mean anyway.
     stretch = np.maximum(1.0 - acceleration[:, None] * moved, 0.1)
     return np.asarray(ndtr(acceleration[:, None] + moved / stretch))
+
+
+def mean_with_interval(values: Doubles) -> Interval:
+    """Return the mean over queries with its bootstrap interval; NaN values are left out."""
+    return Interval(mean_over_queries(values), *mean_interval(values))

@@ -14,8 +14,8 @@ import time
 import pytest
 
 from rankwright import AutoRanker
-from rankwright.auto.standings import MemberStanding, Progress
-from rankwright.cli.output.member_table import LiveStandings, NewMembers
+from rankwright.auto.standings import FitProgress, MemberStanding
+from rankwright.cli.output.live_tables import LiveStandings, NewMembers
 from rankwright.data import synthetic
 from rankwright.data.readers.fold_folders import read_fold
 from rankwright.data.readers.letor import read_letor, write_letor
@@ -39,8 +39,8 @@ def test_auto(run, fold, tmp_path):
     assert lines[0].split() == ["member", "ndcg@10", "weight", "rounds", "µs/document", "seconds"]
     assert {line.split()[0] for line in lines[1:3]} == {"RankSVM", "AdaRank"}
     assert re.fullmatch(
-        r"Estimate: ndcg@10 0\.\d{4} on new queries, 95% interval 0\.\d{4} to [01]\.\d{4}; "
-        r"judged out of fold by 12 queries in 10 folds, 2 times\.",
+        r"Estimate: ndcg@10 of 0\.\d{4} is expected on new queries \(95% interval 0\.\d{4} to [01]\.\d{4}, "
+        r"from 12 queries\)\. It is judged out of fold by 12 queries in 10 folds, 2 times\.",
         lines[3],
     )
     assert lines[4].split() == ["in", "place", "of", "the", "mixture", "ndcg@10", "mixture", "ahead", "by", "p"]
@@ -168,8 +168,8 @@ def test_members_that_there_was_no_time_for_are_named(run, fold, tmp_path, monke
     monkeypatch.setattr(TimeLimit, "admit", admit)
     code, out, err = run(*auto(fold / "train.txt", tmp_path / "m.rw", "--time", "10m"))
     assert code == 0
-    assert out.endswith("passed over: AdaRank: it would take about 9 s, and 2 s were left\n")
-    assert "passed over" not in err
+    assert out.endswith("skipped: AdaRank: it would take about 9 s, and 2 s were left\n")
+    assert "skipped" not in err
     found = run(*auto(fold / "train.txt", tmp_path / "m.rw", "--time", "10m", "--json")).json
     assert found["passed_over"] == {"AdaRank": "it would take about 9 s, and 2 s were left"}
 
@@ -190,7 +190,7 @@ def test_a_report(run, fold, tmp_path):
 
 def progress(**changed):
     rows = (MemberStanding("MART", 0.5, 0.75, 40, 12.34), MemberStanding("RankSVM", 0.4, 0.25, 0, 1.0))
-    state = Progress(rows, 0.6, 33, 48, {"ListNet": 1}, 61.0, 539.0)
+    state = FitProgress(rows, 0.6, 33, 48, {"ListNet": 1}, 61.0, 539.0)
     return state._replace(**changed)
 
 
@@ -204,7 +204,7 @@ def shown(standings):
 
 def test_a_live_table_has_members_mixture_and_clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("rankwright.cli.output.member_table.monotonic", lambda: now[0])
+    monkeypatch.setattr("rankwright.cli.output.live_tables.monotonic", lambda: now[0])
     standings = LiveStandings("ndcg@10")
     now[0] += 5
     assert shown(standings) == ["first fits, 0:05"]
