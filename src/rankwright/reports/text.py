@@ -9,7 +9,7 @@ from rankwright.base import wording
 from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.reports.blocks import Column, Rendered
 
@@ -17,12 +17,7 @@ MOST_ROWS = 60  # of a table; to_dict and pages have all
 
 
 def text_of(result: Rendered) -> str:
-    """Return a result as text."""
-    return "\n".join(lines_of(result))
-
-
-def lines_of(result: Rendered) -> list[str]:
-    """Return a result as lines; an empty line separates its tables and paragraphs."""
+    """Return a result as text; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
     for section in result.sections:
         for block in section.blocks:
@@ -34,7 +29,7 @@ def lines_of(result: Rendered) -> list[str]:
                 lines += ["", block.text]
             elif isinstance(block, Note):
                 lines.append(block.text)
-    return lines
+    return "\n".join(lines)
 
 
 def table_lines(table: Table) -> list[str]:
@@ -129,8 +124,3 @@ def _are_records(value: Any) -> bool:
 def printable(text: str) -> str:
     """Return text with its control characters escaped, so that a terminal does not obey them."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def printable_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines that a terminal can show."""
-    return [printable(line) for line in lines]
