@@ -184,12 +184,12 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _check_together(self) -> None:
         others = {"portfolio": self.portfolio, "companions": self.companions, "models": self.models}
-        given = [name for name, one in others.items() if one is not None and len(one)]
+        given = [name for name, value in others.items() if value is not None and len(value)]
         if self.interpretable and given:
             raise InputError(
                 f"interpretable=True has a portfolio of its own, of simple models: give no {given[0]}."
             )
-        if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
+        if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
         require_different(self.models)
@@ -201,11 +201,11 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: FitPlan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
+            own: Sequence[Entry] = [Entry(name, ranker) for name, ranker in named(self.portfolio)]
         else:
             own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
         ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
-        return [one.optimising(self.metric) for one in (*ready, *own, *companion_entries(self.companions))]
+        return [entry.optimising(self.metric) for entry in (*ready, *own, *companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
         frontier = Frontier(plan.held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)
@@ -231,12 +231,12 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
-        about["parameters"] = {name: one for name, one in about["parameters"].items() if name != "work"}
+        about["parameters"] = {name: value for name, value in about["parameters"].items() if name != "work"}
         about["parameters"]["models"] = str(tuple(map(str, self.models)))
         # Without times: the same data and seed give the same file.
         members = [
-            {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
-            for one in self.standings_
+            {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
+            for row in self.standings_
         ]
         return about | {
             "judged": str(self.run_.plan),
