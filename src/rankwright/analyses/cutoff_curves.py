@@ -42,7 +42,7 @@ def cutoff_curves(
         As for `rankwright.evaluate`.
     """
     spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
-    asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
+    asked = as_metrics(",".join(ranged(metric, cutoff) for cutoff in spelled.split(",") if cutoff.strip()))
     kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
     report = evaluate(systems, data, metrics=asked, convention=convention, **kept, n_jobs=n_jobs)
     return CutoffCurves.of(report, bare_name(asked[0]))
