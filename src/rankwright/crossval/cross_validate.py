@@ -105,6 +105,8 @@ def cross_validate(
         Drop queries with fewer relevant documents (label >= 1) from all parts, before data are split.
     drop_one_label
         Whether to leave queries of a single label out of the test parts, as `evaluate` does.
+    metrics, convention
+        As for `evaluate`.
     refit
         Whether to fit again on training and validation part, for the number of rounds that validation chose.
     tune

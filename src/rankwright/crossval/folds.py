@@ -130,7 +130,7 @@ def make_folds(
     min_relevant
         Drop queries with fewer relevant documents than this before the data are split.
     random_state
-        The seed.
+        Seed of the splits.
     """
     if not isinstance(data, RankingData):
         raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")

@@ -26,7 +26,9 @@ class Kind(Enum):
     METRIC = "metric value"
     DIFFERENCE = "difference of metric values"
     COUNT = "count"
+    MEASURED = "measured number of any size"
     P_VALUE = "p-value"
+    PRECISE_P_VALUE = "p-value with four digits"
     PERCENT = "fraction, as a percentage"
     SECONDS = "seconds"
     MICROSECONDS = "microseconds"
@@ -45,7 +47,9 @@ SPELLING: Mapping[Kind, Callable[[Any], str]] = {
     Kind.METRIC: wording.metric_value,
     Kind.DIFFERENCE: wording.difference,
     Kind.COUNT: partial(wording.spelled, form=",.0f"),
+    Kind.MEASURED: wording.measured,
     Kind.P_VALUE: wording.shown_p_value,
+    Kind.PRECISE_P_VALUE: wording.precise_p_value,
     Kind.PERCENT: wording.percent,
     Kind.SECONDS: partial(wording.spelled, form=",.1f"),
     Kind.MICROSECONDS: partial(wording.spelled, form=".2g"),

@@ -47,6 +47,13 @@ def table_lines(table: Table) -> list[str]:
     return lines
 
 
+def markdown(table: Table) -> str:
+    """Return a table in Markdown."""
+    titles = [column.title for column in table.columns]
+    lines = [titles, ["---"] * len(titles), *(spelled_row(table.columns, row) for row in table.rows)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
 def spelled_row(columns: Sequence[Column], row: Sequence[Any], *, limits: bool = False) -> list[str]:
     """Return the cells of a row as texts, with their notes in brackets; `limits` is as for `spelled_cell`."""
     cells = (spelled_cell(column, value, limits=limits) for column, value in zip(columns, row, strict=True))

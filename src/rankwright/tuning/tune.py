@@ -62,8 +62,10 @@ def tune(
     data, validation, choose
         Judged documents, and how settings are compared: on the `"validation"` part, the default if there is one;
         or `"out-of-fold"`, by cross-validation over the queries of `data` and, if given, `validation`.
-    trials, time_limit
-        The number of settings to try, by default 60; and the time for them, in seconds or text such as `"10m"`.
+    trials
+        Number of settings to try; by default 60.
+    time_limit
+        Time for all trials, in seconds or as text such as `"10m"`. None: no limit.
     space
         Values to try in place of those that the ranker declares (`ranker.space`), by parameter: `"0.01..0.3"`,
         `"4..64:log"`, or a list. A parameter that has been set stays as it is unless it is named here.
@@ -71,8 +73,10 @@ def tune(
         Try all combinations of these values, by parameter, instead of a search; True: of the ranker's own grid.
     storage
         A file that keeps every trial: the same call resumes the search, even if the process was killed.
-    prune, random_state
-        Whether to stop a trial that is clearly worse than the best one on the first folds; the search's seed.
+    prune
+        Whether to stop a trial that is clearly worse than the best one on the first folds.
+    random_state
+        Seed of the search.
     workers
         Number of concurrent fits; None: one per thread. A search uses at most four.
     on_fit, on_progress

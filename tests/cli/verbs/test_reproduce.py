@@ -13,7 +13,7 @@ from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Pic
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.generated import GeneratedWeb
 from rankwright.papers.framework.measures import PerQuery
-from rankwright.papers.framework.systems import Fitted, OneFeature
+from rankwright.papers.framework.systems import FittedSystem, OneFeature
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def in_empty_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """Make every name that of a small paper: two systems on two trials."""
-    systems = {"AdaRank": Fitted(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
+    systems = {"AdaRank": FittedSystem(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
     experiment = Experiment(
         "small",
         "Two folds.",

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from rankwright import LambdaMART
-from rankwright.cli.output.trial_table import LiveSearch, NewTrials
+from rankwright.cli.output.live_tables import LiveSearch, NewTrials
 from rankwright.data import synthetic
 from rankwright.data.readers.letor import read_letor, write_letor
 from rankwright.data.splitting import split_queries

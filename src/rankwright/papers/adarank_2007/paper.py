@@ -30,9 +30,9 @@ from rankwright.papers.framework.figures import (
     training_curves,
 )
 from rankwright.papers.framework.measures import TRAIN, LabelErrors, NumberOfPairs, PerQuery, Rounds
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import COLLECTIONS, divided
-from rankwright.papers.framework.systems import Fitted, OneFeature
+from rankwright.papers.framework.systems import FittedSystem, OneFeature
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranksvm import RankSVM
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rankwright.papers.framework.experiment import Setup, Source, System
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
 
 MAP, NDCG, SVM, BOOST = "AdaRank.MAP", "AdaRank.NDCG", "Ranking SVM", "RankBoost"
 BASELINES = ("BM25", SVM, BOOST)
@@ -97,12 +97,12 @@ def _source(setup: Setup, collection: str, *, repeats: int = 1) -> Source:
 def _systems(collection: str, measure: str) -> dict[str, System]:
     return {
         "BM25": OneFeature(BM25 if collection == CRANFIELD else COLLECTIONS[collection].bm25),
-        SVM: Fitted(RankSVM()),
-        BOOST: Fitted(RankBoost()),
-        MAP: Fitted(AdaRank(measure)),
-        NDCG: Fitted(AdaRank("ndcg@5")),
-        f"{MAP}{PRINTED}": Fitted(AdaRank.as_printed(metric=measure)),
-        f"{NDCG}{PRINTED}": Fitted(AdaRank.as_printed(metric="ndcg@5")),
+        SVM: FittedSystem(RankSVM()),
+        BOOST: FittedSystem(RankBoost()),
+        MAP: FittedSystem(AdaRank(measure)),
+        NDCG: FittedSystem(AdaRank("ndcg@5")),
+        f"{MAP}{PRINTED}": FittedSystem(AdaRank.as_printed(metric=measure)),
+        f"{NDCG}{PRINTED}": FittedSystem(AdaRank.as_printed(metric="ndcg@5")),
     }
 
 
@@ -169,8 +169,8 @@ def _improved(measure: str, why: str = "") -> tuple[Claim, ...]:
     )
 
 
-def _improves(one: str, other: str, measured: str) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
+def _improves(one: str, other: str, measured: str) -> Callable[[Measurements], Finding]:
+    def test(results: Measurements) -> Finding:
         name = f"train {measured}"
         values = [results.query_means(model, name, "train queries") for model in (one, other)]
         pairs = zip(results.by_trial(one, name), results.by_trial(other, name), strict=True)
@@ -233,7 +233,7 @@ def _trained_measure(setup: Setup, collection: str) -> Experiment:
         "open). A query's value is the mean over the training parts that have it.",
         source=_source(setup, collection, repeats=1 if setup.quick else DIVISIONS),
         systems={
-            name: Fitted(AdaRank(trained, halvings=HALVINGS))
+            name: FittedSystem(AdaRank(trained, halvings=HALVINGS))
             for name, trained in ((MAP, measure), (NDCG, "ndcg@5"))
         },
         measures=(PerQuery((measure, "ndcg@5"), part=TRAIN),),
@@ -253,9 +253,9 @@ def _learning_curve(setup: Setup) -> Experiment:
     recipe = AdaRank(DEFINITELY, choose="measure", repeats="aside", stop="rounds", rounds=60)
     finer = f"{MAP}, equation 8 with finer steps"
     curves = {
-        f"{MAP}{PRINTED}": Fitted(AdaRank.as_printed(metric=DEFINITELY)),
-        f"{MAP}, next best feature": Fitted(recipe),
-        finer: Fitted(AdaRank(DEFINITELY, halvings=HALVINGS)),
+        f"{MAP}{PRINTED}": FittedSystem(AdaRank.as_printed(metric=DEFINITELY)),
+        f"{MAP}, next best feature": FittedSystem(recipe),
+        finer: FittedSystem(AdaRank(DEFINITELY, halvings=HALVINGS)),
     }
     return Experiment(
         name="Learning curve",
@@ -291,10 +291,10 @@ def _learning_curve(setup: Setup) -> Experiment:
     )
 
 
-def _rises(model: str) -> Callable[[Results], Finding]:
+def _rises(model: str) -> Callable[[Measurements], Finding]:
     """Return a test that the training measure rises, and never falls before its peak."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         curves = [one[: int(np.argmax(one)) + 1] for one in results.by_trial(model, "round train")]
         rounds = [len(one) for one in curves]
         falls = sum(int((np.diff(one) < 0).sum()) for one in curves)

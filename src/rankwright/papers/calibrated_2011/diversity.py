@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.analyses.diversity import calibration_diversity
-from rankwright.papers.calibrated_2011.pools import Calibrations, Choices, Ensembles, TestScores
+from rankwright.papers.calibrated_2011.pools import Calibrations, Ensembles, PoolChoices, TestScores
 from rankwright.papers.framework.claims import LEVEL, finding
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.measures import ByRound
-from rankwright.papers.framework.results import OPPOSITE, REACHED
+from rankwright.papers.framework.rows import OPPOSITE, REACHED
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import Fitted
+from rankwright.papers.framework.systems import FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.reports.charts.lines import line_chart
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
 BEST_ROUNDS = {"OHSUMED": 100, "MQ2007": 50, "MQ2008": 50}  # T, "the best number of iterations" (section 7)
@@ -54,24 +54,24 @@ def diversity(setup: Setup, collection: str) -> Experiment:
     )
 
 
-def _found_p(results: Results) -> dict[tuple[str, str], float]:
+def _found_p(results: Measurements) -> dict[tuple[str, str], float]:
     return calibration_diversity({one: results.by_trial(one, "scores") for one in CLASS_PROBABILITY})
 
 
-def _some_alike(results: Results) -> Finding:
+def _some_alike(results: Measurements) -> Finding:
     (one, other), p_value = max(_found_p(results).items(), key=lambda item: item[1])
     shown = f"largest p-value, of {one} and {other}"
     return Finding(REACHED if p_value >= LEVEL else OPPOSITE, shown, None, None, p_value)
 
 
-def _some_differ(results: Results) -> Finding:
+def _some_differ(results: Measurements) -> Finding:
     found = _found_p(results)
     n_differ = sum(p_value < LEVEL for p_value in found.values())
     shown = f"p < .05 for {n_differ} of {len(found)} pairs"
     return Finding(REACHED if n_differ else OPPOSITE, shown, None, None, min(found.values()))
 
 
-def _p_values(results: Results) -> Chart:
+def _p_values(results: Measurements) -> Chart:
     found = _found_p(results)
     table: dict[str, dict[str, float]] = {one: {} for one in CLASS_PROBABILITY}
     for (one, other), p_value in found.items():
@@ -88,8 +88,10 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
     tried = tuple(one for one in rounds if one in (10, 50, 100, 500))
     settings: dict[str, Any] = {"leaves": (30,), "terms": (5,), "calibrations": ("ls", "ell", "linear")}
     systems: dict[str, System] = {
-        "trees of 30 leaves": Fitted(AdaBoostMH.as_printed(max_leaves=30, rounds=rounds[-1]), validate=False),
-        "products of 5 terms": Fitted(
+        "trees of 30 leaves": FittedSystem(
+            AdaBoostMH.as_printed(max_leaves=30, rounds=rounds[-1]), validate=False
+        ),
+        "products of 5 terms": FittedSystem(
             AdaBoostMH.as_printed(learner="product", max_terms=5, rounds=rounds[-1]), validate=False
         ),
         "ensemble": Ensembles(
@@ -106,7 +108,7 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
         f"validation part chooses T from {', '.join(map(str, tried))}, and c.",
         source=letor(setup, collection),
         systems=systems,
-        measures=(ByRound("ndcg@10", rounds), Choices()),
+        measures=(ByRound("ndcg@10", rounds), PoolChoices()),
         claims=(
             *(
                 Claim(
@@ -122,8 +124,8 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
     )
 
 
-def _falls(model: str, early: int, late: int) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
+def _falls(model: str, early: int, late: int) -> Callable[[Measurements], Finding]:
+    def test(results: Measurements) -> Finding:
         rounds, values = results.by_trial(model, "rounds")[0].tolist(), results.values(model, "ndcg@10 by round")
         after = {number: values[rounds.index(number)] for number in (early, late)}
         means = ", ".join(f"{np.mean(one):.4f} after {number}" for number, one in after.items())
@@ -132,7 +134,7 @@ def _falls(model: str, early: int, late: int) -> Callable[[Results], Finding]:
     return test
 
 
-def _low(results: Results) -> Finding:
+def _low(results: Measurements) -> Finding:
     chosen = sorted(float(one[0]) for one in results.by_trial("ensemble", "T"))
     exponents = sorted(float(one[0]) for one in results.by_trial("ensemble", "c"))
     median = float(np.median(chosen))
@@ -142,8 +144,8 @@ def _low(results: Results) -> Finding:
     return Finding(REACHED if median <= 100 else OPPOSITE, shown, median)
 
 
-def _by_rounds(models: Sequence[str]) -> Callable[[Results], Chart]:
-    def draw(results: Results) -> Chart:
+def _by_rounds(models: Sequence[str]) -> Callable[[Measurements], Chart]:
+    def draw(results: Measurements) -> Chart:
         curves = {
             model: list(
                 zip(

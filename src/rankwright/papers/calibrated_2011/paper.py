@@ -16,9 +16,9 @@ from rankwright.papers.framework.claims import better, not_worse
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Paper, Picture, Published
 from rankwright.papers.framework.figures import CUTS, by_cut
 from rankwright.papers.framework.measures import PerQuery
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import BestOf, Fitted
+from rankwright.papers.framework.systems import BestOf, FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
 
 CPC, RBC, BOTH = (f"ensemble with {kind}" for kind in ("CPC", "RBC", "CPC+RBC"))
 SINGLE = "best calibrated classifier"  # on the validation part
@@ -126,7 +126,7 @@ def _published(system: str, collection: str, value: float) -> Published:
 
 def _baselines() -> dict[str, System]:
     rankers = (AdaRank("map"), AdaRank("ndcg@5"), ListNet(), RankBoost(), RankSVM())
-    return {name: Fitted(ranker) for name, ranker in zip(BASELINES, rankers, strict=True)}
+    return {name: FittedSystem(ranker) for name, ranker in zip(BASELINES, rankers, strict=True)}
 
 
 def _singles(setup: Setup) -> dict[str, System]:
@@ -187,14 +187,14 @@ def _claims(collection: str, measured: str, suffix: str) -> tuple[Claim, ...]:
     return (*claims, better_by)
 
 
-def _competitive(model: str, measured: str) -> Callable[[Results], Finding]:
+def _competitive(model: str, measured: str) -> Callable[[Measurements], Finding]:
     return not_worse(model, ("ListNet", "RankSVM"), measured)
 
 
-def _above_at(model: str, cuts: Sequence[int]) -> Callable[[Results], Finding]:
+def _above_at(model: str, cuts: Sequence[int]) -> Callable[[Measurements], Finding]:
     """Return a test that the model's mean NDCG@k is above those of all baselines, at all cuts but one in ten."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         ahead = [
             results.mean(model, f"ndcg@{k}") - max(results.mean(one, f"ndcg@{k}") for one in BASELINES)
             for k in cuts

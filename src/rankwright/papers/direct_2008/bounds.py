@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.metrics.bounds import SurrogateBounds, simulate
-from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture, Trial
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment, Finding, Picture
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.reports.charts.lines import line_chart
 from rankwright.statistics.power import t_limit
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.papers.framework.experiment import Setup
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
 BOUNDS = {"basic": "basic loss", "type_one": "type one", "type_two": "type two"}
@@ -40,10 +40,10 @@ class Simulated:
         """Return the names of the draws."""
         return [f"draw {number + 1}" for number in range(self.n_draws)]
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Draw the documents."""
         data = simulate(int(name.removeprefix("draw ")), mixed=self.mixed)
-        return Trial(name, data, None, data)
+        return DataTrial(name, data, None, data)
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class LinearModels:
     length: float
     n_angles: int
 
-    def __call__(self, _trial: Trial, _threads: int) -> LinearModels:
+    def __call__(self, _trial: DataTrial, _threads: int) -> LinearModels:
         """Return itself: nothing is learned."""
         return self
 
@@ -63,7 +63,7 @@ class LinearModels:
 class OverAngles:
     """The losses of linear models by their angle, the angles, and where condition 9 holds."""
 
-    def __call__(self, model: Any, trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Compute all losses."""
         losses = SurrogateBounds(trial.test, pairs=model.pairs)
         angles = np.arange(model.n_angles) * 2 * np.pi / model.n_angles
@@ -122,13 +122,13 @@ def _simulation(setup: Setup, figure: int, *, mixed: bool) -> Experiment:
     )
 
 
-def _lowest_at_quarter(bound: str) -> Callable[[Results], Finding]:
+def _lowest_at_quarter(bound: str) -> Callable[[Measurements], Finding]:
     """Return a test that the angle of the lowest value is pi / 4, within the interval of its mean over draws.
 
     Of several angles with the lowest value, the one that is nearest to pi / 4 counts.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         angles = np.array([_lowest(*pair) for pair in _with_angles(results, MIXED, bound)])
         reach = t_limit(len(angles), 0.95) * angles.std(ddof=1) / np.sqrt(len(angles))
         low, high = angles.mean() - reach, angles.mean() + reach
@@ -139,7 +139,7 @@ def _lowest_at_quarter(bound: str) -> Callable[[Results], Finding]:
     return test
 
 
-def _with_angles(results: Results, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:
+def _with_angles(results: Measurements, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:
     return list(zip(results.by_trial(model, "angle"), results.by_trial(model, bound), strict=True))
 
 
@@ -150,10 +150,10 @@ def _lowest(angles: Doubles, values: Doubles) -> float:
     return float(lowest[np.argmin(np.abs(lowest - QUARTER))])
 
 
-def _tighter(model: str) -> Callable[[Results], Finding]:
+def _tighter(model: str) -> Callable[[Measurements], Finding]:
     """Return a test that type two is below type one where type two is lowest, in every draw."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         pairs = zip(results.by_trial(model, "type_one"), results.by_trial(model, "type_two"), strict=True)
         differences = np.array([one[np.argmin(two)] - two.min() for one, two in pairs])
         tighter = int((differences > 0).sum())
@@ -164,8 +164,8 @@ def _tighter(model: str) -> Callable[[Results], Finding]:
     return test
 
 
-def _above_basic(models: Sequence[str]) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
+def _above_basic(models: Sequence[str]) -> Callable[[Measurements], Finding]:
+    def test(results: Measurements) -> Finding:
         gaps = np.concatenate([results.values(one, "type_two") - results.values(one, "basic") for one in models])
         return Finding(
             REACHED if gaps.min() >= -1e-9 else OPPOSITE, f"least of {len(gaps):,} differences", gaps.min()
@@ -174,8 +174,8 @@ def _above_basic(models: Sequence[str]) -> Callable[[Results], Finding]:
     return test
 
 
-def _under_condition_9(models: Sequence[str]) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
+def _under_condition_9(models: Sequence[str]) -> Callable[[Measurements], Finding]:
+    def test(results: Measurements) -> Finding:
         gaps = [results.values(one, "type_one") - results.values(one, "type_two") for one in models]
         close = [results.values(one, "close") > 0 for one in models]
         held = np.concatenate([gap[where] for gap, where in zip(gaps, close, strict=True)])
@@ -190,8 +190,8 @@ def _under_condition_9(models: Sequence[str]) -> Callable[[Results], Finding]:
     return test
 
 
-def _curves(model: str) -> Callable[[Results], Chart]:
-    def draw(results: Results) -> Chart:
+def _curves(model: str) -> Callable[[Measurements], Chart]:
+    def draw(results: Measurements) -> Chart:
         first = results.trials[0]
         angles = results.on_trial(model, "angle", first) / np.pi
         curves = {

@@ -10,13 +10,13 @@ from rankwright.papers.framework.claims import LEVEL
 from rankwright.papers.framework.experiment import Claim, Finding
 from rankwright.papers.framework.figures import groups_by_pairs
 from rankwright.papers.framework.measures import PAIRS
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.statistics.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
 
 CLOSE = 0.002  # a curve that stays so near to its last value has converged
 ROUNDS = (40, 100)
@@ -28,14 +28,14 @@ def rank_claims(where: str, measured: str, published: Mapping[str, float], why: 
     return Claim(where, f"ranks by {measured}: {ranks}", same_ranks(published, measured), why)
 
 
-def same_ranks(published: Mapping[str, float], measured: str) -> Callable[[Results], Finding]:
+def same_ranks(published: Mapping[str, float], measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that the order of the means is the published one.
 
     Opposite if two methods differ significantly in the other direction, corrected by Holm's method for all pairs;
     not shown if ranks differ otherwise.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         ours = _ranks({method: results.mean(method, measured) for method in published})
         text = "ours: " + ", ".join(f"{method} {rank}" for method, rank in ours.items())
         if ours == _ranks(published):
@@ -56,10 +56,10 @@ def _ranks(values: Mapping[str, float]) -> dict[str, int]:
     return {method: best_first.index(method) + 1 for method in values}
 
 
-def varies(model: str, starts: Sequence[int]) -> Callable[[Results], Finding]:
+def varies(model: str, starts: Sequence[int]) -> Callable[[Measurements], Finding]:
     """Return a test that numbers of pairs differ between queries: no group of the figure has most queries."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         pairs = results.values(model, PAIRS)
         groups = groups_by_pairs(results, model, starts)
         name, largest = max(((one, float(each.mean())) for one, each in groups.items()), key=lambda one: one[1])
@@ -70,14 +70,14 @@ def varies(model: str, starts: Sequence[int]) -> Callable[[Results], Finding]:
     return test
 
 
-def converges(model: str) -> Callable[[Results], Finding]:
+def converges(model: str) -> Callable[[Measurements], Finding]:
     """Return a test that the training measure settles within 40 to 100 rounds, in every trial.
 
     It has settled at the round from which on it stays within .002 of its last value. Not shown if that is before
     round 40; opposite if a curve is not settled for its last ten rounds.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         curves = results.by_trial(model, "round train")
         settled = [_settled(curve) for curve in curves]
         least, most = ROUNDS
@@ -95,10 +95,10 @@ def _settled(curve: np.ndarray) -> int:
     return 1 if len(far) == 0 else int(far[-1]) + 2
 
 
-def working_sets(model: str) -> Callable[[Results], Finding]:
+def working_sets(model: str) -> Callable[[Measurements], Finding]:
     """Return a test that the sets of perfect and imperfect permutations have 40 to 100 members in the end."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         sizes = {
             kind: np.array([curve[-1] for curve in results.by_trial(model, f"round {kind}")])
             for kind in ("perfect", "imperfect")

@@ -31,7 +31,7 @@ from rankwright.papers.framework.figures import (
 )
 from rankwright.papers.framework.measures import TRAIN, LabelErrors, NumberOfPairs, PerQuery, Rounds
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import BestOf, Fitted
+from rankwright.papers.framework.systems import BestOf, FittedSystem
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.permurank import PermuRank
 from rankwright.rankers.rankboost import RankBoost
@@ -84,11 +84,11 @@ def _systems() -> dict[str, System]:
     """Return the five methods; the validation part chooses C and the round by MAP."""
     return {
         MAP: BestOf(tuple(SVMmap(C=each) for each in C), "map"),
-        ADA: Fitted(AdaRank("map")),
+        ADA: FittedSystem(AdaRank("map")),
         PERMU: BestOf(tuple(PermuRank("map", C=each) for each in C), "map"),
         SVM: BestOf(tuple(RankSVM("map", C=each) for each in C), "map"),
-        BOOST: Fitted(RankBoost("map")),
-        f"{ADA}, as printed": Fitted(AdaRank.as_printed(metric="map")),
+        BOOST: FittedSystem(RankBoost("map")),
+        f"{ADA}, as printed": FittedSystem(AdaRank.as_printed(metric="map")),
         f"{PERMU}, as printed": BestOf(tuple(PermuRank.as_printed(C=each) for each in C[::2]), "map"),
     }
 
@@ -252,9 +252,9 @@ def _learning_curves(setup: Setup) -> Experiment:
     rounds = 30 if setup.quick else 100
     aside = AdaRank("map", choose="measure", repeats="aside", stop="rounds", rounds=rounds)
     curves: dict[str, System] = {
-        ADA: Fitted(aside, validate=False),
-        PERMU: Fitted(PermuRank("map", rounds=rounds), validate=False),
-        f"{PERMU}, as printed": Fitted(PermuRank.as_printed(rounds=rounds), validate=False),
+        ADA: FittedSystem(aside, validate=False),
+        PERMU: FittedSystem(PermuRank("map", rounds=rounds), validate=False),
+        f"{PERMU}, as printed": FittedSystem(PermuRank.as_printed(rounds=rounds), validate=False),
     }
     return Experiment(
         name="Learning curves",
@@ -296,7 +296,11 @@ def _times(setup: Setup) -> Experiment:
         name="Training times",
         about="One fit of each direct method on OHSUMED, on one thread, with default C and rounds.",
         source=letor(setup, "OHSUMED"),
-        systems={ADA: Fitted(AdaRank("map")), PERMU: Fitted(PermuRank("map")), MAP: Fitted(SVMmap())},
+        systems={
+            ADA: FittedSystem(AdaRank("map")),
+            PERMU: FittedSystem(PermuRank("map")),
+            MAP: FittedSystem(SVMmap()),
+        },
         measures=(),
         claims=(Claim("Table 4", f"{ADA} is cheaper to train than {PERMU} and {MAP}", faster(ADA, (PERMU, MAP))),),
     )

@@ -9,20 +9,20 @@ import numpy as np
 from rankwright.papers.framework.experiment import Finding
 from rankwright.papers.framework.figures import error_rate
 from rankwright.papers.framework.measures import PAIRS
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.statistics.significance import holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.statistics.paired_tests import Comparison
 
 LEVEL = 0.05
 
 
-def better(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+def better(one: str, others: Sequence[str], measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that a model is better than each of the others.
 
     Reached if every difference is positive and significant by the paired randomisation test, corrected by Holm's
@@ -30,7 +30,7 @@ def better(one: str, others: Sequence[str], measured: str) -> Callable[[Results]
     not positive, otherwise the least significant one.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         found, p_values = _compared(results, one, others, measured)
         least = min(found, key=lambda other: found[other].difference)
         positive = found[least].difference > 0
@@ -44,7 +44,7 @@ def better(one: str, others: Sequence[str], measured: str) -> Callable[[Results]
 
 
 def _compared(
-    results: Results, one: str, others: Sequence[str], measured: str
+    results: Measurements, one: str, others: Sequence[str], measured: str
 ) -> tuple[dict[str, Comparison], dict[str, float]]:
     """Compare a model with each of the others; return also the p-values, corrected by Holm's method."""
     found = {other: results.compare(one, other, measured) for other in others}
@@ -64,10 +64,10 @@ def finding(found: Comparison, measured: str) -> Finding:
     return Finding(state, measured, found.difference, found.interval, found.p_value)
 
 
-def alike(models: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+def alike(models: Sequence[str], measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that no two of the models differ significantly, corrected by Holm's method."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         pairs = [(one, other) for place, one in enumerate(models) for other in models[place + 1 :]]
         found = [results.compare(one, other, measured) for one, other in pairs]
         p_values = holm(np.array([each.p_value for each in found]))
@@ -80,13 +80,13 @@ def alike(models: Sequence[str], measured: str) -> Callable[[Results], Finding]:
     return test
 
 
-def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that none of the others is significantly better than a model, corrected by Holm's method.
 
     The finding has the smallest difference.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         found, p_values = _compared(results, one, others, measured)
         worse = any(each.difference < 0 and p_values[other] < LEVEL for other, each in found.items())
         least = min(found, key=lambda other: found[other].difference)
@@ -99,10 +99,10 @@ def not_worse(one: str, others: Sequence[str], measured: str) -> Callable[[Resul
 
 def always_better(
     ones: Sequence[str], others: Sequence[str], measured: Sequence[str]
-) -> Callable[[Results], Finding]:
+) -> Callable[[Measurements], Finding]:
     """Return a test that each of some models has higher means than each of the others, in every measure."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         pairs = [(one, other, each) for one in ones for other in others for each in measured]
         worse = [pair for pair in pairs if results.mean(pair[0], pair[2]) <= results.mean(pair[1], pair[2])]
         better_ones = len(pairs) - len(worse)
@@ -114,10 +114,10 @@ def always_better(
     return test
 
 
-def faster(one: str, others: Sequence[str]) -> Callable[[Results], Finding]:
+def faster(one: str, others: Sequence[str]) -> Callable[[Measurements], Finding]:
     """Return a test that a model was fitted in less time than each of the others, on every trial."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         seconds = {model: np.concatenate(results.by_trial(model, "fit seconds")) for model in (one, *others)}
         ratios = np.array([seconds[other] / seconds[one] for other in others])
         total = ", ".join(f"{model} {taken.mean():.3f} s" for model, taken in seconds.items())
@@ -128,10 +128,10 @@ def faster(one: str, others: Sequence[str]) -> Callable[[Results], Finding]:
     return test
 
 
-def fewer_errors(one: str, other: str, pair: str) -> Callable[[Results], Finding]:
+def fewer_errors(one: str, other: str, pair: str) -> Callable[[Measurements], Finding]:
     """Return a test that a model misorders fewer pairs of two labels, such as `2 > 0`, per query."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         counts = results.values(one, f"{PAIRS} {pair}")
         rates = [results.values(model, f"wrong {pair}")[counts > 0] / counts[counts > 0] for model in (other, one)]
         shown = ", ".join(f"{model} {error_rate(results, model, pair):.4f}" for model in (one, other))
@@ -140,10 +140,10 @@ def fewer_errors(one: str, other: str, pair: str) -> Callable[[Results], Finding
     return test
 
 
-def better_with_few_pairs(one: str, other: str, measured: str, most: int) -> Callable[[Results], Finding]:
+def better_with_few_pairs(one: str, other: str, measured: str, most: int) -> Callable[[Measurements], Finding]:
     """Return a test that a model is better for queries with fewer than `most` pairs of different labels."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         few = results.values(one, PAIRS) < most
         values = [results.values(model, measured) for model in (one, other)]
         rest = float(np.nanmean(values[0][~few]) - np.nanmean(values[1][~few])) if (~few).any() else float("nan")
@@ -153,10 +153,10 @@ def better_with_few_pairs(one: str, other: str, measured: str, most: int) -> Cal
     return test
 
 
-def never_below(models: Sequence[str], upper: str, lower: str) -> Callable[[Results], Finding]:
+def never_below(models: Sequence[str], upper: str, lower: str) -> Callable[[Measurements], Finding]:
     """Return a test that a curve over rounds, such as `round train`, is never below another, such as a bound."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         gaps = [
             high - low
             for model in models

@@ -13,10 +13,10 @@ from rankwright.reports.charts.lines import line_chart
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
-    Draw = Callable[[Results], Chart]
+    Draw = Callable[[Measurements], Chart]
 
 CUTS = tuple(range(1, 11))
 
@@ -27,7 +27,7 @@ def means(models: Sequence[str], measured: Sequence[str], *, queries: str = "") 
     `queries` is the measure that tells which query a value is of, for queries that are in several trials.
     """
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         table = {one: {model: results.mean(model, one) for model in models} for one in measured}
         intervals = {one: {model: results.interval(model, one, queries) for model in models} for one in measured}
         kind = queries or "test queries"
@@ -40,7 +40,7 @@ def means(models: Sequence[str], measured: Sequence[str], *, queries: str = "") 
 def by_cut(models: Sequence[str], cuts: Sequence[int] = CUTS, metric: str = "ndcg@{}") -> Draw:
     """Return NDCG@k by k, a line per model."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         curves = {model: [(k, results.mean(model, metric.format(k))) for k in cuts] for model in models}
         description = f"NDCG@k by k of {', '.join(models)}."
         return line_chart(curves, "k", "NDCG@k", description=description)
@@ -51,7 +51,7 @@ def by_cut(models: Sequence[str], cuts: Sequence[int] = CUTS, metric: str = "ndc
 def by_round(models: Sequence[str], measured: str, label: str) -> Draw:
     """Return the mean of a metric by number of rounds, a line per model."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         curves = {}
         for model in models:
             rounds = results.by_trial(model, "rounds")[0]
@@ -66,7 +66,7 @@ def by_round(models: Sequence[str], measured: str, label: str) -> Draw:
 def label_errors(models: Sequence[str], names: Mapping[str, str]) -> Draw:
     """Return the fraction of misordered pairs by pair of labels; `names` shows `2 > 0` as, say, `d-n`."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         table = {
             name: {model: error_rate(results, model, pair) for model in models} for pair, name in names.items()
         }
@@ -76,7 +76,7 @@ def label_errors(models: Sequence[str], names: Mapping[str, str]) -> Draw:
     return draw
 
 
-def error_rate(results: Results, model: str, pair: str) -> float:
+def error_rate(results: Measurements, model: str, pair: str) -> float:
     """Return the fraction of misordered pairs of these labels, over all queries of all trials."""
     wrong, pairs = results.values(model, f"wrong {pair}"), results.values(model, f"{PAIRS} {pair}")
     return float(wrong.sum() / pairs.sum())
@@ -85,7 +85,7 @@ def error_rate(results: Results, model: str, pair: str) -> float:
 def by_number_of_pairs(models: Sequence[str], measured: str, starts: Sequence[int]) -> Draw:
     """Return the mean of a metric for groups of queries by their number of document pairs."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         table = {}
         for name, queries in groups_by_pairs(results, models[0], starts).items():
             values = {model: results.values(model, measured)[queries] for model in models}
@@ -99,7 +99,7 @@ def by_number_of_pairs(models: Sequence[str], measured: str, starts: Sequence[in
 def queries_by_pairs(model: str, starts: Sequence[int]) -> Draw:
     """Return how many test queries have how many document pairs."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         groups = groups_by_pairs(results, model, starts)
         table = {name: {"queries": float(queries.sum())} for name, queries in groups.items()}
         description = "Number of test queries by number of document pairs."
@@ -111,7 +111,7 @@ def queries_by_pairs(model: str, starts: Sequence[int]) -> Draw:
 def training_curves(models: Sequence[str], label: str) -> Draw:
     """Return the training measure after every round, a line per model, of the first trial."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         first = results.trials[0]
         curves = {
             model: list(enumerate(results.on_trial(model, "round train", first).tolist(), start=1))
@@ -122,7 +122,7 @@ def training_curves(models: Sequence[str], label: str) -> Draw:
     return draw
 
 
-def groups_by_pairs(results: Results, model: str, starts: Sequence[int]) -> dict[str, np.ndarray]:
+def groups_by_pairs(results: Measurements, model: str, starts: Sequence[int]) -> dict[str, np.ndarray]:
     """Return which queries have how many pairs, such as `1k-2k`; groups without a query are left out."""
     pairs = results.values(model, PAIRS)
     ends = [*starts[1:], np.inf]

@@ -15,9 +15,9 @@ from rankwright.papers.framework.claims import LEVEL, better
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.measures import VALID, PerQuery, named
-from rankwright.papers.framework.results import OPPOSITE, REACHED
+from rankwright.papers.framework.rows import OPPOSITE, REACHED
 from rankwright.papers.framework.systems import fitted
-from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Market, Sizes
+from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Sizes, WebMarket
 from rankwright.papers.lambdasmart_2010.systems import BY, METRICS, all_better, lambdamart, lambdarank, numbers
 from rankwright.tuning.trials import configured
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.papers.framework.experiment import Trial
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.experiment import DataTrial
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.rankers.ranker import Ranker
 
 ENLARGED = (
@@ -88,7 +88,7 @@ def _adapted(*, quick: bool) -> Adapted:
 
 
 def _long_queries(*, quick: bool) -> Experiment:
-    background = Market(n_documents=20)
+    background = WebMarket(n_documents=20)
     sizes = Sizes(20, 20, 40) if quick else Sizes(60, 176, 1000)
     one = adapted_from(WEB_2)
     return Experiment(
@@ -117,7 +117,7 @@ def _long_queries(*, quick: bool) -> Experiment:
 
 
 def _names(*, quick: bool) -> Experiment:
-    background = Market(n_documents=20)
+    background = WebMarket(n_documents=20)
     sizes = Sizes(60, 20, 40) if quick else Sizes(5725, 158, 1000)
     return Experiment(
         name="Adaptation to names",
@@ -137,7 +137,7 @@ def _names(*, quick: bool) -> Experiment:
 
 
 def _languages(*, quick: bool) -> Experiment:
-    korean = Market(n_documents=20)
+    korean = WebMarket(n_documents=20)
     sizes = Sizes(60, 20, 40) if quick else Sizes(3724, 334, 1000)
     queries = {"English": 6167, "Japanese": 15000, "Chinese": 11000}
     shifts = {"English": 0.5, "Japanese": 0.4, "Chinese": 0.6}
@@ -196,7 +196,7 @@ class Adapted:
     trees: Ranker
     by: str
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Any]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Any]:
         """Fit all of them."""
         assert trial.valid is not None
         others = {
@@ -244,10 +244,10 @@ def _optimal() -> Claim:
     return Claim("Abstract, section 4", text, at_least((WEB_2, IN_DOMAIN)))
 
 
-def at_least(rankers: Sequence[str]) -> Callable[[Results], Finding]:
+def at_least(rankers: Sequence[str]) -> Callable[[Measurements], Finding]:
     """Return a test that the interpolated ranker has no lower mean than its rankers where its weight was found."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         found = {one: results.mean(one, named(BY, VALID)) for one in (INTERPOLATED, *rankers)}
         least = min(found[INTERPOLATED] - found[one] for one in rankers)
         text = ", ".join(f"{one} {value:.4f}" for one, value in found.items())
@@ -256,10 +256,10 @@ def at_least(rankers: Sequence[str]) -> Callable[[Results], Finding]:
     return test
 
 
-def no_gain(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
+def no_gain(one: str, others: Sequence[str], measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that a model is not significantly better than the best of the others."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         best = max(others, key=lambda other: results.mean(other, measured))
         found = results.compare(one, best, measured)
         gained = found.difference > 0 and found.p_value < LEVEL

@@ -14,9 +14,9 @@ from rankwright.papers.framework.claims import alike, faster
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.measures import TEST, TRAIN, PerQuery, Rounds
-from rankwright.papers.framework.systems import BestFeature, BestOf, Fitted, OneFeature
+from rankwright.papers.framework.systems import BestFeatureSystem, BestOf, FittedSystem, OneFeature
 from rankwright.papers.lambdasmart_2010.adaptation import adaptations
-from rankwright.papers.lambdasmart_2010.generated_data import Polynomial, Sizes, WebSearch
+from rankwright.papers.lambdasmart_2010.generated_data import PolynomialData, Sizes, WebSearch
 from rankwright.papers.lambdasmart_2010.systems import (
     BY,
     METRICS,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
 LAMBDAMART, MCRANK, LAMBDARANK = "LambdaMART", "McRank", "LambdaRank"
@@ -73,14 +73,14 @@ def experiments(setup: Setup) -> Sequence[Experiment]:
     quick = setup.quick
     fifth, tenth = (Sizes(100, 50, 100),) * 2 if quick else (Sizes(2000, 1000, 2000), Sizes(1000, 500, 1000))
     full = Sizes(100, 50, 100) if quick else Sizes(10_000, 5000, 2000)
-    artificial, web = Polynomial(tenth), WebSearch(tenth)
+    artificial, web = PolynomialData(tenth), WebSearch(tenth)
     return [
-        _artificial_accuracy(Polynomial(fifth), quick=quick),
+        _artificial_accuracy(PolynomialData(fifth), quick=quick),
         _web_accuracy(WebSearch(fifth), quick=quick),
         _speed(artificial, "artificial data", quick=quick),
         _speed(web, "web data", quick=quick),
         *adaptations(quick=quick),
-        _combiner(Polynomial(full), "artificial data", 10, 1.0, 100.0, quick=quick),
+        _combiner(PolynomialData(full), "artificial data", 10, 1.0, 100.0, quick=quick),
         _combiner(WebSearch(full), "web data", 15, 0.1, 5.0, quick=quick),
     ]
 
@@ -93,8 +93,8 @@ def _tuned_lambdarank(rounds: int, hidden: int = 10) -> BestOf:
 def _accuracy_systems(leaves: int, *, quick: bool) -> dict[str, System]:
     rounds = 50 if quick else 1000
     return {
-        LAMBDAMART: Fitted(lambdamart(leaves, 0.1, rounds)),
-        MCRANK: Fitted(mcrank(10, 0.05, rounds)),
+        LAMBDAMART: FittedSystem(lambdamart(leaves, 0.1, rounds)),
+        MCRANK: FittedSystem(mcrank(10, 0.05, rounds)),
         LAMBDARANK: _tuned_lambdarank(5 if quick else 50),
     }
 
@@ -104,8 +104,8 @@ def _trained_faster() -> Claim:
     return Claim("Abstract", text, faster(LAMBDAMART, (MCRANK,)))
 
 
-def _artificial_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
-    systems = _accuracy_systems(10, quick=quick) | {ONE_FEATURE: BestFeature(BY)}
+def _artificial_accuracy(source: PolynomialData | WebSearch, *, quick: bool) -> Experiment:
+    systems = _accuracy_systems(10, quick=quick) | {ONE_FEATURE: BestFeatureSystem(BY)}
     return Experiment(
         name="Accuracy on artificial data",
         about=f"{source.sizes}, a fifth of the paper's. A random cubic polynomial of 50 features labels documents "
@@ -127,7 +127,7 @@ def _artificial_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Expe
     )
 
 
-def _web_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
+def _web_accuracy(source: PolynomialData | WebSearch, *, quick: bool) -> Experiment:
     systems = _accuracy_systems(15, quick=quick) | {BM25: OneFeature(1)}
     return Experiment(
         name="Accuracy on web data",
@@ -156,7 +156,7 @@ def _web_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
     )
 
 
-def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experiment:
+def _speed(source: PolynomialData | WebSearch, data: str, *, quick: bool) -> Experiment:
     """Figure 2: validation data choose among nine settings of each method."""
     most = 50 if quick else 400
     grid = [(leaves, rate) for leaves in (10, 15, 20) for rate in (0.05, 0.1, 0.15)]
@@ -189,7 +189,7 @@ def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experim
 
 
 def _combiner(
-    source: Polynomial | WebSearch, data: str, leaves: int, rate: float, high: float, *, quick: bool
+    source: PolynomialData | WebSearch, data: str, leaves: int, rate: float, high: float, *, quick: bool
 ) -> Experiment:
     """Section 5.6: one exact weight per tree, chosen on validation queries, in place of a Newton step per leaf."""
     rounds = 20 if quick else 250
@@ -209,7 +209,11 @@ def _combiner(
         f"being the whole step. The baseline has Newton steps with shrinkage {rate:g}, and all of its {rounds} "
         "trees. A third of the trees: until the test value is half a point below the best of the baseline.",
         source=source,
-        systems={COMBINER: Fitted(on_means), ON_NEWTON: Fitted(on_newton), NEWTON: Fitted(newton, validate=False)},
+        systems={
+            COMBINER: FittedSystem(on_means),
+            ON_NEWTON: FittedSystem(on_newton),
+            NEWTON: FittedSystem(newton, validate=False),
+        },
         measures=(ByTrees(BY, cuts), ByTrees(BY, cuts, TRAIN), Rounds(("weight",))),
         claims=tuple(
             claim
@@ -252,7 +256,7 @@ def _faster(combiner: str, figure: str) -> tuple[Claim, ...]:
     )
 
 
-def _weights(results: Results) -> Chart:
+def _weights(results: Measurements) -> Chart:
     weights = results.by_trial(COMBINER, "round weight")[0].tolist()
     return line_chart(
         {"weight": list(enumerate(weights, start=1))},

@@ -12,7 +12,7 @@ from rankwright.models.fitted import scorer_of
 from rankwright.papers.framework.claims import LEVEL, better, finding
 from rankwright.papers.framework.experiment import Claim, Finding, Published
 from rankwright.papers.framework.measures import TEST, named, part_of
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.mcrank import McRank
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.papers.framework.experiment import Trial
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.experiment import DataTrial
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
     from rankwright.statistics.paired_tests import Comparison
 
@@ -80,7 +80,7 @@ class ByTrees:
     trees: tuple[int, ...]
     part: str = TEST
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model; nothing if it has no trees."""
         data, scorer = part_of(trial, self.part), scorer_of(model)
         if scorer is None or not scorer.n_rounds:
@@ -101,7 +101,7 @@ def by_trees(metric: str, part: str = TEST) -> str:
 
 def fewer_trees(
     fast: str, slow: str, metric: str, most: float, *, below: float = 0.0
-) -> Callable[[Results], Finding]:
+) -> Callable[[Measurements], Finding]:
     """Return a test that a model needs at most a fraction of another one's trees for the same accuracy.
 
     The accuracy is the other one's best on the test queries, less `below`. Trees are counted up to the first value
@@ -109,7 +109,7 @@ def fewer_trees(
     the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval.
     """
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         trees = results.by_trial(fast, TREES)[0]
         curves = np.stack([results.values(one, by_trees(metric)) for one in (fast, slow)])
         needed = _needed(trees, curves.mean(axis=2), below)
@@ -136,20 +136,20 @@ Cut = tuple[str, int]
 """A model, and the number of trees that it is cut to."""
 
 
-def more_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
+def more_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that a model with some trees is better than another one with some trees."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         found, shown = _compared(results, one, other, measured)
         return finding(found, shown)
 
     return test
 
 
-def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
+def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Measurements], Finding]:
     """Return a test that a model with some trees is not significantly worse than another one with some trees."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         found, shown = _compared(results, one, other, measured)
         worse = found.difference < 0 and found.p_value < LEVEL
         return Finding(OPPOSITE if worse else REACHED, shown, found.difference, found.interval, found.p_value)
@@ -157,7 +157,7 @@ def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Find
     return test
 
 
-def _compared(results: Results, one: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
+def _compared(results: Measurements, one: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
     """Compare two models, each with the largest measured number of trees that is not above the given one."""
     values, shown = [], []
     for model, most in (one, other):
@@ -190,10 +190,10 @@ def _first_reached(trees: Doubles, curve: Doubles, level: float) -> float:
     return float(before + (after - before) * (level - low) / (high - low))
 
 
-def curves(models: Sequence[str], measured: str) -> Callable[[Results], Chart]:
+def curves(models: Sequence[str], measured: str) -> Callable[[Measurements], Chart]:
     """Return the mean of a metric by number of trees, a line per model."""
 
-    def draw(results: Results) -> Chart:
+    def draw(results: Measurements) -> Chart:
         lines = {
             model: list(
                 zip(

@@ -19,7 +19,7 @@ from rankwright.papers.framework.figures import by_cut, by_round
 from rankwright.papers.framework.generated import GeneratedWeb
 from rankwright.papers.framework.measures import ByRound, MeanOverCuts, PerQuery, Rounds
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import Fitted, fitted
+from rankwright.papers.framework.systems import FittedSystem, fitted
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mpboost import MPBoost
@@ -31,8 +31,8 @@ from rankwright.statistics.paired_tests import compare_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankwright.papers.framework.experiment import Finding, Setup, Source, System, Trial
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.experiment import DataTrial, Finding, Setup, Source, System
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.rankers.shared.distances import Distance
     from rankwright.reports.charts.chart import Chart
 
@@ -55,13 +55,13 @@ class ChosenDistance:
     distances: tuple[Distance, ...]
     rounds: int
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Any]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Any]:
         """Return the model with the chosen rounds, and the same with all rounds."""
         best = max((self._tried(one, trial, threads) for one in self.distances), key=lambda one: one[0])
         _, rounds, scorer, model = best
         return {self.name: scorer.first(rounds), self.name + ALL_ROUNDS: model}
 
-    def _tried(self, distance: Distance, trial: Trial, threads: int) -> tuple[float, int, Any, Any]:
+    def _tried(self, distance: Distance, trial: DataTrial, threads: int) -> tuple[float, int, Any, Any]:
         """Return the best validation value of a distance, its number of rounds, and the model."""
         ranker = MPBoost(CHOSEN_BY, distance=distance, rounds=self.rounds, learning_rate=1.0)
         model = fitted(ranker, trial, threads, validate=False)
@@ -110,9 +110,9 @@ def _measures(rounds: int) -> tuple[Any, ...]:
 
 def _ohsumed(source: Source, rounds: int) -> Experiment:
     baselines: dict[str, System] = {
-        "RankBoost": Fitted(RankBoost()),
-        "ListNet": Fitted(ListNet()),
-        "AdaRank-NDCG": Fitted(AdaRank("ndcg@5")),
+        "RankBoost": FittedSystem(RankBoost()),
+        "ListNet": FittedSystem(ListNet()),
+        "AdaRank-NDCG": FittedSystem(AdaRank("ndcg@5")),
     }
     return Experiment(
         name="OHSUMED",
@@ -174,7 +174,7 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
     return Experiment(
         name=source.title,
         about=f"{source.n_queries:,} queries of {source.n_documents} documents with {source.n_features} features, "
-        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. Choices as on OHSUMED.",
+        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. PoolChoices as on OHSUMED.",
         source=source,
         systems=_mpboost(rounds, highest=4),
         measures=_measures(rounds),
@@ -196,10 +196,10 @@ def _behind() -> tuple[Claim, ...]:
     )
 
 
-def _overfits_less(one: str) -> Callable[[Results], Finding]:
+def _overfits_less(one: str) -> Callable[[Measurements], Finding]:
     """Return a test that binary labels lose more between their best round on test queries and the last round."""
 
-    def test(results: Results) -> Finding:
+    def test(results: Measurements) -> Finding:
         losses = {}
         for model in (BINARY, one):
             values = results.values(model + ALL_ROUNDS, f"{CHOSEN_BY} by round")
@@ -219,7 +219,7 @@ def _bound_claim() -> Claim:
     )
 
 
-def _distances(_results: Results) -> Chart:
+def _distances(_results: Measurements) -> Chart:
     """Return figure 2, with the parameters that it has."""
     differences = np.linspace(0.0, 4.0, 81)[1:]
     kinds = {"LDD, alpha .2": Linear(0.2), "LOGDD, lambda 3": Logarithmic(3.0), "LOGITDD, beta .5": Logistic(0.5)}
