@@ -9,7 +9,7 @@ from rankwright.analyses.ablation import count_ablation_fits, feature_groups
 from rankwright.analyses.extrapolation import Measured, extrapolate
 from rankwright.analyses.learning_curve import count_learning_fits
 from rankwright.base.errors import InputError
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 
 DATA, TEST = judged(), judged(seed=2)  # 30 queries each
 FAST = rw.AdaRank("map", n_jobs=1)
@@ -61,7 +61,7 @@ class TestLearningCurve:
         done, on_fit = calls()
         how = {"sizes": [5, 10, 24], "draws": 2, "metric": "map"}
         found = rw.analyses.learning_curve(FAST, DATA, on_fit=on_fit, **how)
-        assert len(done) == count_learning_fits(DATA, Division(), [5, 10, 24], 2) == 5 * (2 + 2 + 1)
+        assert len(done) == count_learning_fits(DATA, SplitOptions(), [5, 10, 24], 2) == 5 * (2 + 2 + 1)
         assert [point.n_queries for point in found.points] == [5, 10, 24]
         expected = rw.cross_validate(FAST, DATA, metrics=["map"]).per_query("map").mean()
         assert found.points[-1].value.value == pytest.approx(expected)
@@ -151,7 +151,7 @@ class TestAblation:
     def test_each_row_is_a_fit_without_the_feature(self):
         done, on_fit = calls()
         found = rw.analyses.ablation(FAST, [(DATA, TEST)], metric="map", on_fit=on_fit)
-        assert len(done) == count_ablation_fits([(DATA, TEST)], Division(), None) == 1 + DATA.n_features
+        assert len(done) == count_ablation_fits([(DATA, TEST)], SplitOptions(), None) == 1 + DATA.n_features
         assert sorted(row.name for row in found.rows) == [str(number + 1) for number in range(DATA.n_features)]
         row = found.rows[0]
         X, X_test = DATA.X.copy(), TEST.X.copy()

@@ -14,7 +14,7 @@ from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.base.wording import closest, counted
 from rankwright.crossval.folds import count_folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.columns import listed
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
@@ -180,7 +180,7 @@ def ablation(
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if how not in HOW:
         raise InputError(f"how must be 'drop' or 'only', not {how!r}.")
-    division = Division(folds, repeats, validation, random_state)
+    division = SplitOptions(folds, repeats, validation, random_state)
     first = first_train(data, division)
     groups = feature_groups(first, features)
     variants = {WHOLE: Variant(ranker)} | {
@@ -217,7 +217,7 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
     return groups
 
 
-def count_ablation_fits(data: FoldsData, division: Division, features: Groups | None) -> int:
+def count_ablation_fits(data: FoldsData, division: SplitOptions, features: Groups | None) -> int:
     """Return the number of fits of `ablation`: per fold, one for all features and one for each group."""
     return (1 + len(feature_groups(first_train(data, division), features))) * count_folds(data, division)
 

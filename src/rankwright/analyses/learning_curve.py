@@ -13,7 +13,7 @@ from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, difference, interval
 from rankwright.crossval.folds import count_folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.conventions import find_convention
@@ -174,7 +174,7 @@ def learning_curve(
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
         raise InputError(f"draws must be an integer of at least 2, not {draws!r}.")
-    division = Division(folds, 1, validation, random_state)
+    division = SplitOptions(folds, 1, validation, random_state)
     chosen: list[list[int]] = []
 
     def variants(parts: FoldParts) -> Mapping[str, Variant]:
@@ -187,7 +187,7 @@ def learning_curve(
     return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(fitted))
 
 
-def count_learning_fits(data: FoldsData, division: Division, sizes: Sequence[float] | None, draws: int) -> int:
+def count_learning_fits(data: FoldsData, division: SplitOptions, sizes: Sequence[float] | None, draws: int) -> int:
     """Return the number of fits of `learning_curve`, if all folds are as large as the first."""
     n_queries = len(first_train(data, division).groups)
     per_fold = sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))

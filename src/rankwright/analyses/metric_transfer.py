@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
@@ -160,7 +160,7 @@ def metric_transfer(
         name: Variant(configured(ranker, {"metric": metric})) for name, metric in zip(names, asked, strict=True)
     }
     how = Fitting(asked, convention, workers, on_fit, on_train=True)
-    fitted = fit_out_of_fold(variants, data, Division(folds, repeats, validation, random_state), how)
+    fitted = fit_out_of_fold(variants, data, SplitOptions(folds, repeats, validation, random_state), how)
     test = {key: mean_over_queries(values) for key, values in fitted.values.items()}
     against_own = {
         (trained, other): compare_values(fitted.values[trained, other], fitted.values[other, other])

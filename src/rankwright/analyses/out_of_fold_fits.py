@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.crossval.folds import FoldParts, FoldsData
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.metrics.base import Metric
@@ -96,7 +96,7 @@ class Fitting:
         require_workers(self.workers)
 
 
-def first_train(data: FoldsData, division: Division) -> RankingData:
+def first_train(data: FoldsData, division: SplitOptions) -> RankingData:
     """Return the training part of the first fold; of folds that are made here, none is smaller."""
     return next(iter(Folds.of(data, division))).train
 
@@ -104,7 +104,7 @@ def first_train(data: FoldsData, division: Division) -> RankingData:
 def fit_out_of_fold(
     variants: Mapping[str, Variant] | Callable[[FoldParts], Mapping[str, Variant]],
     data: FoldsData,
-    division: Division,
+    division: SplitOptions,
     how: Fitting,
 ) -> OutOfFold:
     """Fit all variants on every fold, and measure them on its test part.

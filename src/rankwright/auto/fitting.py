@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 PILOT_QUERIES = 20
 
 
+class SkippedMemberWarning(UserWarning):
+    """There was no time for a member of an AutoRanker."""
+
+
 class Judging:
     """The fits of a portfolio.
 
@@ -115,7 +119,7 @@ class Judging:
                 f"{needed} seconds; {limit}={needed} would do."
             )
         for name, reason in self.pool.passed_over:
-            warnings.warn(f"{name} is skipped: {reason}.", stacklevel=5)
+            warnings.warn(f"{name} is skipped: {reason}.", SkippedMemberWarning, stacklevel=5)
         if self.pool.interrupted:
             members = f"{len(self.pool)} of {counted(len(entries), 'member')}"
             warnings.warn(f"Interrupted; the model is the mixture of {members}.", stacklevel=5)

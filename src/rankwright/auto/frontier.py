@@ -13,7 +13,7 @@ from rankwright.base.wording import metric_value, microseconds, rounded_up
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.charts.ticks import round_numbers
+from rankwright.reports.charts.drawing import round_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

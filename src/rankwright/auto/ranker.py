@@ -24,6 +24,7 @@ from rankwright.auto.portfolio import (
 )
 from rankwright.auto.run import AutoRun
 from rankwright.base.errors import InputError
+from rankwright.base.errors import parameter as parameter_name
 from rankwright.data.splitting import concat
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
@@ -184,10 +185,11 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _check_together(self) -> None:
         others = {"portfolio": self.portfolio, "companions": self.companions, "models": self.models}
-        given = [name for name, value in others.items() if value is not None and len(value)]
+        given = [name for name, members in others.items() if members is not None and len(members)]
         if self.interpretable and given:
             raise InputError(
-                f"interpretable=True has a portfolio of its own, of simple models: give no {given[0]}."
+                f"{parameter_name('interpretable=True')} has a portfolio of its own, of simple models: give no "
+                f"{parameter_name(given[0])}."
             )
         if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import interval
+from rankwright.base.wording import metric_value
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.evaluation.report import Report
     from rankwright.metrics.base import Metric
-    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 MOST_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
@@ -54,7 +53,7 @@ class CutoffCurves(Result):
             )
         curves = {
             system: tuple(
-                Interval(report.mean(system, one), *report.interval(system, one)) for one in names.values()
+                Interval(report.mean(system, name), *report.interval(system, name)) for name in names.values()
             )
             for system in report.systems
         }
@@ -62,37 +61,42 @@ class CutoffCurves(Result):
 
     @property
     def summary(self) -> str:
-        """The metric, the queries and how they were measured."""
-        return f"{self.metric} by cut-off; {self.note}."
+        """The range of each curve, in one sentence."""
+        first, last = self.cutoffs[0], self.cutoffs[-1]
+        ends = (
+            f"{system} {metric_value(curve[0].value)} to {metric_value(curve[-1].value)}"
+            for system, curve in self.curves.items()
+        )
+        return f"Mean {self.metric} by cut-off, from {first} to {last}: {', '.join(ends)}."
 
-    def blocks(self) -> list[Block]:
-        """Return one row per system, one column per cut-off, and the curves."""
+    def blocks(self) -> Iterator[Section]:
+        """Yield one row per system, one column per cut-off."""
         columns = [Column(self.metric, Kind.TEXT), *(Column(f"@{cutoff}") for cutoff in self.cutoffs)]
-        rows = [(system, *(mean.value for mean in curve)) for system, curve in self.curves.items()]
-        return [Table(columns, rows), Figure(self.chart)]
+        rows = [(system, *(point.value for point in curve)) for system, curve in self.curves.items()]
+        figure = Figure(self.chart, f"Mean {self.metric} by cut-off.")
+        yield Section("By cut-off", [figure, Table(columns, rows), Note(f"{self.note}.")])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""
-        systems = {system: [one.to_dict() for one in curve] for system, curve in self.curves.items()}
-        return {"metric": self.metric, "cutoffs": list(self.cutoffs), "systems": systems}
+        from rankwright.reports.plain import plain
+
+        systems = {
+            system: [{"value": point.value, "interval": [point.low, point.high]} for point in curve]
+            for system, curve in self.curves.items()
+        }
+        return {"metric": self.metric, "cutoffs": list(self.cutoffs), "systems": plain(systems)}
 
     def chart(self) -> Chart:
         """Return one line per system, with its interval if there are few systems."""
         from rankwright.reports.charts.lines import line_chart
 
-        curves = {
-            system: [(cutoff, one.value) for cutoff, one in zip(self.cutoffs, curve, strict=True)]
-            for system, curve in self.curves.items()
-        }
+        points = {system: list(zip(self.cutoffs, curve, strict=True)) for system, curve in self.curves.items()}
+        curves = {system: [(cut, point.value) for cut, point in curve] for system, curve in points.items()}
         bands = {
-            system: [(cutoff, one.low, one.high) for cutoff, one in zip(self.cutoffs, curve, strict=True)]
-            for system, curve in self.curves.items()
+            system: [(cut, point.low, point.high) for cut, point in curve] for system, curve in points.items()
         }
-        first, last = self.cutoffs[0], self.cutoffs[-1]
-        ends = ", ".join(f"{system} {interval(curve[0][1], curve[-1][1])}" for system, curve in curves.items())
-        description = f"Mean {self.metric} by cut-off, from {first} to {last}: {ends}."
         drawn = bands if len(bands) <= MOST_BANDS else {}
-        return line_chart(curves, "cut-off", self.metric, description=description, bands=drawn)
+        return line_chart(curves, "cut-off", self.metric, description=self.summary, bands=drawn)
 
 
 def by_cutoff(metrics: Sequence[str], wanted: str) -> dict[int, str]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from rankwright.base import wording
-from rankwright.reports.pages.browser import QueryBrowser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.query_browser import QueryBrowser
 
 
 class Kind(Enum):
@@ -93,11 +93,19 @@ class Cell:
         A remark: below the value in small type on a page, in brackets in text.
     shade
         A tint on a page, from -1 (orange) over 0 (none) to 1 (blue).
+    limits
+        Computes the limits of the value's confidence interval, where that takes long: on pages and in data frames,
+        but not in text.
     """
 
     value: Any
     note: str = ""
     shade: float = 0.0
+    limits: Callable[[], tuple[float, float]] | None = None
+
+    def with_limits(self) -> Any:
+        """Return the value, or its interval if it has one."""
+        return self.value if self.limits is None else Interval(self.value, *self.limits())
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,7 @@ class Code:
     text: str
 
 
-Block: TypeAlias = Table | Figure | Figures | Facts | Text | Note | Code | QueryBrowser
+Block: TypeAlias = "Table | Figure | Figures | Facts | Text | Note | Code | QueryBrowser"
 
 
 @dataclass(frozen=True)
@@ -173,3 +181,19 @@ class Section:
 
     title: str
     blocks: Sequence[Block]
+
+
+class Rendered(Protocol):
+    """What the renderers ask of a result."""
+
+    @property
+    def summary(self) -> str:
+        """The main finding, in one sentence."""
+
+    @property
+    def sections(self) -> list[Section]:
+        """The blocks by section."""
+
+    @property
+    def figures(self) -> list[Figure]:
+        """All charts with their captions."""

@@ -19,7 +19,8 @@ def frame_of(table: Table) -> Any:
         raise MissingPackageError("A data frame needs pandas; run pip install 'rankwright[pandas]'.") from None
     columns: dict[str, list[Any]] = {}
     for number, column in enumerate(table.columns):
-        values = [cell.value if isinstance(cell, Cell) else cell for cell in (row[number] for row in table.rows)]
+        cells = [row[number] for row in table.rows]
+        values = [cell.with_limits() if isinstance(cell, Cell) else cell for cell in cells]
         if any(isinstance(value, Interval) for value in values):
             unknown = Interval(float("nan"), float("nan"), float("nan"))
             limits = [value if isinstance(value, Interval) else unknown for value in values]

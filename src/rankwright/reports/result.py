@@ -11,7 +11,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from rankwright.reports.blocks import Block, Facts, Figure, Figures, Section, Table
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     import os
@@ -45,6 +44,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values; None for what is unknown."""
+        from rankwright.reports.plain import plain
+
         values: dict[str, Any] = plain(_facts(self))
         return values
 

@@ -11,18 +11,17 @@ from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rankwright.reports.blocks import Column
-    from rankwright.reports.result import Result
+    from rankwright.reports.blocks import Column, Rendered
 
 MOST_ROWS = 60  # of a table; to_dict and pages have all
 
 
-def text_of(result: Result) -> str:
+def text_of(result: Rendered) -> str:
     """Return a result as text."""
     return "\n".join(lines_of(result))
 
 
-def lines_of(result: Result) -> list[str]:
+def lines_of(result: Rendered) -> list[str]:
     """Return a result as lines; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
     for section in result.sections:
@@ -31,15 +30,18 @@ def lines_of(result: Result) -> list[str]:
                 lines += ["", *table_lines(block)]
             elif isinstance(block, Facts):
                 lines += ["", *fact_lines(block.facts)]
-            elif isinstance(block, Text | Note):
-                lines += [block.text]
+            elif isinstance(block, Text):
+                lines += ["", block.text]
+            elif isinstance(block, Note):
+                lines.append(block.text)
     return lines
 
 
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines, the heading first; columns of text are aligned left, the others right."""
     rows = [spelled_row(table.columns, row) for row in table.rows[:MOST_ROWS]]
-    lines = aligned([[column.title for column in table.columns], *rows], [_is_text(one) for one in table.columns])
+    titles = [column.title for column in table.columns]
+    lines = aligned([titles, *rows], [column.kind is Kind.TEXT for column in table.columns])
     if len(table.rows) > MOST_ROWS:
         lines.append(f"... and {wording.counted(len(table.rows) - MOST_ROWS, 'more row')}")
     return lines
@@ -52,19 +54,23 @@ def markdown(table: Table) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def spelled_row(columns: Sequence[Column], row: Sequence[Any]) -> list[str]:
-    """Return the cells of a row as texts, with their notes in brackets."""
-    return [_with_note(*spelled_cell(column, value)) for column, value in zip(columns, row, strict=True)]
+def spelled_row(columns: Sequence[Column], row: Sequence[Any], *, limits: bool = False) -> list[str]:
+    """Return the cells of a row as texts, with their notes in brackets; `limits` is as for `spelled_cell`."""
+    cells = (spelled_cell(column, value, limits=limits) for column, value in zip(columns, row, strict=True))
+    return [f"{text} ({note})" if note else text for text, note in cells]
 
 
-def spelled_cell(column: Column, value: Any) -> tuple[str, str]:
-    """Return the text of a cell and its note; the note of a value with an interval is the interval."""
+def spelled_cell(column: Column, value: Any, *, limits: bool = False) -> tuple[str, str]:
+    """Return the text of a cell and its note; the note of a value with an interval is the interval.
+
+    With `limits`, intervals that take long to compute are shown too.
+    """
     note = ""
     if isinstance(value, Cell):
-        value, note = value.value, value.note
+        value, note = value.with_limits() if limits else value.value, value.note
     if isinstance(value, Interval):
-        limits = wording.interval(value.low, value.high, signed=column.kind is Kind.DIFFERENCE)
-        value, note = value.value, note or (limits if limits != wording.UNKNOWN else "")
+        interval = wording.interval(value.low, value.high, signed=column.kind is Kind.DIFFERENCE)
+        value, note = value.value, note or (interval if interval != wording.UNKNOWN else "")
     return column.kind.spell(value), note
 
 
@@ -118,14 +124,6 @@ def _lines_of_fact(value: Any) -> list[str]:
 def _are_records(value: Any) -> bool:
     records = isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
     return records and all(item.keys() == value[0].keys() for item in value)
-
-
-def _with_note(text: str, note: str) -> str:
-    return f"{text} ({note})" if note else text
-
-
-def _is_text(column: Column) -> bool:
-    return column.kind is Kind.TEXT
 
 
 def printable(text: str) -> str:

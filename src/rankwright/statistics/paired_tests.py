@@ -41,7 +41,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairComparison(Comparison):
-    """A comparison of two of several systems: `difference` is the mean of `one` minus that of `other`.
+    """A comparison of two of several systems: `difference` is the mean of `system` minus that of `other`.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ class PairComparison(Comparison):
     effect_size
         Cohen's d: the mean of the differences, divided by their standard deviation.
     superiority
-        The probability that `one` is better on a query; equal values count half.
+        The probability that `system` is better on a query; equal values count half.
     detectable
         The smallest difference that a t-test of these queries would have shown with probability 0.8.
     queries_needed
         The number of queries that would show the observed difference with probability 0.8.
     """
 
-    one: str
+    system: str
     other: str
     n_queries: int
     p_values: Mapping[str, float]
@@ -74,8 +74,8 @@ class PairComparison(Comparison):
         low, high = self.interval
         return replace(
             self,
-            one=self.other,
-            other=self.one,
+            system=self.other,
+            other=self.system,
             difference=-self.difference,
             interval=(-high, -low),
             better=self.worse,
@@ -87,11 +87,11 @@ class PairComparison(Comparison):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON values, the names of the systems first."""
         facts = asdict(self)
-        return {"one": facts.pop("one"), "other": facts.pop("other"), **facts}
+        return {"one": facts.pop("system"), "other": facts.pop("other"), **facts}
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedTests:
     """Comparisons of many pairs of systems; each column has one value per pair."""
 
     systems: tuple[str, ...]
@@ -106,52 +106,51 @@ class Pairs:
         return len(self.first)
 
     def __iter__(self) -> Iterator[PairComparison]:
-        return (self.at(place) for place in range(len(self)))
+        return map(self.at, range(len(self)))
 
-    def at(self, place: int) -> PairComparison:
-        """Return one of the comparisons."""
-        column = {name: values[place].item() for name, values in self.columns.items()}
+    def at(self, index: int) -> PairComparison:
+        """Return the comparison of a pair by its number."""
+        column = {name: values[index].item() for name, values in self.columns.items()}
         counts = {name: int(column.pop(name)) for name in ("better", "worse", "equal")}
-        p_values = {test: self.p_values[test][place].item() for test in TESTS}
+        p_values = {test: self.p_values[test][index].item() for test in TESTS}
         return PairComparison(
-            one=self.systems[self.first[place]],
-            other=self.systems[self.second[place]],
+            system=self.systems[self.first[index]],
+            other=self.systems[self.second[index]],
             n_queries=self.n_queries,
             interval=(column.pop("low"), column.pop("high")),
             p_value=p_values[RANDOMISATION],
             p_values=p_values,
-            corrected={test: self.corrected[test][place].item() for test in TESTS},
+            corrected={test: self.corrected[test][index].item() for test in TESTS},
             **counts,
             **column,
         )
 
-    def pair(self, one: str, other: str) -> PairComparison:
+    def pair(self, system: str, other: str) -> PairComparison:
         """Return the comparison of two systems, in either order."""
-        places = [self.systems.index(name) for name in (one, other)]
-        for (first, second), turned in ((places, False), (places[::-1], True)):
-            found = np.flatnonzero((self.first == first) & (self.second == second))
-            if len(found):
-                pair = self.at(int(found[0]))
+        numbers = [self.systems.index(name) for name in (system, other)]
+        for (first, second), turned in ((numbers, False), (numbers[::-1], True)):
+            matches = np.flatnonzero((self.first == first) & (self.second == second))
+            if len(matches):
+                pair = self.at(int(matches[0]))
                 return pair.turned() if turned else pair
-        raise InputError(f"{one} and {other} were not compared with each other.")
+        raise InputError(f"{system} and {other} were not compared with each other.")
 
 
 def compare_values(
-    one: Doubles, other: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
+    first: Doubles, second: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> Comparison:
     """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
-    if one.shape != other.shape:
-        raise InputError(f"Both systems need the same queries: one has {len(one)} values, the other {len(other)}.")
-    kept = ~np.isnan(one - other)
+    if first.shape != second.shape:
+        sizes = f"one has {len(first)} values, the other {len(second)}"
+        raise InputError(f"Both systems need the same queries: {sizes}.")
+    kept = ~np.isnan(first - second)
     if not kept.any():
         raise InputError("There is no query for which both systems have a value.")
-    values, places = np.array([one[kept], other[kept]]), np.arange(2)
-    (p_value,) = sign_flip_p_values(
-        values, places[:1], places[1:], samples=samples, random_state=random_state
-    ).tolist()
-    found = _columns(_differences(values, places[:1], places[1:]), level)
-    low, high, difference = (found[name].item() for name in ("low", "high", "difference"))
-    counts = (int(found[name].item()) for name in ("better", "worse", "equal"))
+    values, (row, other_row) = np.array([first[kept], second[kept]]), np.arange(2)[:, None]
+    (p_value,) = sign_flip_p_values(values, row, other_row, samples=samples, random_state=random_state).tolist()
+    columns = _columns(_differences(values, row, other_row), level)
+    low, high, difference = (columns[name].item() for name in ("low", "high", "difference"))
+    counts = (int(columns[name].item()) for name in ("better", "worse", "equal"))
     return Comparison(difference, (low, high), p_value, *counts)
 
 
@@ -164,7 +163,7 @@ def compare_pairs(
     level: float,
     random_state: int,
     tested: bool = True,
-) -> Pairs:
+) -> PairedTests:
     """Compare pairs of systems by their values: one row per system, one column per query, no NaN.
 
     Parameters
@@ -181,23 +180,24 @@ def compare_pairs(
         differences = _differences(values, first[start : start + step], second[start : start + step])
         columns.append(_columns(differences, level, n_pairs=len(first)))
         if tested and n_queries > 1:
-            tests.append({test: p_values(differences) for test, p_values in TESTS_OF_DIFFERENCES.items()})
+            tests.append({test: test_rows(differences) for test, test_rows in TESTS_OF_DIFFERENCES.items()})
     if tests:
         flips = sign_flip_p_values(values, first, second, random_state=random_state)
-        found = {RANDOMISATION: flips, **_joined(tests)}
+        p_values = {RANDOMISATION: flips, **_joined(tests)}
     else:
-        found = {test: np.full(len(first), np.nan) for test in TESTS}
-    corrected = {test: holm(found[test]) for test in TESTS}
-    return Pairs(tuple(systems), first, second, n_queries, _joined(columns), found, corrected)
+        p_values = {test: np.full(len(first), np.nan) for test in TESTS}
+    corrected = {test: holm(p_values[test]) for test in TESTS}
+    return PairedTests(tuple(systems), first, second, n_queries, _joined(columns), p_values, corrected)
 
 
-def corrected_together(several: Sequence[Pairs]) -> list[Pairs]:
+def corrected_together(families: Sequence[PairedTests]) -> list[PairedTests]:
     """Return comparisons with p-values corrected for the number of all together, such as those of all slices."""
-    ends = np.cumsum([len(one) for one in several])[:-1]
-    joined = {test: holm(np.concatenate([one.p_values[test] for one in several])) for test in TESTS}
+    ends = np.cumsum([len(family) for family in families])[:-1]
+    joined = {test: holm(np.concatenate([family.p_values[test] for family in families])) for test in TESTS}
     split = {test: np.split(values, ends) for test, values in joined.items()}
     return [
-        replace(one, corrected={test: split[test][place] for test in TESTS}) for place, one in enumerate(several)
+        replace(family, corrected={test: split[test][number] for test in TESTS})
+        for number, family in enumerate(families)
     ]
 
 

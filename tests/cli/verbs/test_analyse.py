@@ -139,7 +139,7 @@ def test_speed_by_trees(run, refuse, fold, trees):
 def test_cutoffs(run, refuse, fold, model, trees, tmp_path):
     words = ("analyse", "cutoffs", model, trees, "--data", fold / "test.txt")
     code, out, err = run(*words, "--plot", tmp_path / "curves.json")
-    head, *rows = out.splitlines()
+    _, _, head, *rows, _ = out.splitlines()
     assert (code, head.split()) == (0, ["ndcg", *(f"@{cut}" for cut in range(1, 11))])
     assert [row.split()[0] for row in rows] == [str(model), str(trees)]
     assert "by cut-off" in (tmp_path / "curves.json").read_text()

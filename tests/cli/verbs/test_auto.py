@@ -15,7 +15,7 @@ import pytest
 
 from rankwright import AutoRanker
 from rankwright.auto.standings import FitProgress, MemberStanding
-from rankwright.cli.output.member_table import LiveStandings, NewMembers
+from rankwright.cli.output.live_tables import LiveStandings, NewMembers
 from rankwright.data import synthetic
 from rankwright.data.readers.fold_folders import read_fold
 from rankwright.data.readers.letor import read_letor, write_letor
@@ -204,7 +204,7 @@ def shown(standings):
 
 def test_a_live_table_has_members_mixture_and_clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("rankwright.cli.output.member_table.monotonic", lambda: now[0])
+    monkeypatch.setattr("rankwright.cli.output.live_tables.monotonic", lambda: now[0])
     standings = LiveStandings("ndcg@10")
     now[0] += 5
     assert shown(standings) == ["first fits, 0:05"]

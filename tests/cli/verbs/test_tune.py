@@ -14,12 +14,12 @@ import time
 import pytest
 
 from rankwright import LambdaMART
-from rankwright.cli.output.trial_table import LiveSearch, NewTrials
+from rankwright.cli.output.live_tables import LiveSearch, NewTrials
 from rankwright.data import synthetic
 from rankwright.data.readers.letor import read_letor, write_letor
 from rankwright.data.splitting import split_queries
 from rankwright.models import load
-from rankwright.tuning.optuna_search import Progress
+from rankwright.tuning.optuna_search import SearchProgress
 from rankwright.tuning.trials import Trial
 from rankwright.tuning.tune import tune
 
@@ -193,7 +193,7 @@ def test_the_live_table_has_the_best_settings():
     assert "first trial, the ranker's own setting" in shown(search.shown())
     trials = [Trial({"a": 1}, 3, 0.5, number=0), Trial({"a": 2}, 2, 0.7, number=1)]
     pruned = Trial({"a": 9}, 2, 0.9, state="pruned", number=2)
-    search.take(Progress((*trials, pruned), 10, 65.0))
+    search.take(SearchProgress((*trials, pruned), 10, 65.0))
     lines = shown(search.shown()).splitlines()
     assert lines[0].split() == ["trial", "map", "rounds", "setting"]
     assert lines[1].split() == ["2", "0.7000", "2", "a=2"]
@@ -204,9 +204,9 @@ def test_the_live_table_has_the_best_settings():
 def test_lines_of_trials(capsys):
     lines = NewTrials("map")
     failed = Trial({"a": 2}, 0, float("nan"), state="failed", number=1, reason="There is nothing to learn.")
-    lines(Progress((), 9, 0.0))
-    lines(Progress((failed,), 9, 1.0))
-    lines(Progress((failed, Trial({"a": 1}, 2, 0.9, state="pruned", number=2)), 9, 2.0))
+    lines(SearchProgress((), 9, 0.0))
+    lines(SearchProgress((failed,), 9, 1.0))
+    lines(SearchProgress((failed, Trial({"a": 1}, 2, 0.9, state="pruned", number=2)), 9, 2.0))
     assert capsys.readouterr().err.splitlines() == [
         "trial 2 of 9: failed: There is nothing to learn, a=2, 0:01",
         "trial 3 of 9: map 0.9000 on the first folds, pruned, a=1, 0:02",

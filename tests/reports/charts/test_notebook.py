@@ -11,7 +11,7 @@ from evaluation.examples import small_report
 from rankwright.ensembling.metric_curve import Curve
 from rankwright.models import FeatureScorer
 from rankwright.rankers.shared.importances import by_name
-from rankwright.reports.charts.notebook import MIME_TYPE
+from rankwright.reports.charts.chart import MIME_TYPE
 from rankwright.training.history import History, Round
 
 HOSTILE = "<script>alert(1)</script>"
@@ -40,10 +40,10 @@ CHARTS = {
     "blend": lambda: rw.blend(
         *(FeatureScorer(place, n_features=3, missing=0.0) for place in (0, 1)), on=small_data()
     ),
-    "rounds": lambda: rw.evaluate_rounds(rw.LambdaMART(rounds=2).fit(small_data()), small_data(), [1]),
     "chart": lambda: history(0.5, 0.6).chart(),
 }
 TABLES = {
+    "rounds": lambda: rw.evaluate_rounds(rw.LambdaMART(rounds=2).fit(small_data()), small_data(), [1]),
     "report": lambda: small_report(**{HOSTILE: [1.0, 0.5, 0.75], "other": [0.25, 0.5, 0.25]}),
     "scorer": lambda: FeatureScorer(0, n_features=1, missing=0.0, feature_names=[HOSTILE], about={"a": HOSTILE}),
     "ranker": lambda: rw.AdaRank(rounds=2).fit(small_data()),
@@ -75,7 +75,7 @@ def test_text_where_a_package_is_missing(kind, package, monkeypatch):
 def test_a_table_or_a_card(kind, monkeypatch):
     html = TABLES[kind]()._repr_mimebundle_()["text/html"]
     assert HOSTILE not in html
-    assert ("<svg" in html) == (kind in ("report", "ranker"))
+    assert ("<svg" in html) == (kind in ("report", "ranker", "rounds"))
     monkeypatch.setitem(sys.modules, "altair", None)
     assert "<svg" not in TABLES[kind]()._repr_mimebundle_()["text/html"]
 

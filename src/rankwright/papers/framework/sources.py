@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.base.errors import InputError
 from rankwright.crossval.folds import Folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.readers.fold_folders import find_folds, read_fold, read_test_part
 from rankwright.data.splitting import concat
 from rankwright.papers.framework.experiment import Absent, DataTrial
@@ -111,7 +111,7 @@ def divided_trial(
     """Return the fold of a division by its name; `validation` is a fraction of the training queries."""
     division, _, fold = name.rpartition("-")
     seed = random_state + (int(division.removeprefix("Division")) - 1 if division else 0)
-    folds = Folds.of(whole, Division(n_folds, validation=validation, random_state=seed))
+    folds = Folds.of(whole, SplitOptions(n_folds, validation=validation, random_state=seed))
     parts = next(islice(folds, int(fold.removeprefix("Fold")) - 1, None))
     return DataTrial(name, parts.train, parts.valid, parts.test)
 

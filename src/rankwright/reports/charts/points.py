@@ -6,6 +6,7 @@ from math import log10
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rankwright.reports.charts.chart import altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -23,7 +24,6 @@ from rankwright.reports.charts.drawing import (
     sample_note,
     shown,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.bars import MOST_ROWS, ROW, row_names
+from rankwright.reports.charts.chart import altair
 from rankwright.reports.charts.drawing import (
     Record,
     drawable,
@@ -17,7 +19,6 @@ from rankwright.reports.charts.drawing import (
     require_some,
     shown,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from rankwright.reports.charts.chart import Chart
 
+MOST_NAMED = 10  # rows that a description spells out
 MOST_COLUMNS = 50
 MOST_TEXTS = 16  # columns that leave room for the numbers
 
@@ -79,6 +81,16 @@ def interval_chart(
     notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MOST_ROWS)
     datasets = {"intervals": lines, "values": dots} | ({"marks": marks} if marks else {})
     return finished(drawn, datasets, description, *notes, width=width, height=alt.Step(ROW + 4))
+
+
+def described(rows: Sequence[tuple[str, float, float, float]]) -> str:
+    """Return the rows of an interval chart in words, for its description; of many, the first ones."""
+    named = [
+        f"{name} {metric_value(value)}" + (f" ({interval(low, high)})" if drawable(low, high) else "")
+        for name, value, low, high in rows[:MOST_NAMED]
+    ]
+    more = f", and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else ""
+    return ", ".join(named) + more
 
 
 def tile_chart(

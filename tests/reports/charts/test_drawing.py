@@ -1,6 +1,6 @@
 import pytest
 
-from rankwright.reports.charts.ticks import log_ticks, round_numbers
+from rankwright.reports.charts.drawing import log_ticks, round_numbers
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,13 +70,13 @@ class BrowsedQuery:
             "documents": list(self.documents),
             "labels": [_rounded(label) for label in self.labels],
             "ranks": [list(ranks) for ranks in self.ranks],
-            "lists": [[_plain_entry(one) for one in listed] for listed in self.lists],
+            "lists": [[_plain_entry(entry) for entry in entries] for entries in self.lists],
         }
 
 
 @dataclass(frozen=True)
 class QueryBrowser:
-    """Queries to look at; those that come first are kept if not all of them fit in a page.
+    """Queries to look at, most interesting first; a page keeps as many of the first ones as fit.
 
     Parameters
     ----------
@@ -92,7 +92,6 @@ class QueryBrowser:
         The highest label of the data.
     """
 
-    kind: ClassVar[str] = "browser"
     metric: str
     systems: Sequence[str]
     features: Sequence[str]
@@ -113,13 +112,13 @@ class QueryBrowser:
     def kept(self) -> list[dict[str, Any]]:
         """The queries that fit in a page, from the first on."""
         plain = [query.plain() for query in self.queries]
-        sizes = accumulate(len(json.dumps(one, separators=(",", ":"))) for one in plain)
-        return [one for one, size in zip(plain, sizes, strict=True) if size <= MOST_BYTES]
+        sizes = accumulate(len(json.dumps(query, separators=(",", ":"))) for query in plain)
+        return [query for query, size in zip(plain, sizes, strict=True) if size <= MOST_BYTES]
 
 
-def _plain_entry(one: Listed) -> list[Any]:
-    moved = [[feature, _rounded(value), _rounded(contribution)] for feature, value, contribution in one.moved]
-    return [one.document, _rounded(one.score), moved]
+def _plain_entry(entry: Listed) -> list[Any]:
+    moved = [[feature, _rounded(value), _rounded(contribution)] for feature, value, contribution in entry.moved]
+    return [entry.document, _rounded(entry.score), moved]
 
 
 def _rounded(number: float) -> float | int | None:
