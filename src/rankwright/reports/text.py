@@ -26,7 +26,7 @@ def lines_of(result: Rendered) -> list[str]:
     lines = [result.summary]
     for section in result.sections:
         for block in section.blocks:
-            if isinstance(block, Table) and not block.folded and not block.tiles:
+            if isinstance(block, Table) and block.in_text:
                 lines += ["", *table_lines(block)]
             elif isinstance(block, Facts):
                 lines += ["", *fact_lines(block.facts)]

@@ -87,7 +87,7 @@ def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None
 
 
 def _show_block(block: Any) -> None:
-    if isinstance(block, Table) and not block.folded and not block.tiles:
+    if isinstance(block, Table) and block.in_text:
         say("")
         show_lines(table_lines(block))
     elif isinstance(block, Facts):
