@@ -156,15 +156,17 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
-    def report(self, path: str | os.PathLike[str]) -> None:
+    def report(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
         """Write an HTML page about the fitted mixture: estimate, members and accuracy-latency frontier.
 
-        Mixtures of all costs are timed for it, which takes a moment.
+        Mixtures of all costs are timed for it, which takes a moment. `reproduce` is the command or code that makes
+        the model again; by default this ranker's.
         """
         from rankwright.auto.page import write_auto_page
 
         self._fitted()
-        write_auto_page(self, path)
+        code = reproduce or f"rankwright.{self!r}.fit(data)"
+        write_auto_page(self.run_, self.model_, path, reproduce=code)
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
