@@ -74,8 +74,10 @@ class Judging:
     def run(self, entries: Sequence[Entry], fits: CachedFits, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
-        candidates = [candidate_of(one, self._plan, self._metric, weights, fits) for one in entries]
-        report = _Report(watch, {one.name: len(one.fits) for one in candidates}, self._time_limit)
+        candidates = [candidate_of(entry, self._plan, self._metric, weights, fits) for entry in entries]
+        report = _Report(
+            watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
+        )
 
         def joined() -> None:
             before = len(self._rounds)
@@ -160,7 +162,7 @@ class _Report:
     def joined(self, chosen: Mix, value: float) -> None:
         """Take the mixture of the members so far, and its value."""
         self._chosen, self._value = chosen, value
-        self._settled.update(one.name for one in chosen.entries)
+        self._settled.update(entry.name for entry in chosen.entries)
         self._call()
 
     def _call(self) -> None:

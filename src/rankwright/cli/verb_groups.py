@@ -33,7 +33,9 @@ class VerbGroup(TyperGroup):
             return None
         verb: Any = self.load(cmd_name)
         described: Any = verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb
-        return TyperCommand(name=cmd_name, help=described.__doc__.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name])
+        return TyperCommand(
+            name=cmd_name, help=described.__doc__.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name]
+        )
 
     def full_command(self, name: str) -> Any:
         """Return a verb with its options."""

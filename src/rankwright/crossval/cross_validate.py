@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from rankwright.crossval.cross_validation import CrossValidation, FoldResult
 from rankwright.crossval.fold_fits import FoldFitter
 from rankwright.crossval.folds import Folds
 from rankwright.crossval.splits import SplitOptions
+from rankwright.data.query_filters import QueryFilter
 from rankwright.evaluation.evaluate import checked_metrics, evaluate
 from rankwright.metrics.base import Ties
 from rankwright.metrics.conventions import Convention, find_convention
@@ -127,7 +128,7 @@ def cross_validate(
     fitters = {
         name: FoldFitter(each, grids[name], protocol, refit, workers, on_fit) for name, each in named.items()
     }
-    measuring = _Measuring(asked, convention, {"min_relevant": min_relevant, "drop_one_label": drop_one_label})
+    measuring = _Measuring(asked, convention, QueryFilter(min_relevant, drop_one_label))
     results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
     seconds = dict.fromkeys(fitters, 0.0)
     for fold in parts:  # each is read or made once, for all rankers
@@ -177,17 +178,17 @@ def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = N
 
 @dataclass(frozen=True, eq=False)
 class _Measuring:
-    """What is measured on test parts: the metrics by a tool's definitions, on queries that are not dropped."""
+    """How test parts are evaluated: the metrics, by a tool's definitions, and the queries that are left out."""
 
     metrics: Sequence[Metric]
     convention: str
-    dropping: Mapping[str, Any]
+    left_out: QueryFilter
 
     def measure(self, name: str, fitter: FoldFitter, fold: FoldParts) -> FoldResult:
         """Fit a ranker, named `name` in reports, on a fold, and measure it on the test part."""
         ranker, chosen, trials = fitter.fit(fold)
         scores = {name: ranker.predict(fold.test)}
-        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **self.dropping}
+        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **asdict(self.left_out)}
         try:
             report = evaluate(scores, fold.test, convention=self.convention, **how)
             averaged = evaluate(scores, fold.test, convention=_averaging_ties(self.convention), **how)

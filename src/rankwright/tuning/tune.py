@@ -74,7 +74,7 @@ def tune(
     storage
         A file that keeps every trial: the same call resumes the search, even if the process was killed.
     prune
-        Whether to give up a setting that is clearly worse than the best on the first folds.
+        Whether to stop a trial that is clearly worse than the best one on the first folds.
     random_state
         Seed of the search.
     workers
@@ -93,7 +93,7 @@ def tune(
         TRIALS if trials is None else trials,
         Duration(optional=True).take(parameter("time_limit"), time_limit),
     )
-    Integer(1).require("trials", limits[0])
+    Integer(1).require(parameter("trials"), limits[0])
     Integer(0).require(parameter("random_state"), random_state)
     options = {"random_state": random_state, "prune": prune}
     return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
@@ -158,8 +158,7 @@ def count_trials(ranker: Ranker, choose: str | None, *, has_validation: bool, gr
 
 def require_workers(workers: int | None) -> None:
     """Refuse anything but None or a positive integer."""
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"{parameter('workers')} must be None or a positive integer, not {workers!r}.")
+    Integer(1, optional=True).require(parameter("workers"), workers)
 
 
 def _space(ranker: Ranker, given: Mapping[str, Any] | None) -> dict[str, Space]:

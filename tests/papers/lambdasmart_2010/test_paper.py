@@ -12,10 +12,12 @@ from rankwright.metrics import as_metric
 from rankwright.models import FeatureScorer
 from rankwright.papers.framework.catalogue import find_paper
 from rankwright.papers.framework.experiment import DataTrial, Setup
+from rankwright.papers.framework.figures import by_size
 from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.systems import BestFeatureSystem
+from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.generated_data import (
     Adaptation,
     PolynomialData,
@@ -24,13 +26,11 @@ from rankwright.papers.lambdasmart_2010.generated_data import (
     WebSearch,
 )
 from rankwright.papers.lambdasmart_2010.paper import LABELS
-from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.systems import (
     TREES,
     ByTrees,
     as_accurate,
     by_trees,
-    curves,
     fewer_trees,
     mcrank,
     more_accurate,
@@ -211,7 +211,7 @@ def test_comparable_accuracy_is_a_little_below_the_best() -> None:
     assert fewer_trees("fast", "slow", "ndcg@10", 0.6)(results).value is None
     found = fewer_trees("fast", "slow", "ndcg@10", 0.6, below=0.02)(results)
     assert found.value == pytest.approx((10 + 10 * 0.18 / 0.19) / 38)
-    assert "0.3900" in curves(("fast", "slow"), by_trees("ndcg@10"))(results).description
+    assert "0.3900" in by_size(("fast", "slow"), by_trees("ndcg@10"), "ndcg@10", sizes=TREES)(results).description
 
 
 def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import rankwright as rw
-from rankwright.base.wording import counted, seconds, shown_p_value
+from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
 from rankwright.cli.options.declaring import option
@@ -68,9 +68,7 @@ def auto(
     _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started
     if report is not None:
-        from rankwright.auto.page import write_auto_page
-
-        write_auto_page(ranker, report, reproduce=this_command())
+        ranker.report(report, reproduce=this_command())
     interrupted = ranker.history_.interrupted
     if json:
         facts = {"ranker": ranker.name, **ranker.run_.to_dict(), "interrupted": interrupted, "seconds": duration}
