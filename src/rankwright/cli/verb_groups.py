@@ -32,8 +32,9 @@ class VerbGroup(TyperGroup):
         if cmd_name not in self._panel_of:
             return None
         verb = self.load(cmd_name)
-        callback = verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb
-        words = (callback.__doc__ or "").partition("\n")[0]
+        if isinstance(verb, typer.Typer) and verb.registered_callback is not None:
+            verb = verb.registered_callback.callback
+        words = (verb.__doc__ or "").partition("\n")[0]
         return TyperCommand(name=cmd_name, help=words, rich_help_panel=self._panel_of[cmd_name])
 
     def full_command(self, name: str) -> Any:
