@@ -16,6 +16,7 @@ from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.systems import BestFeatureSystem
+from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.generated_data import (
     Adaptation,
     PolynomialData,
@@ -24,7 +25,6 @@ from rankwright.papers.lambdasmart_2010.generated_data import (
     WebSearch,
 )
 from rankwright.papers.lambdasmart_2010.paper import LABELS
-from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.systems import (
     TREES,
     ByTrees,

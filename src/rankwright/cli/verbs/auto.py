@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import rankwright as rw
-from rankwright.base.wording import counted, seconds, shown_p_value
+from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
 from rankwright.cli.options.declaring import option
