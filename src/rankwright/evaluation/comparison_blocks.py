@@ -103,7 +103,8 @@ def tests_table(pairs: Sequence[PairComparison]) -> Table:
     """Return the corrected p-values of all tests."""
     columns = [Column("p (Holm)", Kind.TEXT), *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS)]
     rows = [(_name(pair), *(pair.corrected[test] for test in TESTS)) for pair in pairs]
-    return Table(columns, rows, "p-values of four paired tests, each corrected by Holm's method.")
+    caption = "p-values of four paired tests, each corrected by Holm's method."
+    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign", unfolded=True)
 
 
 def _crossed(compared: Compared) -> Table:

@@ -42,8 +42,7 @@ def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text |
         shown = [
             block
             for block in section.blocks
-            if isinstance(block, Facts | Text | Note)
-            or (isinstance(block, Table) and not block.folded and not block.tiles)
+            if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
         ]
         if not all(isinstance(block, Note) for block in shown):
             yield from shown
