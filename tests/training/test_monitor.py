@@ -4,9 +4,9 @@ import pytest
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.training.boosting.loop import WeightedModel
 from rankwright.training.history import History, Round, smoothed
 from rankwright.training.monitor import Monitor
+from rankwright.training.weak_model import WeightedModel
 
 TRAIN = RankingData([[1.0], [2.0]], [1, 0], ["t", "t"])
 VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])

@@ -20,7 +20,7 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.rankers.shared.companions import COMPANIONS
+from rankwright.rankers.shared.foreign_boosters import FOREIGN_BOOSTERS
 from rankwright.rankers.shared.ready_model import ReadyModel
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def portfolio_for(plan: Plan) -> Sequence[Entry]:
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:
     """Return the entries of other libraries, which must be installed."""
-    rankers = [COMPANIONS[name]() for name in names]
+    rankers = [FOREIGN_BOOSTERS[name]() for name in names]
     for one in rankers:
         one.package()
     return [Entry(one.library, one, 2.0) for one in rankers]

@@ -14,7 +14,7 @@ from rankwright.base.version import __version__
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
-from rankwright.ensembling.metric_curve import SAME, Curve, odds_weights
+from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_weights
 from rankwright.ensembling.weights import weighted_sum
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.parse import as_metric
@@ -70,7 +70,7 @@ class Blend:
     value: float
     alone: tuple[float, ...]
     alpha: float | None
-    curve: Curve | None
+    curve: MetricCurve | None
     constant: bool
     metric: Metric
     model_: Scorer | None
@@ -161,7 +161,7 @@ def blend(
     return Blend(weights, value, alone, alpha, curve, constant, measured, model, rankers)
 
 
-Found = tuple[tuple[float, ...], Curve | None, float | None]
+Found = tuple[tuple[float, ...], MetricCurve | None, float | None]
 
 
 def _blend_two(
@@ -218,7 +218,7 @@ def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
     return [*ends, 1.0] if form == "convex" and limits[1] == 1.0 else ends
 
 
-def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
+def _is_constant(curve: MetricCurve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
     """Return whether the metric is the same for every alpha in the range, including its ends."""
     ends = [alone[int(end)] for end in _ends_alone(limits, form)]
     return bool(np.ptp([curve.values.min(), curve.values.max(), *ends]) <= SAME)

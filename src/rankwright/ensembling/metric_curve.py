@@ -29,7 +29,7 @@ DRAWN_PLACES = 640  # about one per pixel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve:
+class MetricCurve:
     """A metric that is constant between edges: a step function of alpha.
 
     Parameters
@@ -47,7 +47,7 @@ class Curve:
         return len(self.values)
 
     def __repr__(self) -> str:
-        return f"Curve({len(self):,} steps from {self.values.min():.4f} to {self.values.max():.4f})"
+        return f"MetricCurve({len(self):,} steps from {self.values.min():.4f} to {self.values.max():.4f})"
 
     def __call__(self, alpha: float) -> float:
         """Return the metric at an alpha; on an edge, the value of the interval above it."""
@@ -75,11 +75,11 @@ class Curve:
         place = equals[np.argmax(width[equals])]
         return float(lower[place]), float(upper[place]), float(self.values[place])
 
-    def convex(self) -> Curve:
+    def convex(self) -> MetricCurve:
         """Convert a curve of s + alpha t with non-negative edges to one of (1 - alpha) s + alpha t."""
         with np.errstate(invalid="ignore"):
             edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
-        return Curve(edges, self.values)
+        return MetricCurve(edges, self.values)
 
     def chart(self, alpha: float | None = None, metric: str = "metric") -> Chart:
         """Return the metric by alpha, by default with the best alpha marked."""

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.training.boosting.loop import WeightedModel
-    from rankwright.training.boosting.rule import Rule
+    from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.learners.signal import WeakLearner
     from rankwright.training.learners.tree import TreeLimits
     from rankwright.training.monitor import Monitor
+    from rankwright.training.weak_model import WeightedModel
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from rankwright.rankers.parameters.declaration import MetricParameter, Parameter
 from rankwright.rankers.parameters.other_names import refuse_arguments
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.sklearn.estimator import Estimator
-from rankwright.rankers.sklearn.routing import require_routing
 from rankwright.reports.charts.notebook import bundle
 from rankwright.training.fit_task import FitTask
 from rankwright.training.input_checks import (
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.training.history import History, Round
+
+ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 
 
 class Ranker(Parameters, Estimator, ABC):
@@ -234,10 +235,6 @@ class Ranker(Parameters, Estimator, ABC):
         html = self._repr_html_() + card_of(self.model_)
         return bundle(repr(self), html=html, chart=lambda: self.history_.chart(str(self.metric)))
 
-    def __sklearn_clone__(self) -> Self:
-        require_routing(type(self).__name__)
-        return super().__sklearn_clone__()
-
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
@@ -284,3 +281,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def require_metric_range(ranker: str, metric: Metric, worst: Doubles, best: Doubles, *, least: float) -> None:
+    """Refuse a metric that leaves the range from `least` to 1 on the worst or best ranking of a query."""
+    lowest, highest = worst.min(), best.max()
+    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
+        raise InputError(
+            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
+        )

@@ -106,5 +106,5 @@ def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
     return Combination((start.bare(), trees), np.ones(2))
 
 
-def _same_columns(one: QueryFeatureScorer, other: QueryFeatureScorer) -> bool:
-    return (one.columns, one.raw) == (other.columns, other.raw)
+def _same_columns(first: QueryFeatureScorer, second: QueryFeatureScorer) -> bool:
+    return (first.columns, first.raw) == (second.columns, second.raw)

@@ -21,14 +21,10 @@ from rankwright.base.wording import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from rankwright.metrics.base import Metric
 
 WHOLE = int | np.integer
 NUMBER = int | float | np.integer | np.floating
 LIST = (list, tuple, range, np.ndarray)
-ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 
 
 @dataclass(frozen=True)
@@ -248,8 +244,8 @@ class ListOf(Check):
     def _converted(self, given: Any) -> Any:
         if not isinstance(given, LIST):
             return self.element.value(given) if self.or_one else given
-        values = tuple(self.element.value(one) for one in given)
-        unchanged = all(value is one for value, one in zip(values, given, strict=True))
+        values = tuple(map(self.element.value, given))
+        unchanged = all(value is element for value, element in zip(values, given, strict=True))
         return given if unchanged else values
 
 
@@ -356,7 +352,7 @@ def read_record(kind: type) -> Callable[[Any], Any]:
         values = read_json(given)
         if not isinstance(values, Mapping):
             return given
-        known = [one.name for one in fields(kind)]
+        known = [known_field.name for known_field in fields(kind)]
         for name in values:
             if name not in known:
                 raise InputError(f"{kind.__name__} has no field {name!r}{nearest(name, known)}")
@@ -375,6 +371,13 @@ def read_json(text: Any) -> Any:
         return text
 
 
+def spelled(value: Any) -> str:
+    """Return a parameter's value as `--set` on the command line takes it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(spelled, value)) or "none"
+    return str(value).lower() if isinstance(value, bool | None) else str(value)
+
+
 def _alternatives(*words: str) -> str:
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
@@ -385,14 +388,3 @@ def _number(kind: type, text: str) -> Any:
         return kind(text)
     except ValueError:
         return text
-
-
-def require_metric_range(
-    ranker: str, metric: Metric, worst: NDArray[np.float64], best: NDArray[np.float64], *, least: float
-) -> None:
-    """Refuse a metric that leaves the range from `least` to 1 on the worst or best ranking of a query."""
-    lowest, highest = worst.min(), best.max()
-    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
-        raise InputError(
-            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
-        )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class OtherName:
     """A parameter of rankers with another name; `note` says how to convert the value, if it differs."""
 
     ours: str
@@ -57,46 +57,46 @@ DEPTH = "trees grow best leaf first, and a tree of depth d has at most 2**d leav
 NOT_NEEDED = "leave it out"
 
 # Each line: the names in other libraries, and what they are here. RankLib's options are without their dash.
-TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
+TABLE: tuple[tuple[str, OtherName | Argument | Otherwise], ...] = (
     (
         "n_estimators num_boost_round num_iterations n_iter num_trees num_round num_rounds nrounds n_rounds "
         "max_iter iterations n_trees tree epoch epochs",
-        Parameter("rounds"),
+        OtherName("rounds"),
     ),
-    ("num_leaves max_leaf_nodes max_leaf leaf n_leaves", Parameter("max_leaves")),
-    ("max_depth depth", Parameter("max_leaves", DEPTH)),
-    ("eta shrinkage shrinkage_rate lr", Parameter("learning_rate")),
-    ("reg_lambda lambda_l2 l2_leaf_reg l2_regularization lambda lambda_ reg_l2", Parameter("l2")),
+    ("num_leaves max_leaf_nodes max_leaf leaf n_leaves", OtherName("max_leaves")),
+    ("max_depth depth", OtherName("max_leaves", DEPTH)),
+    ("eta shrinkage shrinkage_rate lr", OtherName("learning_rate")),
+    ("reg_lambda lambda_l2 l2_leaf_reg l2_regularization lambda lambda_ reg_l2", OtherName("l2")),
     (
         "reg_alpha lambda_l1 alpha reg_l1",
         Otherwise("there is no L1 regularisation; the parameter l2 shrinks the values of small leaves"),
     ),
-    ("min_child_samples min_data_in_leaf min_samples_leaf mls", Parameter("min_documents")),
-    ("min_child_weight min_sum_hessian_in_leaf", Parameter("min_hessian")),
+    ("min_child_samples min_data_in_leaf min_samples_leaf mls", OtherName("min_documents")),
+    ("min_child_weight min_sum_hessian_in_leaf", OtherName("min_hessian")),
     ("min_split_gain min_gain_to_split gamma", Otherwise("there is no minimum gain; use l2 or min_documents")),
     (
         "colsample_bytree colsample rsm max_features frate",
-        Parameter("feature_fraction", "the fraction is drawn anew for each tree"),
+        OtherName("feature_fraction", "the fraction is drawn anew for each tree"),
     ),
     (
         "colsample_bylevel colsample_bynode feature_fraction_bynode",
-        Parameter("feature_fraction", "it is drawn for each tree, not for each level or node"),
+        OtherName("feature_fraction", "it is drawn for each tree, not for each level or node"),
     ),
-    ("bagging_fraction srate", Parameter("subsample")),
+    ("bagging_fraction srate", OtherName("subsample")),
     (
         "subsample_freq bagging_freq",
         Otherwise("the subsample is drawn anew in every round; leave it out, and set subsample=1 for no sampling"),
     ),
-    ("max_bin border_count n_bins tc", Parameter("max_bins")),
-    ("seed random_seed bagging_seed", Parameter("random_state")),
-    ("n_threads num_threads nthread nthreads thread_count threads", Parameter("n_jobs")),
+    ("max_bin border_count n_bins tc", OtherName("max_bins")),
+    ("seed random_seed bagging_seed", OtherName("random_state")),
+    ("n_threads num_threads nthread nthreads thread_count threads", OtherName("n_jobs")),
     (
         "early_stopping_rounds early_stopping_round early_stopping od_wait n_iter_no_change estop",
-        Parameter("patience", "a number of rounds; fit(..., validation=...) gives the data that it looks at"),
+        OtherName("patience", "a number of rounds; fit(..., validation=...) gives the data that it looks at"),
     ),
     (
         "eval_metric eval_metrics ndcg_eval_at eval_at ndcg_at custom_metric metric2t scoring",
-        Parameter("metric", "such as metric='ndcg@10'; evaluate(..., metrics=...) measures others"),
+        OtherName("metric", "such as metric='ndcg@10'; evaluate(..., metrics=...) measures others"),
     ),
     (
         "objective loss_function obj",
@@ -107,7 +107,7 @@ TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
     ),
     (
         "lambdarank_truncation_level lambdarank_num_pair_per_sample lambdarank_pair_method",
-        Parameter("truncation", "the number of top ranks of which a pair must have at least one document"),
+        OtherName("truncation", "the number of top ranks of which a pair must have at least one document"),
     ),
     (
         "label_gain",
@@ -117,10 +117,10 @@ TABLE: tuple[tuple[str, Parameter | Argument | Otherwise], ...] = (
     ),
     (
         "monotone_constraints monotonic_cst monotone_constraint",
-        Parameter("monotone", "by feature, such as monotone={'bm25': 1}"),
+        OtherName("monotone", "by feature, such as monotone={'bm25': 1}"),
     ),
-    ("layer node hidden_layer_sizes hidden_size", Parameter("hidden", "units by layer, such as hidden=(10,)")),
-    ("norm normalize", Parameter("scaling")),
+    ("layer node hidden_layer_sizes hidden_size", OtherName("hidden", "units by layer, such as hidden=(10,)")),
+    ("norm normalize", OtherName("scaling")),
     (
         "boosting_type boosting booster tree_method grow_policy device device_type importance_type bootstrap_type "
         "score_function boost_from_average",

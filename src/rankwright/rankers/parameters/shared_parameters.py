@@ -9,7 +9,6 @@ from rankwright.rankers.parameters.checks import Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters.declaration import Parameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.training.binning import MOST_BINS
-from rankwright.training.scaling_fit import SCALINGS
 
 if TYPE_CHECKING:
     from rankwright.training.binning import BinnedFeatures
@@ -94,18 +93,6 @@ class DirectionParameters(Parameters):
         "Sign with which a feature may rank documents: 'up' if higher values are better, as in LETOR, or 'both'.",
         default="up",
         search=Choices("up", "both"),
-    )
-
-
-class ScalingParameters(Parameters):
-    """How features are scaled."""
-
-    scaling: str = parameter(
-        OneOf(SCALINGS),
-        "How features are scaled: 'query-zscore' or 'query-minmax' within each query, 'global' by mean and "
-        "standard deviation of the training documents, or 'none'. The scaling is part of the model.",
-        default="query-zscore",
-        search=Choices("query-zscore", "query-minmax", "global"),
     )
 
 

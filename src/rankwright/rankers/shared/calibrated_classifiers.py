@@ -165,18 +165,23 @@ def weighted_members(mixture: Mixture[CalibratedMember]) -> tuple[WeightedMember
     """Return one row per member, in the order of the pool."""
     return tuple(
         WeightedMember(
-            one.learner.number, one.learner.size, one.n_rounds, one.calibration, one.value, float(weight)
+            member.learner.number,
+            member.learner.size,
+            member.n_rounds,
+            member.calibration,
+            member.value,
+            float(weight),
         )
-        for one, weight in zip(mixture.members, mixture.weights, strict=True)
+        for member, weight in zip(mixture.members, mixture.weights, strict=True)
     )
 
 
 def values_within_split(members: Sequence[CalibratedMember]) -> Doubles:
     """Return each member's value minus the mean of its split, whose queries may be harder than others."""
     by_split: dict[int, list[float]] = {}
-    for one in members:
-        by_split.setdefault(one.learner.number, []).append(one.value)
-    beyond = [one.value - np.mean(by_split[one.learner.number]) for one in members]
+    for member in members:
+        by_split.setdefault(member.learner.number, []).append(member.value)
+    beyond = [member.value - np.mean(by_split[member.learner.number]) for member in members]
     return np.asarray(np.nan_to_num(beyond))  # NaN: a split without relevant documents
 
 
@@ -189,6 +194,6 @@ def with_shared_trees(mixture: Mixture[CalibratedMember]) -> Combination:
     scorers = []
     for sharing in by_trees.values():
         parts, weights = zip(*sharing, strict=True)
-        calibrations = Combination(tuple(one.calibration for one in parts), np.array(weights))
+        calibrations = Combination(tuple(part.calibration for part in parts), np.array(weights))
         scorers.append(Calibrated(parts[0].classes, calibrations))
     return Combination(tuple(scorers), np.ones(len(scorers)))

@@ -36,7 +36,7 @@ class Distance(ABC):
         """Return the distance from the first label to the second, for arrays of labels."""
 
     def __str__(self) -> str:
-        values = ", ".join(str(getattr(self, one.name)).removesuffix(".0") for one in fields(self))
+        values = ", ".join(str(getattr(self, field.name)).removesuffix(".0") for field in fields(self))
         return type(self).__name__.lower() + (f"({values})" if values else "")
 
 
@@ -44,11 +44,11 @@ class Parametric(Distance):
     """A distance of the paper with a parameter, which must be positive."""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
             if not number or not 0.0 < float(value) < np.inf:
-                raise InputError(f"{one.name} must be a positive number, not {value!r}.")
+                raise InputError(f"{field.name} must be a positive number, not {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class OnGains(Distance):
         return f"{self.distance}{ON_GAINS}"
 
 
-KINDS = {one.__name__.lower(): one for one in (Linear, Logarithmic, Logistic, Binary)}
+KINDS = {kind.__name__.lower(): kind for kind in (Linear, Logarithmic, Logistic, Binary)}
 
 
 def parse_distance(text: Any) -> Distance:
@@ -162,7 +162,7 @@ def require_directed(distance: Distance, labels: Doubles) -> None:
     values = np.unique(labels)
     if len(values) > LABELS_CHECKED:
         values = values[np.linspace(0, len(values) - 1, LABELS_CHECKED).astype(int)]
-    first, second = (one.ravel() for one in np.meshgrid(values, values, indexing="ij"))
+    first, second = (side.ravel() for side in np.meshgrid(values, values, indexing="ij"))
     far = np.asarray(distance.between(first, second), dtype=np.float64)
     if far.shape != first.shape or not np.isfinite(far).all():
         raise InputError(f"{distance} must return one finite number for every two labels.")
@@ -189,15 +189,15 @@ def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
     """Refuse a distance that is not larger for a larger difference."""
     order = np.argsort(gaps)
     gaps, far = gaps[order], far[order]
-    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # first place of each distinct difference
+    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # first index of each distinct difference
     highest_so_far = np.maximum.accumulate(far)
     lowest_from_here = np.minimum.accumulate(far[::-1])[::-1]
     wrong = new[highest_so_far[new - 1] >= lowest_from_here[new]]
     if len(wrong):
-        place = int(wrong[0])
+        index = int(wrong[0])
         raise InputError(
-            f"{distance} is {lowest_from_here[place]:g} for labels {gaps[place]:g} or more apart, but "
-            f"{highest_so_far[place - 1]:g} for some that are closer; it must increase with the difference of the "
+            f"{distance} is {lowest_from_here[index]:g} for labels {gaps[index]:g} or more apart, but "
+            f"{highest_so_far[index - 1]:g} for some that are closer; it must increase with the difference of the "
             "labels (requirement 4)."
         )
 

@@ -148,7 +148,7 @@ class LambdaParameters(Parameters):
 
 def without_cut(metric: Metric) -> Metric:
     """Return the metric without its cut-off, if that is optional: `truncation` then limits the pairs."""
-    optional = any(one.name == "k" and one.default is None for one in fields(metric))
+    optional = any(option.name == "k" and option.default is None for option in fields(metric))
     return metric.with_options(k=None) if optional else metric
 
 

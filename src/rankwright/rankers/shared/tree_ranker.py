@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.training.binning import BinnedFeatures
-    from rankwright.training.boosting.loop import WeightedModel
-    from rankwright.training.boosting.rule import Rule
+    from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.learners.signal import Gradients, WeakLearner
     from rankwright.training.monitor import Monitor
     from rankwright.training.training_set import TrainingSet
+    from rankwright.training.weak_model import WeightedModel
 
 # With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
@@ -79,7 +79,7 @@ class Directions(Check):
         return "a mapping from feature numbers or names to -1, 0 or 1"
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and all(one in (-1, 0, 1) for one in value.values())
+        return isinstance(value, Mapping) and all(sign in (-1, 0, 1) for sign in value.values())
 
     @property
     def text_range(self) -> str:

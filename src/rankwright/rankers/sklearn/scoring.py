@@ -41,8 +41,8 @@ class RankingScorer:
                 f"The metric {self.metric} needs query ids: call sklearn.set_config(enable_metadata_routing=True) "
                 "and pass qid, as in cross_validate(..., params={'qid': qid})."
             )
-        found = best_of(estimator)
-        scores = found.predict(X, qid=qid) if takes_query_ids(found) else found.predict(X)
+        best = best_of(estimator)
+        scores = best.predict(X, qid=qid) if takes_query_ids(best) else best.predict(X)
         return self.metric(y, scores, qid)
 
     def get_metadata_routing(self) -> Any:

@@ -66,7 +66,7 @@ class BestFeature:
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature with the best weighted quality."""
         best_first = np.argsort(-self._criterion(signal), kind="stable")
-        chosen = next((one for one in best_first if self._may_be_taken(one, signal)), best_first[0])
+        chosen = next((number for number in best_first if self._may_be_taken(number, signal)), best_first[0])
         self._taken.add(self._candidates[chosen].feature)
         return self._weak(int(chosen))
 
@@ -85,7 +85,7 @@ class BestFeature:
     @cached_property
     def quality(self) -> Doubles:
         """The metric of every candidate (row) on every query (column)."""
-        return np.stack([self._measure(one.predict(self.train)) for one in self._candidates])
+        return np.stack([self._measure(candidate.predict(self.train)) for candidate in self._candidates])
 
     def _measure(self, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, self.train.groups, n_jobs=self.n_threads)

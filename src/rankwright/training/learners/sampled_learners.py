@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.training.binning import MOST_BINS
-from rankwright.training.learners.pair_signal import Pairs, count_pairs, equal_strength
+from rankwright.training.learners.pair_signal import LabelPairs, count_pairs, equal_strength
 from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.training.learners.stump import VoteLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
@@ -56,7 +56,9 @@ class DrawnVotes(DrawnQueries):
         self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:
-        pairs = Pairs.of(self.train.labels, equal_strength, weights=times * self._alike, n_threads=self.n_threads)
+        pairs = LabelPairs.of(
+            self.train.labels, equal_strength, weights=times * self._alike, n_threads=self.n_threads
+        )
         return self._learner.fit(pairs.signal(np.zeros(len(times))))
 
 

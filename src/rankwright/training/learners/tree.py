@@ -167,8 +167,8 @@ class LeastSquaresTrees:
         assert isinstance(tree, TreeEnsemble)
         leaf_of_row = self.learner.leaf_of_row()
         gradient, hessian = (
-            np.bincount(leaf_of_row, one).astype(np.float64)
-            for one in (signal.gradient, counts if self.mean else signal.hessian)
+            np.bincount(leaf_of_row, values).astype(np.float64)
+            for values in (signal.gradient, counts if self.mean else signal.hessian)
         )
         values = _leaf_values(gradient, hessian, self.l2)
         return Weak(replace(tree, leaf_value=values), values[leaf_of_row])
