@@ -231,7 +231,7 @@ def test_a_picture():
     (chosen,) = mix.chart().spec["datasets"]["marked"]
     assert chosen["x"] == mix.alpha
     assert chosen["y"] == pytest.approx(mix.value)
-    assert repr(mix).startswith("Blend(weights 0.")
+    assert repr(mix).startswith("<Blend: Weights 0.")
 
 
 # Mistakes

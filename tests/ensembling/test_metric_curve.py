@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.metric_curve import MetricCurve, places_within
+from rankwright.ensembling.metric_curve import MetricCurve, alphas_within
 from reports.charts.pictures import texts
 
 CURVE = MetricCurve(np.array([0.0, 1.0, 2.0, 5.0, np.inf]), np.array([0.2, 0.7, 0.7, 0.3]))
@@ -32,7 +32,7 @@ def test_equal_but_for_rounding_is_equal():
     assert MetricCurve(edges, 0.7 + np.array([0.0, 1e-13, -1e-13])).constant
 
 
-def test_what_lies_between_crossings_that_rounding_has_parted_is_passed_over():
+def test_an_interval_between_crossings_that_only_rounding_separates_is_skipped():
     edges = np.array([0.0, 1.0, 1.0 + 1e-15, 2.0])
     assert MetricCurve(edges, np.array([0.5, 0.9, 0.4])).best() == (0.0, 1.0, 0.5)
 
@@ -40,8 +40,8 @@ def test_what_lies_between_crossings_that_rounding_has_parted_is_passed_over():
 @pytest.mark.parametrize(
     ("low", "high", "first"), [(1.0, 2.0, 1.5), (3.0, np.inf, 6.0), (-np.inf, -3.0, -6.0), (-np.inf, np.inf, 0.0)]
 )
-def test_places_within(low, high, first):
-    places = list(places_within(low, high))
+def test_alphas_within(low, high, first):
+    places = list(alphas_within(low, high))
     assert places[0] == first
     assert all(low < place < high for place in places)
     assert len(set(places)) == len(places)
@@ -65,7 +65,7 @@ def test_the_convex_form_has_the_same_values():
     ids=repr,
 )
 def test_a_chart_shows_the_curve_and_the_best(curve):
-    alpha = next(places_within(*curve.best()[:2]))
+    alpha = next(alphas_within(*curve.best()[:2]))
     chart = curve.chart(metric="ndcg@10")
     assert {"alpha", "ndcg@10"} <= set(texts(chart))
     (chosen,) = chart.spec["datasets"]["marked"]

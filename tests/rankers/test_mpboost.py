@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learners.test_pairs import DISTANCES, states
 from sklearn.base import clone
 
 import rankwright as rw
@@ -18,6 +17,7 @@ from rankwright.models.model_file import encode
 from rankwright.rankers.shared.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
+from training.learners.test_pair_signal import DISTANCES, states
 
 OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from learners.test_pairs import states
 from sklearn.base import clone
 
 import rankwright as rw
@@ -13,6 +12,7 @@ from rankwright.metrics import NDCG, KendallTau
 from rankwright.rankers.shared.distances import Binary
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
+from training.learners.test_pair_signal import states
 
 
 def noisy(n_queries=30, *, seed=1, missing=0.0):

@@ -159,4 +159,4 @@ def test_smoothing_keeps_a_level_curve_level():
 
 def test_repr_of_a_history_is_short():
     rounds = tuple(Round(number, 1.0, None) for number in range(1, 38))
-    assert repr(History(rounds, best_round=12)) == "History(37 rounds, kept 12)"
+    assert repr(History(rounds, best_round=12)) == "<History: Round 12 of 37 kept.>"

@@ -217,7 +217,7 @@ class AutoRanker(RandomParameters, Ranker):
         whole = market.priced(pool.members)
         kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
         failures = {name: str(error) for name, error in pool.failures}
-        return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
+        return Run(plan, market, pool.members, whole, kept, failures, dict(pool.skipped))
 
     def _within_budget(self, run: Run, judgements: NDArray[np.bool_]) -> Mix:
         """Return the mixture within the budget that these judgements choose."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_within, places_within
+from rankwright.ensembling.metric_curve import SAME, MetricCurve, alphas_within, odds_within
 from rankwright.ensembling.weights import weighted_sum
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class LineSearch:
         """
         low, high, expected = curve.best(odds=odds)
         best = (0.0, -np.inf)
-        for alpha in odds_within(low, high) if odds else places_within(low, high):
+        for alpha in odds_within(low, high) if odds else alphas_within(low, high):
             value = self.value(scores_at(alpha))
             if abs(value - expected) <= SAME:
                 return alpha, value

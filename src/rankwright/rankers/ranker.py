@@ -15,13 +15,11 @@ from rankwright.base.version import __version__
 from rankwright.metrics.base import Metric
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.parse import as_metric
-from rankwright.models.card import card_of
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.parameters.other_names import refuse_arguments
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.sklearn.estimator import Estimator
-from rankwright.reports.charts.notebook import bundle
 from rankwright.training.fit_task import FitTask
 from rankwright.training.input_checks import (
     as_training_set,
@@ -229,11 +227,10 @@ class Ranker(Parameters, Estimator, ABC):
         return by_name(self.feature_importances_, self.model_.feature_names)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the parameters and, after a fit, a card of the model and the learning curve for a notebook."""
-        if not self.__sklearn_is_fitted__():
-            return bundle(repr(self), html=self._repr_html_())
-        html = self._repr_html_() + card_of(self.model_)
-        return bundle(repr(self), html=html, chart=lambda: self.history_.chart(str(self.metric)))
+        """Return the parameters and, after a fit, what a notebook shows of the model and of its rounds."""
+        parts = (self.model_, self.history_) if self.__sklearn_is_fitted__() else ()
+        shown = [part._repr_mimebundle_()["text/html"] for part in parts]
+        return {"text/plain": repr(self), "text/html": "".join([self._repr_html_(), *shown])}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")

@@ -58,7 +58,7 @@ def test_bounds_that_say_nothing_are_not_drawn():
         assert told.has_bound
         assert told.useful_bounds == 0
         assert dashed(told) == []
-        assert "says nothing in any round" in told.bound_chart().description
+        assert "trivial in every round" in told.bound_chart().description
 
 
 def test_the_metric_is_named():
