@@ -18,7 +18,7 @@ from rankwright.ensembling.line_search import LineSearch, refined_in_turn
 from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_weights
 from rankwright.ensembling.weights import weighted_sum
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.models.scorer import Scorer
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
     from rankwright.models.facts import JSON
     from rankwright.reports.charts.chart import Chart
 

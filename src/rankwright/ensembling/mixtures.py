@@ -17,7 +17,7 @@ from rankwright.ensembling.weights import (
     weighted_sum,
 )
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.fitted import checked_scorers
 from rankwright.models.shared_columns import share_columns
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.parse import MetricLike
     from rankwright.models.scorer import Scorer
 
 EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)

@@ -25,10 +25,9 @@ from rankwright.rankers.parameters.shared_parameters import (
 )
 from rankwright.rankers.ranker import Ranker, require_metric_range
 from rankwright.training.boosting.loop import boost, weighted_trees
-from rankwright.training.learners.best_feature import BestFeature, LeastLossFeature
-from rankwright.training.learners.sampled_learners import DrawnTrees, DrawnVotes
-from rankwright.training.learners.signal import QueryWeights
-from rankwright.training.training_set import QueryLabels
+from rankwright.training.learners.query_learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature
+from rankwright.training.learners.signal import QueryWeights, WeakLearner
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -40,8 +39,6 @@ if TYPE_CHECKING:
     from rankwright.models.trees import TreeEnsemble
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.learners.signal import WeakLearner
-    from rankwright.training.training_set import TrainingSet
     from rankwright.training.weak_model import WeightedModel
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
 from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.shared.retrieval_ranker import WEIGHT, Axis, RetrievalRanker
+from rankwright.rankers.shared.retrieval_ranker import WEIGHT, Axis, RetrievalRanker, Setting
 from rankwright.text.retrieval import BM25, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankwright.rankers.shared.retrieval_ranker import Setting
 
 # The usual values come first: of settings with equal values the first is kept.
 K1 = Axis((1.2, 0.6, 2.4, 0.3, 4.8), 0.01, 100.0, step=2.0, log=True)

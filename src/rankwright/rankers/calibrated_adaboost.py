@@ -19,7 +19,7 @@ from rankwright.ensembling.mixtures import (
 from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.metrics.gain import NDCG
-from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, as_class_trees, votes_oppositely
+from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
-    from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training.fit_task import FitTask
     from rankwright.training.training_set import TrainingSet
 

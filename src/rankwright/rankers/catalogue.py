@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Flag, read_json
-from rankwright.rankers.parameters.declaration import require_known
+from rankwright.rankers.parameters.declaration import Parameter, require_known
 
 if TYPE_CHECKING:
-    from rankwright.rankers.parameters.declaration import Parameter
     from rankwright.rankers.ranker import Ranker
 
 

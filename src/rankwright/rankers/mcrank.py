@@ -15,7 +15,7 @@ from rankwright.rankers.parameters.declaration import fixed, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.tree_ranker import TreeRanker
 from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
-from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.signal import Gradients, WeakLearner
 from rankwright.training.learners.tree import TreeLearner
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.signal import WeakLearner
     from rankwright.training.training_set import TrainingSet
     from rankwright.training.weak_model import WeightedModel
 

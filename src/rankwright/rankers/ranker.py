@@ -20,8 +20,8 @@ from rankwright.rankers.parameters.declaration import MetricParameter, Parameter
 from rankwright.rankers.parameters.other_names import refuse_arguments
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.sklearn.estimator import Estimator
-from rankwright.training.fit_task import FitTask
-from rankwright.training.input_checks import (
+from rankwright.training.fit_task import (
+    FitTask,
     as_training_set,
     checked_train,
     checked_validation,

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.reports.blocks import Column, Figure, Kind, Note, Table
+from rankwright.reports.blocks import Block, Column, Figure, Kind, Note, Table
 from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 MISORDERED = "fraction of misordered pairs"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.base import Metric, mean_over_queries
 from rankwright.training.history import History, Round
 from rankwright.training.round_choice import RoundChoice, is_as_good_as, last_round, middle_round
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
     from rankwright.training.training_set import QueryLabels
     from rankwright.training.weak_model import WeightedModel

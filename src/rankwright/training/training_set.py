@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from rankwright.base.arrays import sealed
+from rankwright.base.arrays import Doubles, sealed
 from rankwright.base.errors import InputError
-from rankwright.data.alignment import aligned
+from rankwright.data.alignment import HasFeatures, aligned
 from rankwright.data.canonical_order import canonical_queries, canonical_rows
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.data.query_features import with_query_features
+from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.training.binning import BinnedFeatures, ExactFeatures, count_exact_codes, require_bins
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.base.arrays import Doubles
-    from rankwright.data.alignment import HasFeatures
-    from rankwright.data.query_features import QueryFeature
 
 Made = TypeVar("Made")
 

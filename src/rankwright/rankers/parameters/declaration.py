@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAli
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.rankers.parameters.checks import Integer, Real
+from rankwright.rankers.parameters.checks import Check, Integer, Real
 from rankwright.rankers.parameters.other_names import familiar_name
-from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range
+from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from rankwright.metrics.base import Metric
     from rankwright.metrics.parse import MetricLike
-    from rankwright.rankers.parameters.checks import Check
-    from rankwright.rankers.parameters.search_space import Space
 
 T = TypeVar("T")
 Value = TypeVar("Value")

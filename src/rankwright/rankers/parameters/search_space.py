@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.rankers.parameters.checks import Integer, Real, spelled
+from rankwright.rankers.parameters.checks import Check, Integer, Real, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.rankers.parameters.checks import Check
 
 DIGITS = 4  # of the numbers that are tried: more would tell nothing
 NEVER_SEARCHED = ("metric", "rounds", "n_jobs")  # the same for all settings

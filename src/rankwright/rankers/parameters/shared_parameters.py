@@ -8,10 +8,9 @@ from rankwright.base.errors import InputError
 from rankwright.rankers.parameters.checks import Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters.declaration import Parameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.training.binning import MOST_BINS
+from rankwright.training.binning import MOST_BINS, BinnedFeatures
 
 if TYPE_CHECKING:
-    from rankwright.training.binning import BinnedFeatures
     from rankwright.training.fit_task import FitTask
 
 EXACT_BYTES = 2**26  # one per document and column; a feature has a column for every 254 thresholds

@@ -10,9 +10,9 @@ import numpy as np
 from rankwright.ensembling.pool import Judge, Member
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.combination import Combination
-from rankwright.training.calibration.task import CalibrationTask
+from rankwright.training.calibration.task import Calibration, CalibrationTask
 from rankwright.training.learners.class_learners import HammingTree
-from rankwright.training.training_set import QueryLabels
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.models.class_trees import ClassTrees
     from rankwright.rankers.adaboost_mh import Shape
-    from rankwright.training.calibration.task import Calibration
-    from rankwright.training.training_set import TrainingSet
 
 
 class Split(NamedTuple):

@@ -12,8 +12,8 @@ from rankwright.ensembling.line_search import LineSearch, refined_in_turn
 from rankwright.ensembling.metric_curve import SAME
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
-from rankwright.training.learners.signal import Weak
-from rankwright.training.weak_model import WeightedModel
+from rankwright.training.learners.signal import Gradients, Weak, WeakLearner
+from rankwright.training.weak_model import WeakModel, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.signal import Gradients, WeakLearner
-    from rankwright.training.weak_model import WeakModel
 
     Bounds = tuple[float, float]
 

@@ -15,7 +15,7 @@ from rankwright.metrics.gain import NDCG
 from rankwright.models.retrieval import RetrievalScorer
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.text.retrieval import state_of_model
+from rankwright.text.retrieval import RetrievalModel, state_of_model
 from rankwright.text.text_documents import TextGroups
 from rankwright.training.history import History, Round
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.text.retrieval import RetrievalModel
     from rankwright.training.fit_task import FitTask
 
 WEIGHT = "weight of "  # a field's name follows

@@ -1,4 +1,4 @@
-"""Base classes of rankers of scaled features: linear models with a margin, and small networks."""
+"""Rankers of scaled features: how the scaling is fitted, and the base classes of margin and network rankers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
+from rankwright.data.query_features import QueryFeature
+from rankwright.data.scaling import Scaling
 from rankwright.models.scaled import linear_of_columns, network_of_columns, over_columns
 from rankwright.rankers.parameters.checks import Integer, ListOf, OneOf, Real
 from rankwright.rankers.parameters.declaration import fitted, parameter
@@ -23,8 +25,7 @@ from rankwright.rankers.parameters.shared_parameters import (
 )
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.learners.network_learner import Network
-from rankwright.training.scaling_fit import SCALINGS, learned_scaling, scaled_features
-from rankwright.training.training_set import QueryLabels
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.data.scaling import Scaling
     from rankwright.metrics.lambdas import Pull
     from rankwright.models.linear import LinearScorer
     from rankwright.models.scorer import Scorer
@@ -40,9 +40,11 @@ if TYPE_CHECKING:
     from rankwright.training.history import History
     from rankwright.training.margins.solvers import Solution
     from rankwright.training.monitor import Monitor
-    from rankwright.training.training_set import TrainingSet
 
     Informative = Callable[[QueryLabels], NDArray[np.bool_]]  # which queries to learn from
+
+WITHIN_QUERY = {"query-minmax": QueryFeature.MINMAX, "query-zscore": QueryFeature.ZSCORE}
+SCALINGS = ("none", *WITHIN_QUERY, "global")
 
 
 class ScaledRanker(Ranker):
@@ -210,3 +212,40 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
 def _layers(hidden: Any) -> tuple[int, ...]:
     """Return the number of units of each hidden layer."""
     return tuple(hidden) if isinstance(hidden, list | tuple) else (hidden,)
+
+
+def learned_scaling(name: str, train: TrainingSet) -> Scaling:
+    """Return the scaling of this name, fitted to the training documents.
+
+    `none` leaves features as they are; `query-minmax` and `query-zscore` scale within each query; `global` uses
+    the mean and standard deviation of the training documents. A constant column becomes zeros. A missing value is
+    replaced by the mean of the training documents (`none`, `global`) or of the query (`query-zscore`), which
+    neither raises nor lowers a document; with `query-minmax`, by the query's lowest value, as in the files of
+    LETOR.
+    """
+    zeros, ones = np.zeros(train.n_features), np.ones(train.n_features)
+    if name in WITHIN_QUERY:
+        return Scaling(WITHIN_QUERY[name], zeros, ones, zeros)
+    if name not in SCALINGS:
+        raise InputError(f"scaling must be one of {', '.join(map(repr, SCALINGS))}, not {name!r}.")
+    mean, spread = _moments(train)
+    return Scaling(None, mean, spread, mean) if name == "global" else Scaling(None, zeros, ones, mean)
+
+
+def scaled_features(scaling: Scaling, train: TrainingSet) -> Doubles:
+    """Return the scaled features, rows in the canonical order of the training set."""
+    columns = train if scaling.within is None else train.with_query_features((scaling.within,), raw=False)
+    return scaling.apply(columns.data.X[train.canonical_rows])
+
+
+def _moments(train: TrainingSet) -> tuple[Doubles, Doubles]:
+    """Return the mean of each feature, 0 if all values are missing, and its standard deviation, 1 if it is 0."""
+    mean, spread = np.zeros(train.n_features), np.ones(train.n_features)
+    for feature in range(train.n_features):
+        # In canonical order, so that sums do not depend on the order of rows.
+        column = train.data.X[train.canonical_rows, feature].astype(np.float64)
+        known = column[~np.isnan(column)]
+        if len(known):
+            mean[feature] = known.mean()
+            spread[feature] = known.std() or 1.0
+    return mean, spread

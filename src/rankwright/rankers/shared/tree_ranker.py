@@ -23,7 +23,7 @@ from rankwright.rankers.parameters.shared_parameters import (
     StoppingParameters,
 )
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import boost, weighted_trees
+from rankwright.training.boosting.loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.training.binning import BinnedFeatures
-    from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.learners.signal import Gradients, WeakLearner

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.fitted import best_of, takes_query_ids
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
 
 
 def make_scorer(metric: MetricLike) -> RankingScorer:

@@ -22,7 +22,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.models.probability_calibrations import LogisticCalibration, SigmoidCalibration, StandardCalibration
 from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, RadialBasis, Rescaled, monomial
-from rankwright.training.calibration.task import LOG_SLOPES, MIDDLES, SIGMOID_GRID
+from rankwright.training.calibration.task import LOG_SLOPES, MIDDLES, SIGMOID_GRID, Calibration, CalibrationTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
-    from rankwright.training.calibration.task import Calibration, CalibrationTask
 
 GRID_STEPS = np.array([LOG_SLOPES[1] - LOG_SLOPES[0], MIDDLES[1] - MIDDLES[0]])
 MOST_STARTS = 4

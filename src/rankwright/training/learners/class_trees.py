@@ -35,12 +35,7 @@ class ClassTreeLearner(TreeLearner):
             sample.rows,
             sample.weights,
             features,
-            self.limits.max_leaves,
-            self.limits.min_documents,
-            self.limits.min_hessian,
-            self.limits.l2,
-            self.limits.min_gain,
-            self.limits.levels,
+            *self.limits,
             self.n_threads,
             self._workspace,
         )

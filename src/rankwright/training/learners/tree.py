@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,8 @@ WIDE_SPREAD = 16.0
 VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
-@dataclass(frozen=True)
-class TreeLimits:
-    """Limits of the growth of a tree."""
+class TreeLimits(NamedTuple):
+    """Limits of the growth of a tree, in the order in which the native code takes them."""
 
     max_leaves: int
     min_documents: int
@@ -96,12 +95,7 @@ class TreeLearner:
             sample.weights,
             features,
             self._monotone,
-            self.limits.max_leaves,
-            self.limits.min_documents,
-            self.limits.min_hessian,
-            self.limits.l2,
-            self.limits.min_gain,
-            self.limits.levels,
+            *self.limits,
             self.n_threads,
             self._workspace,
         )

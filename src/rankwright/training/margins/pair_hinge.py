@@ -9,14 +9,13 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.data.ranking import Ranking
-from rankwright.training.margins.solvers import Plane, RiskCurve, cutting_planes, newton_steps
+from rankwright.training.margins.solvers import Plane, RiskCurve, Solution, cutting_planes, newton_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-    from rankwright.training.margins.solvers import Solution
 
 
 @dataclass(frozen=True, eq=False)
