@@ -121,7 +121,7 @@ def _printed() -> Iterator[tuple[str, str]]:
 
 
 def _familiar() -> Iterator[tuple[str, str]]:
-    for names, entry in TABLE:
+    for names, entry in TABLE.items():
         there = _code(names.split())
         if isinstance(entry, OtherName):
             yield there, f"`{entry.ours}`{entry.note and '; '}{entry.note}"

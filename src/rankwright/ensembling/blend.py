@@ -79,7 +79,6 @@ class Blend(Result):
 
     @property
     def summary(self) -> str:
-        """The weights, and the metric with them and alone."""
         if self.constant:
             value = metric_value(self.value)
             return f"{self.metric} is {value} for every alpha, so these data cannot choose the weights."
@@ -88,7 +87,6 @@ class Blend(Result):
         return f"Weights {weights} give {self.metric} {metric_value(self.value)}; alone {alone}."
 
     def blocks(self) -> Iterator[Figure | Table]:
-        """Return the metric by alpha, and the weights."""
         if self.curve is not None:
             yield Figure(self.chart, f"{self.metric} by alpha; the alpha of the blend is marked.")
         columns = [Column("ranker", Kind.TEXT), Column("weight", Kind.NUMBER), Column(f"{self.metric} alone")]

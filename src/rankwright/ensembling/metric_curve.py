@@ -50,12 +50,10 @@ class MetricCurve(Result):
 
     @property
     def summary(self) -> str:
-        """The number of steps and their range."""
         low, high = metric_value(self.values.min()), metric_value(self.values.max())
         return f"{counted(len(self), 'step')} of the metric by alpha, from {low} to {high}."
 
     def blocks(self) -> list[Figure]:
-        """Return the curve."""
         return [Figure(self.chart, "The metric by alpha; the best alpha is marked.")]
 
     def __call__(self, alpha: float) -> float:

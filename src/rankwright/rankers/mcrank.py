@@ -46,7 +46,6 @@ class ClassRule:
     learning_rate: float
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """Return the residuals before the first round."""
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:

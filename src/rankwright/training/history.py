@@ -68,18 +68,15 @@ class History(Result):
 
     @property
     def title(self) -> str:
-        """The heading of the rounds on a page."""
         return "Rounds of training"
 
     @property
     def summary(self) -> str:
-        """Which round was kept, and why."""
         kept = f"Round {self.best_round:,}" if self.best_round else "No round"
         ended = " Ctrl-C ended the fit." if self.interrupted else ""
         return f"{kept} of {len(self):,} kept{self.reason and ': '}{self.reason}.{ended}"
 
     def blocks(self) -> Iterator[Block]:
-        """Return the learning curve, the bound that the ranker's paper proves, and the rounds."""
         if self.was_measured:
             yield Figure(self.chart, f"{self.metric} by round; the kept round is marked.")
         if self.has_bound:

@@ -173,9 +173,7 @@ class OneOf(Check):
 class Flag(Check):
     """True or False."""
 
-    @property
-    def range(self) -> str:
-        return "True or False"
+    range = "True or False"
 
     @property
     def text_range(self) -> str:
@@ -294,14 +292,11 @@ class Value(Check):
 class Duration(Check):
     """A time in seconds; spelled as a number with or without a unit: 90, 90s, 10m, 1.5h."""
 
+    range = "a positive number of seconds, or text such as '10m'"
     UNITS: ClassVar[dict[str, float]] = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
-    @property
-    def range(self) -> str:
-        return "a positive number of seconds, or text such as '10m'"
-
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, NUMBER) and not isinstance(value, bool) and 0 < float(value) < inf
+        return Real(above=0.0).accepts(value)
 
     def read(self, text: str) -> Any:
         bare = text.strip().lower()
@@ -314,9 +309,7 @@ class Duration(Check):
 class PathText(Check):
     """The path of a file or folder."""
 
-    @property
-    def range(self) -> str:
-        return "a path"
+    range = "a path"
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str | os.PathLike) and bool(os.fspath(value))
@@ -326,23 +319,17 @@ class PathText(Check):
 
 
 @dataclass(frozen=True)
-class Jobs(Check):
+class Jobs(Integer):
     """A number of threads: positive, or -1 for all."""
 
+    range = "-1 or a positive integer"
     optional: bool = field(default=True, kw_only=True)
-
-    @property
-    def range(self) -> str:
-        return "-1 or a positive integer"
 
     def __str__(self) -> str:
         return f"None, {self.range}"
 
     def accepts(self, value: Any) -> bool:
-        return Integer().accepts(value) or (isinstance(value, WHOLE) and value == -1)
-
-    def read(self, text: str) -> Any:
-        return _number(int, text)
+        return super().accepts(value) or (isinstance(value, WHOLE) and value == -1)
 
 
 def read_record(kind: type) -> Callable[[Any], Any]:

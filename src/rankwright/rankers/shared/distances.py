@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.rankers.parameters.checks import Real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,10 +46,7 @@ class Parametric(Distance):
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not 0.0 < float(value) < np.inf:
-                raise InputError(f"{field.name} must be a positive number, not {value!r}.")
+            Real(above=0.0).require(field.name, getattr(self, field.name))
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,6 @@ class Linear(Parametric):
     alpha: float = 0.5
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return alpha times the difference."""
         return np.asarray(self.alpha * (first - second))
 
 
@@ -69,7 +66,6 @@ class Logarithmic(Parametric):
     lambda_: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the logarithm with the difference's sign."""
         difference = first - second
         return np.asarray(np.sign(difference) * np.log1p(self.lambda_ * np.abs(difference)))
 
@@ -81,7 +77,6 @@ class Logistic(Parametric):
     beta: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the logistic function with the difference's sign."""
         difference = first - second
         return np.asarray(np.sign(difference) / (1.0 + np.exp(-self.beta * np.abs(difference))))
 
@@ -91,7 +86,6 @@ class Binary(Distance):
     """Equation 2: the sign of r_i - r_j, which ignores the size of the difference; the paper's baseline."""
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the difference's sign."""
         return np.asarray(np.sign(first - second))
 
 
@@ -111,7 +105,6 @@ class OnGains(Distance):
             raise InputError("The distance Binary() is the same on gains as on labels.")
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the distance of the gains."""
         return self.distance.between(np.exp2(first), np.exp2(second))
 
     def __str__(self) -> str:

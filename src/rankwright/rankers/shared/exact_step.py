@@ -104,12 +104,10 @@ class ExactSteps:
         self._outputs = np.zeros(len(self._data))
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """Return the rule's."""
         self._observe(scores)
         return self._rule.first_signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:
-        """Return the rule's."""
         self._observe(scores)
         return self._rule.signal(scores)
 

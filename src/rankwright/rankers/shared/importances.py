@@ -57,16 +57,13 @@ class Importances(dict[str, float], Result):
 
     @property
     def summary(self) -> str:
-        """The most important features."""
         return self._described("importance")
 
     def blocks(self) -> list[Figure | Table]:
-        """Return one bar and one row per feature."""
         columns = [Column("feature", Kind.TEXT), Column("importance", Kind.NUMBER, bar=True)]
         return [Figure(self.chart, "Importance of each feature."), Table(columns, list(self.items()))]
 
     def to_dict(self) -> dict[str, float]:
-        """Return the importances by name."""
         return dict(self)
 
     def chart(self, label: str = "importance") -> Chart:

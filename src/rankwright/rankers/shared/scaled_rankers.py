@@ -232,10 +232,14 @@ def learned_scaling(name: str, train: TrainingSet) -> Scaling:
     return Scaling(None, mean, spread, mean) if name == "global" else Scaling(None, zeros, ones, mean)
 
 
+def columns_of(scaling: Scaling, train: TrainingSet) -> TrainingSet:
+    """Return the documents with the columns to which centre and spread apply."""
+    return train if scaling.within is None else train.with_query_features((scaling.within,), raw=False)
+
+
 def scaled_features(scaling: Scaling, train: TrainingSet) -> Doubles:
     """Return the scaled features, rows in the canonical order of the training set."""
-    columns = train if scaling.within is None else train.with_query_features((scaling.within,), raw=False)
-    return scaling.apply(columns.data.X[train.canonical_rows])
+    return scaling.apply(columns_of(scaling, train).data.X[train.canonical_rows])
 
 
 def _moments(train: TrainingSet) -> tuple[Doubles, Doubles]:

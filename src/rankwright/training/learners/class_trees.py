@@ -54,7 +54,6 @@ class TreePerClass:
         self.learner = learner
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return the trees fitted to the gradients of each class, and their outputs for every document."""
         pairs = zip(signal.gradient, signal.hessian, strict=True)
         each = [self.learner.fit(Gradients(gradient, hessian)) for gradient, hessian in pairs]
         trees = [weak.model for weak in each if isinstance(weak.model, TreeEnsemble)]

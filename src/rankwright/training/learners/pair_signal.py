@@ -145,7 +145,6 @@ class FactoredPairs(LabelPairs):
         self._sorted: tuple[BinnedFeatures, _native.SortedCodes] | None = None
 
     def signal(self, scores: Doubles) -> PairSignal:
-        """Return gradients and hessians from sums of factors."""
         gradient, hessian, log_loss = _native.pair_gradients(
             self.groups.offsets, self._codes, self._strengths, self.shares, scores, self.n_threads
         )
@@ -168,7 +167,6 @@ class FactoredPairs(LabelPairs):
         )
 
     def misordered(self, scores: Doubles) -> float:
-        """Count misordered pairs in one pass over each query's ranking."""
         order = Ranking.of(scores, self.groups, n_jobs=self.n_threads).order
         return _native.misordered_share(
             self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
@@ -214,7 +212,6 @@ class ListedPairs(LabelPairs):
         return PairSignal(gradient, hessian, scores, float(top + np.log(total)), self)
 
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Sum the crossing weights of all blocks."""
         sums = np.zeros((binned.n_features, CODES))
         for rows in self._blocks():
             block = self._block(rows, signal.scores)
@@ -226,7 +223,6 @@ class ListedPairs(LabelPairs):
         return sums
 
     def misordered(self, scores: Doubles) -> float:
-        """Check every pair."""
         wrong, total = [], []
         for rows in self._blocks():
             block = self._block(rows, scores)

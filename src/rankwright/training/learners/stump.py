@@ -62,7 +62,6 @@ class StumpLearner:
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the stump with the least weighted squared error."""
         pull = _above(_native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads))
         weight = _above(signal.pairs.crossing_weights(self.binned, signal, squared=self.newton))
         crosses = weight > NOTHING
@@ -110,7 +109,6 @@ class VoteLearner:
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the vote with the largest r."""
         r = self._agreement(signal)
         best = _at_highest(self._directed(r))
         return self._vote(best, r[best])
@@ -169,7 +167,6 @@ class MetricVoteLearner(VoteLearner):
         self.judged, self.metric = judged, metric
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the vote with which the ensemble has the best metric."""
         r = self._agreement(signal)
         directed = self._directed(r)
         thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(directed)]

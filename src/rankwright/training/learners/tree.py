@@ -68,7 +68,7 @@ class TreeLearner:
         self.sampling = sampling
         self.random = random
         self.n_threads = n_threads
-        self._source = binned.source_of_columns()
+        self._source = binned.sources
         self._monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
 
@@ -155,7 +155,6 @@ class LeastSquaresTrees:
     mean: bool = False
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return a tree fitted to the gradients, and its outputs for every document."""
         counts = np.ones(len(signal.gradient)) if self.weights is None else self.weights
         tree = self.learner.fit(Gradients(signal.gradient, counts)).model
         assert isinstance(tree, TreeEnsemble)
