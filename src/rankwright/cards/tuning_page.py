@@ -15,7 +15,7 @@ from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_feature
 from rankwright.crossval.out_of_fold import held_out_fits
 from rankwright.evaluation.comparison_text import in_percent
 from rankwright.models.fitted import scorer_of
-from rankwright.rankers.parameters.checks import spelled
+from rankwright.rankers.parameters.spelling import spelled
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.points import Point, scatter_chart
 from rankwright.reports.charts.rows import interval_chart

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.rankers.parameters.checks import Duration, Integer, spelled
+from rankwright.rankers.parameters.checks import Duration, Integer
 from rankwright.rankers.parameters.declaration import search_space
+from rankwright.rankers.parameters.spelling import spelled
 from rankwright.statistics.intervals import without_nan
 from rankwright.tuning.grid import settings_of, try_settings
 from rankwright.tuning.judging_queries import default_protocol, find_protocol

@@ -216,7 +216,7 @@ def test_every_parameter_of_every_ranker_is_declared_in_full(kind):
 
 @every_ranker
 def test_defaults_can_be_set_as_the_command_line_spells_them(kind):
-    from rankwright.rankers.parameters.checks import spelled
+    from rankwright.rankers.parameters.spelling import spelled
 
     for one in describe(kind):
         for value in (one.default, *one.tune):

@@ -10,7 +10,7 @@ import typer
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.cli.output.console import problem, progress
-from rankwright.rankers.parameters.checks import spelled
+from rankwright.rankers.parameters.spelling import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

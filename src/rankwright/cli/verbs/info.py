@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels, reads_data
 from rankwright.cli.options.shared_options import JsonFlag
 from rankwright.cli.output.console import note, show_facts, show_json, show_table
-from rankwright.rankers.parameters.checks import spelled
+from rankwright.rankers.parameters.spelling import spelled
 
 SHOWN_FEATURES = 20
 

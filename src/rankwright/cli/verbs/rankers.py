@@ -10,7 +10,7 @@ import typer
 from rankwright.cli.options.completion import complete_ranker
 from rankwright.cli.options.shared_options import JsonFlag
 from rankwright.cli.output.console import say, show_facts, show_json
-from rankwright.rankers.parameters.checks import spelled
+from rankwright.rankers.parameters.spelling import spelled
 
 if TYPE_CHECKING:
     from rankwright.rankers.parameters.declaration import Parameter

@@ -358,13 +358,6 @@ def read_json(text: Any) -> Any:
         return text
 
 
-def spelled(value: Any) -> str:
-    """Return a parameter's value as `--set` on the command line takes it."""
-    if isinstance(value, list | tuple):
-        return ",".join(map(spelled, value)) or "none"
-    return str(value).lower() if isinstance(value, bool | None) else str(value)
-
-
 def _alternatives(*words: str) -> str:
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last

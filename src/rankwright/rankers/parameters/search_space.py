@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.rankers.parameters.checks import Check, Integer, Real, spelled
+from rankwright.rankers.parameters.checks import Check, Integer, Real
+from rankwright.rankers.parameters.spelling import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
