@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.threads import resolve_threads
 from rankwright.base.version import __version__
 from rankwright.base.wording import metric_value
@@ -246,18 +246,23 @@ def _is_constant(curve: MetricCurve, alone: Sequence[float], limits: tuple[float
 
 def _checked_range(form: str, low: float | None, high: float | None, n_rankers: int) -> tuple[float, float]:
     if form not in FORMS:
-        raise InputError(f"form must be 'convex' or 'sum', not {form!r}.")
+        raise InputError(f"{parameter('form')} must be 'convex' or 'sum', not {form!r}.")
     lowest, highest = FORMS[form]
     ends = (lowest if low is None else low, highest if high is None else high)
     numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
     if not numbers or not ends[0] < ends[1]:
-        raise InputError(f"low must be a number below high, not {ends[0]!r} and {ends[1]!r}.")
+        names = f"{parameter('low')} must be a number below {parameter('high')}"
+        raise InputError(f"{names}, not {ends[0]!r} and {ends[1]!r}.")
     if form == "convex" and (ends[0] < 0.0 or ends[1] > 1.0):
         raise InputError(
-            f"A convex combination has alpha between 0 and 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
+            f"A convex combination has alpha between 0 and 1, not {ends[0]:g} to {ends[1]:g}; use "
+            f"{parameter('form')}='sum'."
         )
     if form == "convex" and n_rankers > 2 and ends != (0.0, 1.0):
-        raise InputError("low and high limit the weights of more than two rankers only with form='sum'.")
+        raise InputError(
+            f"{parameter('low')} and {parameter('high')} limit the weights of more than two rankers only with "
+            f"{parameter('form')}='sum'."
+        )
     return float(ends[0]), float(ends[1])
 
 

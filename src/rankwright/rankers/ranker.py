@@ -55,7 +55,7 @@ class Ranker(Parameters, Estimator, ABC):
     needs_text: ClassVar[bool] = False
     """Whether documents must be `TextRankingData`, which know the text that they stand for."""
     printed: ClassVar[Mapping[str, Any]] = {}
-    """The parameters, other than the defaults, with which this is the algorithm that its paper prints."""
+    """The parameters, other than the defaults, that make this the algorithm that its paper prints."""
 
     metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
@@ -147,7 +147,7 @@ class Ranker(Parameters, Estimator, ABC):
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
-        """Return the last task, and what it taught."""
+        """Return the last task, with its model and history."""
         model, history = self._fit(task)
         if not refit or not history.best_round or history.interrupted:
             return task, model, history

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.number_columns import checked_numbers
 from rankwright.data.splitting import concat
@@ -207,9 +207,9 @@ def checked_weights(
 def require_refittable(validation: TrainingSet | None, weights: Doubles | None) -> None:
     """Refuse to fit again on both parts if there is only one, or if only one has weights."""
     if validation is None:
-        raise InputError("refit=True needs validation data: they choose the number of rounds.")
+        raise InputError(f"{parameter('refit')} needs validation data: they choose the number of rounds.")
     if weights is not None:
-        raise InputError("refit=True takes no weights: the validation documents have none.")
+        raise InputError(f"{parameter('refit')} takes no weights: the validation documents have none.")
 
 
 def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:

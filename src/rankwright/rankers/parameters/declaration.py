@@ -1,4 +1,4 @@
-"""Parameters of rankers, each declared once: default, range, meaning and the values worth trying.
+"""Parameters of rankers, each declared once: default, range, meaning and the values to try.
 
 A class that derives from `Parameters` declares a parameter as a field:
 

@@ -44,7 +44,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Otherwise:
-    """Something that is done in another way."""
+    """A name that has no counterpart here; `advice` says what to do instead."""
 
     advice: str
 

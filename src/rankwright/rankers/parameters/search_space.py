@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-DIGITS = 4  # of the numbers that are tried: more would tell nothing
+DIGITS = 4  # of the numbers that are tried: more make no difference
 NEVER_SEARCHED = ("metric", "rounds", "n_jobs")  # the same for all settings
 
 

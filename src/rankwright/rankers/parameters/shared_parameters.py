@@ -18,7 +18,7 @@ DIRECTIONS = {"up": (1,), "both": (1, -1)}  # the signs with which a feature may
 
 
 class StoppingParameters(Parameters):
-    """How long training goes on."""
+    """When training stops."""
 
     rounds: int = parameter(
         Integer(1), "Maximum number of rounds. Validation data choose how many are kept.", default=100
