@@ -47,8 +47,6 @@ class Mixture(Generic[M]):
 
     Parameters
     ----------
-    members
-        The members.
     weights
         One per member, non-negative, with sum 1.
     value

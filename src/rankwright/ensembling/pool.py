@@ -43,8 +43,6 @@ class Judge:
     ----------
     data
         The documents; `QueryLabels` (labels and queries without features) if the scores are known already.
-    metric
-        The metric.
     n_jobs
         Number of threads, None for all that this process may use; the value does not depend on it.
     """
@@ -196,8 +194,6 @@ class Pool(Generic[Joining]):
 
         Parameters
         ----------
-        candidates
-            The candidates.
         n_jobs
             Number of threads, shared among the fits; None for all that this process may use.
         time_limit

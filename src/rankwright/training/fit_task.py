@@ -44,8 +44,6 @@ class FitTask:
         `weights`.
     on_round
         Called with each round as it ends.
-    n_threads
-        Number of threads.
     start
         The model, or scores, that boosting starts from.
     stop_after

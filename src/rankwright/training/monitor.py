@@ -35,8 +35,6 @@ class Monitor:
         Its mean over queries is the value of a round.
     train
         The labels of the training scores, in their order; None if they are not to be measured.
-    validation
-        Other judged documents, if any.
     patience
         Stop after this many rounds in a row that are worse on validation than the best by more than one standard
         error; None never stops.
@@ -47,8 +45,6 @@ class Monitor:
     validation_start
         The scores of the validation documents before the first round. Rounds must then beat their value; if none
         does, the best round is 0.
-    stop_after
-        Stop after this many rounds.
     """
 
     def __init__(

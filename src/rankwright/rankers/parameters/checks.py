@@ -195,8 +195,6 @@ class ListOf(Check):
 
     Parameters
     ----------
-    element
-        The check of each element.
     least
         The smallest number of elements.
     distinct
@@ -253,8 +251,6 @@ class Value(Check):
 
     Parameters
     ----------
-    kind
-        The class.
     example
         How Python code writes such a value.
     reader

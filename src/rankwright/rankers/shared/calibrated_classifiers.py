@@ -141,10 +141,6 @@ class WeightedMember(NamedTuple):
         The number of the split of the training queries, from 0.
     learner
         The size of the weak classifiers, such as `"15 leaves"` or `"3 terms"`.
-    rounds
-        The number of boosting rounds.
-    calibration
-        The name of the calibration.
     value
         The metric of the member alone.
     weight

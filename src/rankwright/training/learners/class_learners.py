@@ -70,8 +70,6 @@ class ClassLearner:
         The kind of classifier: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
     opposite
         Whether the two sides of a split must vote against each other on every class.
-    n_threads
-        Threads to use.
     """
 
     def __init__(

@@ -65,8 +65,6 @@ class LabelPairs(ABC):
         Function of the higher and the lower label of a pair.
     shares
         s, one per document: the initial weight of a pair is s_i s_j.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
@@ -87,8 +85,6 @@ class LabelPairs(ABC):
 
         Parameters
         ----------
-        judged, strength, n_threads
-            As above.
         weights
             One weight per document; the weight of a pair is the geometric mean of its two.
         by_query

@@ -35,8 +35,6 @@ class BestFeature:
 
     Parameters
     ----------
-    train
-        The documents to rank.
     metric
         The measure E.
     missing
@@ -46,8 +44,6 @@ class BestFeature:
     repeats
         Which features may be chosen again: all (`"allow"`), none (`"once"`), or those that still lower the
         ensemble's loss (`"aside"`).
-    n_threads
-        Threads to use.
     """
 
     def __init__(
@@ -158,8 +154,6 @@ class DrawnQueries(ABC):
     ----------
     train
         The documents to rank; outputs are in canonical order.
-    random
-        Generator of the draws.
     """
 
     def __init__(self, train: TrainingSet, random: np.random.Generator) -> None:

@@ -53,8 +53,6 @@ class StumpLearner:
     newton
         Whether to divide by the sum of w_ij d^2, the second derivative of the loss, instead of the sum of w_ij,
         the paper's approximation for d^2 = 1.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, newton: bool, n_threads: int) -> None:
@@ -100,8 +98,6 @@ class VoteLearner:
         The features; rows in the order of the pairs' documents.
     directions
         Allowed directions: 1, higher values are better; -1, lower values are better.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
