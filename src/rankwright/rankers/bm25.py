@@ -42,9 +42,7 @@ class BM25Ranker(RetrievalRanker):
         OneOf(METHODS), "Formula of the inverse document frequency; see `rankwright.text.BM25`.", default="lucene"
     )
     tune_weights: bool = parameter(
-        Flag(),
-        "Whether the weights of fields are tuned too. False: those of the index.",
-        default=False,
+        Flag(), "Whether the weights of fields are tuned too. False: those of the index.", default=False
     )
 
     def _searches(self, fields: Mapping[str, float]) -> Iterator[Mapping[str, Axis]]:

@@ -50,11 +50,7 @@ def fits_at_once(
 
 
 def run_all(
-    work: Callable[[Task, OnRound], Outcome],
-    tasks: Sequence[Task],
-    *,
-    workers: int,
-    on_done: Callable[[], None],
+    work: Callable[[Task, OnRound], Outcome], tasks: Sequence[Task], *, workers: int, on_done: Callable[[], None]
 ) -> list[Outcome]:
     """Return `work(task, on_round)` of every task, in order; the first failure ends all fits."""
     with fits_at_once(work, tasks, workers=workers) as running:

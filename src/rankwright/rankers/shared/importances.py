@@ -83,12 +83,7 @@ def by_name(values: Doubles, names: Sequence[str] | None) -> Importances:
 
 
 def permutation_drops(
-    value_of: Callable[[Floats], float],
-    X: Floats,
-    features: NDArray[np.int64],
-    *,
-    repeats: int,
-    random_state: int,
+    value_of: Callable[[Floats], float], X: Floats, features: NDArray[np.int64], *, repeats: int, random_state: int
 ) -> tuple[float, Doubles]:
     """Return the value for these features, and how far it falls if one is shuffled: by feature and repeat.
 

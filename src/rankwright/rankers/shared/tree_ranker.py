@@ -167,10 +167,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         task = task.with_query_features(columns)
         watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
         monitor = task.monitor(
-            self.metric,
-            task.train.labels if watched else None,
-            patience=self.patience,
-            **self._watched(task),
+            self.metric, task.train.labels if watched else None, patience=self.patience, **self._watched(task)
         )
         members = self._boosted(self._rule(task), self._learner(task, monotone), monitor, task)
         if not members and task.start is None:

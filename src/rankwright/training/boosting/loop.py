@@ -52,12 +52,7 @@ class RoundDiagnostics(Protocol[Seen]):
 
 
 def boost(
-    rule: Rule[Signal],
-    learner: WeakLearner[Signal],
-    *,
-    start: Doubles,
-    rounds: int,
-    monitor: Monitor,
+    rule: Rule[Signal], learner: WeakLearner[Signal], *, start: Doubles, rounds: int, monitor: Monitor
 ) -> list[WeightedModel]:
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
     members: list[WeightedModel] = []
