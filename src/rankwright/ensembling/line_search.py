@@ -30,6 +30,10 @@ class LineSearch:
         """Return the mean of the metric over queries."""
         return self.metric.mean(self._labels, scores, self._groups, n_jobs=self._n_threads)
 
+    def is_better(self, value: float, other: float) -> bool:
+        """Return whether a value is higher than another by more than rounding."""
+        return value > other + SAME
+
     def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> MetricCurve:
         """Return the mean of the metric of s + alpha t over queries, for every alpha from `low` to `high`."""
         swept = self._sweep(s, t, low=low, high=high, n_threads=self._n_threads)
@@ -88,7 +92,7 @@ def refined_in_turn(
     best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
     best = best._replace(value=search.value(weighted_sum(columns, best.weights)))
     before = -np.inf
-    while best.value > before + SAME:
+    while search.is_better(best.value, before):
         before = best.value
         for turn in turns:
             others = [column for number, column in enumerate(columns) if number != turn]
@@ -108,7 +112,7 @@ def _improved(
     if low <= 0.0 <= high:  # without the column, ties of the rest remain ties
         candidates.insert(0, (0.0, search.value(rest)))
     for alpha, value in candidates:
-        if value > best.value + SAME:
+        if search.is_better(value, best.value):
             weights = best.weights.copy()
             weights[turn] = alpha
             best = Refined(weights, value)

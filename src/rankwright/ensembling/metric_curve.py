@@ -10,7 +10,6 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
 from rankwright.reports.blocks import Figure
-from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -90,6 +89,8 @@ class MetricCurve(Result):
 
     def chart(self, alpha: float | None = None, metric: str = "metric") -> Chart:
         """Return the metric by alpha, by default with the best alpha marked."""
+        from rankwright.reports.charts.lines import line_chart  # a search draws nothing
+
         best_low, best_high, best = self.best()
         chosen = next(alphas_within(best_low, best_high)) if alpha is None else alpha
         low, high = self._visible_range(chosen)

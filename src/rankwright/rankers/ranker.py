@@ -17,7 +17,6 @@ from rankwright.metrics.gain import NDCG
 from rankwright.metrics.parse import as_metric
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.parameters.other_names import refuse_arguments
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.sklearn.estimator import Estimator
 from rankwright.training.fit_task import (
@@ -252,6 +251,8 @@ class Ranker(Parameters, Estimator, ABC):
     def _refuse(self, method: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
         """Refuse keyword arguments that a method does not have."""
         if unknown:
+            from rankwright.rankers.parameters.other_names import refuse_arguments  # for mistakes only
+
             known = list(inspect.signature(method).parameters)[:-1]  # without **unknown
             refuse_arguments(type(self).__name__, method.__name__, unknown, known=known, declared=self.declared)
 

@@ -10,7 +10,6 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
 from rankwright.reports.blocks import Block, Column, Figure, Kind, Note, Table
-from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -139,6 +138,8 @@ class History(Result):
 
         `metric` is what to call it, by default its name.
         """
+        from rankwright.reports.charts.lines import line_chart  # a fit draws nothing
+
         metric = self.metric if metric is None else metric
         measured = {"validation": self.validation, "training": self.training}
         curves = {name: _by_round(curve) for name, curve in measured.items() if np.isfinite(curve).any()}
@@ -166,6 +167,8 @@ class History(Result):
         That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below. The bound
         is drawn where it is non-trivial.
         """
+        from rankwright.reports.charts.lines import line_chart
+
         if not self.has_bound:
             raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
         name, values = self._bounded

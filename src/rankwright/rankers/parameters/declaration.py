@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAli
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Check, Integer, Real
-from rankwright.rankers.parameters.other_names import familiar_name
 from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range, Space
 
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
     """Refuse a name that is no parameter of this class; say what other libraries' name is here, or the nearest."""
     for name in names:
         if name not in kind.declared:
+            from rankwright.rankers.parameters.other_names import familiar_name  # for mistakes only
+
             familiar = familiar_name(name, kind.__name__, kind.declared)
             hint = nearest(name, kind.declared) if familiar is None else f": {familiar}."
             raise InputError(f"{kind.__name__} has no parameter {name!r}{hint}")

@@ -55,7 +55,7 @@ class Range:
         return round(number) if self.whole else min(max(number, self.low), self.high)
 
     def nearest(self, value: Any, n_documents: int) -> Any:
-        """Return what Optuna is to know of a value, the nearest number of the range; None if there is none."""
+        """Return the nearest number of the range, by which Optuna knows a value; None if there is none."""
         if value is None and self.automatic is not None:
             value = self.automatic(n_documents)
         return None if value is None else min(max(value, self.low), self.high)
@@ -76,7 +76,7 @@ class Range:
 
 @dataclass(frozen=True, init=False)
 class Choices:
-    """Some values, of any kind."""
+    """A list of values of any kind."""
 
     values: tuple[Any, ...]
 
@@ -97,7 +97,7 @@ class Choices:
         return spelled(self.values[min(int(fraction * len(self.values)), len(self.values) - 1)])
 
     def nearest(self, value: Any, _n_documents: int) -> Any:
-        """Return what Optuna is to know of a value, its text; None if it is not among the choices."""
+        """Return the text by which Optuna knows a value; None if it is not among the choices."""
         return spelled(value) if value in self.values else None
 
     def require(self, name: str, check: Check) -> None:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.line_search import LineSearch, refined_in_turn
-from rankwright.ensembling.metric_curve import SAME
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
 from rankwright.training.learners.signal import Gradients, Weak, WeakLearner
@@ -40,7 +38,7 @@ class ExactStep:
     Parameters
     ----------
     low, high
-        The bounds. A positive lower bound keeps boosting going if a tree improves the metric hardly at all.
+        The bounds. A positive lower bound lets boosting continue after a tree that hardly improves the metric.
     on
         Queries that choose the weights: `"training"` or `"validation"`; the validation metric is then optimistic.
     shrinkage
@@ -99,6 +97,8 @@ class ExactSteps:
                 )
             self._data, self._start = task.validation.data, task.validation_scores
             y, groups = self._data.y, self._data.groups
+        from rankwright.ensembling.line_search import LineSearch  # other fits do not need it
+
         self._search = LineSearch(metric, y, groups, n_threads=self._n_threads)
         self._scores = self._start
         self._outputs = np.zeros(len(self._data))
@@ -129,6 +129,8 @@ class ExactSteps:
 
     def refitted(self, members: Sequence[WeightedModel]) -> list[WeightedModel]:
         """Return the trees, with their weights optimised again, each in turn, if `refit` asks for it."""
+        from rankwright.ensembling.line_search import refined_in_turn
+
         if not self._step.refit:
             return list(members)
         columns = [self._start, *(self._outputs_of(member.model) for member in members)]
@@ -165,7 +167,7 @@ class ExactSteps:
             return newton
         curve = self._search.curve(scores, outputs, low=low, high=high)
         weight, value = self._search.settle(curve, lambda alpha: scores + alpha * outputs)
-        return weight if value > curve(newton) + SAME else newton
+        return weight if self._search.is_better(value, curve(newton)) else newton
 
     def _with_leaf_weights(self, weak: Weak) -> Weak:
         tree = weak.model

@@ -9,7 +9,6 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.models.gain_importances import total_gain
 from rankwright.reports.blocks import Column, Figure, Kind, Table
-from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ class Importances(dict[str, float], Result):
 
     def chart(self, label: str = "importance") -> Chart:
         """Return one bar per feature."""
+        from rankwright.reports.charts.bars import bar_chart  # a fit draws nothing
+
         return bar_chart(self, label, description=self._described(label))
 
     def _described(self, label: str) -> str:

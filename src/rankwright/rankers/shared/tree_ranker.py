@@ -186,7 +186,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         return task.first_scores
 
     def _watched(self, task: FitTask) -> dict[str, Any]:
-        """Return what else the monitor is to know."""
+        """Return further options of the monitor."""
         return {} if task.start is None else {"validation_start": task.start.validation}
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
