@@ -128,7 +128,7 @@ class McRank(TreeRanker):
         """Return F_ik = 0."""
         return np.zeros((LINKS[self.classes].n_classes(len(self._levels(task.train))), len(task.train)))
 
-    def _watched(self, task: FitTask) -> dict[str, Any]:
+    def _monitor_options(self, task: FitTask) -> dict[str, Any]:
         levels, link = self._levels(task.train), LINKS[self.classes]
         return {"read": lambda scores: link.relevance(scores, levels)}
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rankwright.training.history import Round
     from rankwright.training.start import Start
 
+# With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
+WATCHED_DOCUMENTS = 100_000
 WEIGHTS = (1e-100, 1e100)
 """The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
 
@@ -62,6 +64,11 @@ class FitTask:
     def weights(self) -> Doubles | None:
         """One weight per training document in canonical order; None if all weights are equal."""
         return None if self.row_weights is None else self.row_weights[self.train.canonical_rows]
+
+    @property
+    def watched_labels(self) -> QueryLabels | None:
+        """The training labels, if the training metric of every round is to be computed."""
+        return self.train.labels if self.on_round is not None or len(self.train) <= WATCHED_DOCUMENTS else None
 
     @property
     def first_scores(self) -> Doubles:

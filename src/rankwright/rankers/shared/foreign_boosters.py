@@ -23,7 +23,6 @@ from rankwright.rankers.parameters.checks import Integer
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.parameters.shared_parameters import RandomParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.shared.tree_ranker import WATCHED_DOCUMENTS
 from rankwright.training.weak_model import WeightedModel
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class ForeignBooster(RandomParameters, Ranker):
         trained = self._trained(package, data, task)
         if not len(trained.scorer.feature):
             raise InputError(f"There is nothing to learn: no tree of {self.library} has a split.")
-        return _kept(trained.scorer, data.X, self._monitor(task), task.n_threads)
+        return _kept(trained.scorer, data.X, task.monitor(self.metric, task.watched_labels), task.n_threads)
 
     def package(self) -> Any:
         """Return the library, or say how to install it."""
@@ -131,10 +130,6 @@ class ForeignBooster(RandomParameters, Ranker):
                 f"The scores of {version} and those of its converted model differ by up to {difference:g}."
             )
         return trained
-
-    def _monitor(self, task: FitTask) -> Monitor:
-        watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
-        return task.monitor(self.metric, task.train.labels if watched else None)
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         return super()._about(task, history) | {"library": f"{self.library} {self.package().__version__}"}

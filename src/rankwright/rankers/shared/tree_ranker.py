@@ -42,9 +42,6 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
     from rankwright.training.weak_model import WeightedModel
 
-# With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
-WATCHED_DOCUMENTS = 100_000
-
 # With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
 
@@ -165,10 +162,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         columns = checked_query_features(self.query_features)
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
         task = task.with_query_features(columns)
-        watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
-        monitor = task.monitor(
-            self.metric, task.train.labels if watched else None, patience=self.patience, **self._watched(task)
-        )
+        options = self._monitor_options(task)
+        monitor = task.monitor(self.metric, task.watched_labels, patience=self.patience, **options)
         members = self._boosted(self._rule(task), self._learner(task, monotone), monitor, task)
         if not members and task.start is None:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
@@ -185,7 +180,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return F_0: zeros, or the scores of the submodel."""
         return task.first_scores
 
-    def _watched(self, task: FitTask) -> dict[str, Any]:
+    def _monitor_options(self, task: FitTask) -> dict[str, Any]:
         """Return further options of the monitor."""
         return {} if task.start is None else {"validation_start": task.start.validation}
 
