@@ -31,7 +31,6 @@ WEIGHT = "weight of "  # a field's name follows
 LEVELS = 3  # how often steps are halved
 MOST_MOVES = 4  # per level
 
-
 Setting = dict[str, float]
 
 
