@@ -386,5 +386,5 @@ def test_without_file_locks_an_index_is_searched_but_not_changed(tmp_path, monke
     index = Index.build([Text("a", {"body": "ship"})], tmp_path / "i", analyser=PLAIN)
     monkeypatch.setattr("rankwright.text.index.manifest.fcntl", None)
     assert Index.open(index.path, analyser=PLAIN).search("ship").ids == ["a"]
-    with pytest.raises(InputError, match="needs file locks"):
+    with pytest.raises(rw.InputError, match="needs file locks"):
         index.remove(["a"])

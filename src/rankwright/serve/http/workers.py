@@ -29,9 +29,7 @@ PAUSE = 1.0  # seconds before a process that ended is replaced
 def serve(settings: Settings) -> None:
     """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
     if not (hasattr(os, "fork") and hasattr(signal, "pthread_sigmask")):
-        raise InputError(
-            "A service needs POSIX processes and signals: run it on Linux or macOS, or in a container."
-        )
+        raise InputError("A service needs POSIX processes and signals: run it on Linux or macOS.")
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload, it must not end the process
     folder = _counting_together() if settings.workers > 1 else None
     try:
