@@ -1,4 +1,4 @@
-"""How text becomes terms: words, lower case, stop words and stems."""
+"""Analysis of text: words, lower case, stop words and stems."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankwright.base.errors import InputError, MissingPackageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CUSTOM = "custom"  # remembered in place of a user's own function
+CUSTOM = "custom"  # stored in place of a user's own function
 
 Analysis: TypeAlias = "Analyser | Callable[[str], Sequence[str]]"
 
@@ -86,7 +86,7 @@ class Analyser:
             _stemmer(self.stemmer)
 
     def terms(self, words: Sequence[str]) -> list[str | None]:
-        """Return the term of each word as the tokeniser found it, None for words that are removed."""
+        """Return the term of each word of the tokeniser, None for words that are removed."""
         normal = [word if word.isascii() else self._normal(word) for word in words]
         stems = normal if self.stemmer is None else _stemmer(self.stemmer).stemWords(normal)
         stopped = self._stopped()
@@ -113,7 +113,7 @@ class Analyser:
 
 
 def state_of(analyser: Analysis) -> dict[str, Any] | str:
-    """Return what an index remembers of its analyser, as JSON has it."""
+    """Return the settings of an analyser as JSON, to be stored with an index."""
     if not isinstance(analyser, Analyser):
         return CUSTOM
     state = asdict(analyser)
@@ -123,7 +123,7 @@ def state_of(analyser: Analysis) -> dict[str, Any] | str:
 
 
 def analyser_from(state: Any) -> Analyser | None:
-    """Return the analyser that an index remembers, None for a user's own function."""
+    """Return the analyser of stored settings, None for a user's own function."""
     if state == CUSTOM:
         return None
     names = {field.name for field in fields(Analyser)}

@@ -59,7 +59,7 @@ class Searcher:
     features : FeatureSet, optional
         The features of the model, computed for every candidate; by default those that the model names.
     model : scorer or fitted ranker, optional
-        Scores the candidates. Without one they stay as they were found.
+        Scores the candidates; without a model, they keep the order of the retrieval model.
     candidates : int
         The number of documents that the retrieval model finds for each query, and so the most that a search with
         a model can return.
@@ -109,7 +109,7 @@ class Searcher:
         )
 
     def snippets(self, query: str, results: SearchResults, width: int = WIDTH) -> list[Snippet]:
-        """Return the part of each document that shows best why it was found, with the words of the query marked.
+        """Return the part of each document that matches the query best, with the words of the query marked.
 
         The index must have stored text. Rare words of the query are shown before frequent ones.
         """

@@ -1,4 +1,4 @@
-"""Snippets: the part of a text that shows best why it was found.
+"""Snippets: the part of a document that matches the query best.
 
 Words are compared as terms, so that "ships" is marked for the query "ship" where the index has stems.
 """
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rankwright.text.analyser import Analysis
 
 WIDTH = 200
-LONGEST_TEXT = 1 << 17  # characters of a field that are looked through
+LONGEST_TEXT = 1 << 17  # characters of a field that are searched
 MORE = "…"
-REPEATED = 0.1  # what a word counts that the window has already, as a fraction of its weight
+REPEATED = 0.1  # the weight of a repeated word, as a fraction
 ROUNDING = 1e-9  # windows that differ by less are equal
 
 
@@ -135,7 +135,7 @@ def _terms(words: Sequence[str], wanted: set[str], analyser: Analysis) -> list[s
 def _best_window(matches: Sequence[WordMatch], weights: Mapping[str, float], width: int) -> Window:
     """Return the best window of at most `width` characters, the first of equal ones.
 
-    A window is worth the weights of its different terms, and a little for their repetitions.
+    The value of a window is the sum of the weights of its distinct terms, plus a fraction for repetitions.
     """
     best = Window(0.0, 0, 0)
     counts: Counter[str] = Counter()
@@ -154,7 +154,7 @@ def _best_window(matches: Sequence[WordMatch], weights: Mapping[str, float], wid
 
 
 def _snippet(field: str, text: str, matches: Sequence[WordMatch], window: Window, width: int) -> Snippet:
-    """Return the window with what surrounds it; all terms of the query in it are marked."""
+    """Return the window with its surroundings; all terms of the query in it are marked."""
     begin, end = _bounds(text, window.begin, window.end, width)
     start = f"{MORE} " if begin > 0 else ""
     shift = len(start) - begin

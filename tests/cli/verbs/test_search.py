@@ -146,7 +146,7 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
         (["--index", "INDEX", "wing", "--out", "run.txt"], "--out is for the run of --queries."),
         (
             ["--index", "INDEX", "wing", "--retrieval", "tfidf"],
-            "--retrieval tfidf: There is no model of retrieval 'tfidf'",
+            "--retrieval tfidf: There is no retrieval model 'tfidf'",
         ),
         (
             ["--index", "INDEX", "wing", "--retrieval", "bm25:k2=1"],

@@ -196,7 +196,7 @@ def test_scorers_check_what_they_are_made_of(changes, message):
 def test_unknown_models_and_fields_are_refused_when_text_is_scored(index):
     data = planted(index, BM25(), n_queries=2)
     for parts, message in (
-        (("bm26", {}, {"body": 1.0}), "no model of retrieval 'bm26'"),
+        (("bm26", {}, {"body": 1.0}), "no retrieval model 'bm26'"),
         (("bm25", {"mu": 1.0}, {"body": 1.0}), "has the parameters k1, b, method"),
         (("bm25", {"k1": -1.0}, {"body": 1.0}), "k1 must be"),
         (("bm25", {}, {"abstract": 1.0}), "no field 'abstract'"),

@@ -35,10 +35,10 @@ INTERLEAVING, SEARCHING, STATUS = "Interleaving", "Search", "Status"
 
 @dataclass(frozen=True)
 class Route:
-    """A method and an address with its handler; parts of the address in braces are arguments.
+    """A method and a path with their handler; segments of the path in braces are arguments.
 
-    `parameters` stand after `?`; a public route needs no token; `takes_matrix` and `gives_matrix` say whether
-    bodies may be in numpy's format.
+    `parameters` are those of the query string; a public route needs no token; `takes_matrix` and `gives_matrix`
+    say whether bodies may be in numpy's format.
     """
 
     method: str
@@ -55,11 +55,11 @@ class Route:
 
     @cached_property
     def segments(self) -> tuple[str, ...]:
-        """The parts of the address."""
+        """The segments of the path."""
         return tuple(self.path.split("/"))
 
     def arguments(self, segments: Sequence[str]) -> dict[str, str] | None:
-        """Return the arguments in an address; None if it is not one of this route."""
+        """Return the arguments in a path; None if the path is not of this route."""
         if len(segments) != len(self.segments):
             return None
         arguments = {}
@@ -129,7 +129,7 @@ class Routes:
         self._others = tuple(route for route in self.all if "{" in route.path)
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """Return a route and the arguments in the address."""
+        """Return a route and the arguments in the path."""
         method = "GET" if method == "HEAD" else method
         plain = self._plain.get((method, path))
         if plain is not None:

@@ -1,4 +1,4 @@
-"""A request, its response or its refusal, over ASGI."""
+"""One request and its response, or its refusal, over ASGI."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class RefusalError(Exception):
-    """A request that is not answered: an HTTP status, and one sentence for whoever sent it."""
+    """A refused request: an HTTP status, and one sentence for the client."""
 
     def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
         super().__init__(sentence)
@@ -34,11 +34,11 @@ class RefusalError(Exception):
 
 
 class DisconnectedError(Exception):
-    """The client has gone before its request was complete."""
+    """The client disconnected before its request was complete."""
 
 
 class Decoder(Generic[T]):
-    """Decodes JSON of one type; a body that is not of the type is refused."""
+    """Decodes JSON of one type; an invalid body is refused."""
 
     def __init__(self, kind: type[T]) -> None:
         self.kind = kind
@@ -55,7 +55,7 @@ class Decoder(Generic[T]):
 
 @dataclass(frozen=True)
 class Response:
-    """What is sent back; `afterwards` is called once it was sent."""
+    """A response; `afterwards` is called when it has been sent."""
 
     body: bytes
     status: int = 200
@@ -70,7 +70,7 @@ class Response:
 
 
 class Exchange:
-    """A request as it arrives. What is known about it is collected here for the log."""
+    """A request as it arrives, and the facts about it that are logged."""
 
     def __init__(self, scope: Any, receive: Callable[[], Awaitable[Any]], max_body: int) -> None:
         self.method: str = scope["method"]
@@ -90,7 +90,7 @@ class Exchange:
         return given.decode() if REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
     def query(self, *known: str) -> dict[str, str]:
-        """Return the parameters after `?`, each at most once and only those that are known."""
+        """Return the parameters of the query string; unknown and repeated ones are refused."""
         if not self._query:
             return {}
         try:
@@ -109,16 +109,16 @@ class Exchange:
 
     @cached_property
     def media_type(self) -> str:
-        """The type of the body, without its parameters; JSON if none is given."""
+        """The media type of the body without its parameters; JSON by default."""
         given = self.headers.get(b"content-type", b"").decode("latin-1")
         return given.partition(";")[0].strip().lower() or JSON
 
     def accepts(self, media_type: str) -> bool:
-        """Return whether the client asked for this type by name."""
+        """Return whether the header `Accept` names a media type."""
         return media_type.encode() in self.headers.get(b"accept", b"").lower()
 
     async def body(self) -> bytes:
-        """Return the body; refuse it if it is too long, before or while it arrives."""
+        """Return the body; a body that is too long is refused, before or while it arrives."""
         if b"content-encoding" in self.headers:
             raise RefusalError(415, "Compressed bodies are not read.")
         self.is_reading = True
@@ -145,7 +145,7 @@ class Exchange:
         return part, message.get("more_body", False)
 
     async def _refuse_body(self, *, more: bool) -> None:
-        """Refuse the body after its end: many clients read the answer only when they have sent everything."""
+        """Refuse the body once it has arrived: many clients read no answer before they have sent everything."""
         waits = not self.size and self.headers.get(b"expect", b"").lower() == b"100-continue"
         while more and not waits:
             _, more = await self._part()

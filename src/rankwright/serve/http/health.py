@@ -23,13 +23,13 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def live(_service: Service, exchange: Exchange) -> Response:
-    """Say that the process answers."""
+    """Answer that the process is alive."""
     exchange.query()
     return Response.json(Health("live"))
 
 
 async def ready(service: Service, exchange: Exchange) -> Response:
-    """Say whether new requests should be sent here."""
+    """Answer whether the service takes requests: not during a graceful shutdown."""
     exchange.query()
     if service.is_draining:
         raise RefusalError(503, "The service is stopping.")
@@ -37,7 +37,7 @@ async def ready(service: Service, exchange: Exchange) -> Response:
 
 
 async def metrics(service: Service, exchange: Exchange) -> Response:
-    """Return the values that Prometheus collects."""
+    """Return the metrics for Prometheus."""
     exchange.query()
     return Response(await service.in_thread(prometheus.exposition), media_type=METRICS_TYPE)
 

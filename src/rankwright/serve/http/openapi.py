@@ -1,4 +1,4 @@
-"""The OpenAPI document of a service, made from its routes and its models, and a page that shows it."""
+"""The OpenAPI document of a service, derived from its routes and models, and its HTML page."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def document(service: Service) -> dict[str, Any]:
 
 
 def html(described: dict[str, Any]) -> bytes:
-    """Return the page of an OpenAPI document; nothing in it comes from elsewhere."""
+    """Return the HTML page of an OpenAPI document, which loads nothing else."""
     style = (files("rankwright.reports") / "templates" / "page.css").read_text(encoding="utf-8")
     # No text can end the script element that it stands in.
     data = msgspec.json.encode(described).decode().replace("<", "\\u003c").replace("&", "\\u0026")
@@ -129,7 +129,7 @@ def _bodies(route: Route, service: Service) -> dict[str, Any]:
 
 
 def _parameters(route: Route, service: Service) -> list[dict[str, Any]]:
-    """Return the arguments in the address, and those after `?`, which go with a matrix as body."""
+    """Return the parameters in the path, and those of the query string."""
     inside = [part[1:-1] for part in route.segments if part.startswith("{")]
     parameters = []
     for name in inside:
@@ -162,7 +162,7 @@ def _reference(kind: type[Any]) -> dict[str, str]:
 
 
 def _restrict(schemas: dict[str, Any], service: Service) -> None:
-    """Say what the models of this service take, which the declarations cannot know."""
+    """Restrict the schemas to what the models of this service take."""
     shape = schemas[open_inference.InputTensor.__name__]["properties"]["shape"]
     shape["items"]["maximum"] = service.settings.max_documents
     documents = documents_schema(service)
@@ -177,7 +177,7 @@ VALUES = (0.5, 2.0, 1.25)
 
 
 def example_of(kind: type[Any], service: Service) -> Any:
-    """Return a request that the first model answers; None for a request that needs another one's answer."""
+    """Return an example that the first model answers; None if it needs the answer to another request."""
     if kind is messages.SearchRequest:
         return {"query": "old bridge", "n": 10, "snippets": True}
     if not len(service.models) or kind is messages.ClickRequest:

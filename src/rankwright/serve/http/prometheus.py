@@ -41,7 +41,7 @@ documents_by = cache(documents.labels)
 
 
 def exposition() -> bytes:
-    """Return all values in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     return generate_latest(_registry())
 
 

@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
-LONG_BODY = 1 << 20  # bytes, some milliseconds: less than that is decoded before other requests go on
+LONG_BODY = 1 << 20  # bytes, decoded in some milliseconds; longer bodies are decoded in a thread
 NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
 # Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
 _NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
-OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
+OF_CURL = "application/x-www-form-urlencoded"  # what curl says about the body after -d
 
 
 class Asked(NamedTuple, Generic[R]):
@@ -60,7 +60,7 @@ async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
 async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R]) -> Asked[R]:
     """Return a request with documents, in JSON or as a matrix in numpy's format.
 
-    What else belongs to the request may stand after `?`; beside a matrix it can stand nowhere else.
+    Other parameters are in the JSON or in the query string; with a matrix, in the query string only.
     """
     require_type(exchange, JSON, npy.MEDIA_TYPE)
     after = read_address(exchange, *(name for name in AFTER if name in decode.kind.__struct_fields__))
@@ -91,7 +91,7 @@ def _decoded(service: Service, decode: Decoder[R], body: bytes) -> tuple[R, Floa
 
 
 def read_address(exchange: Exchange, *known: str) -> dict[str, Any]:
-    """Return what stands after `?`, converted to the types of `AfterAddress`."""
+    """Return the parameters of the query string, converted to the types of `AfterAddress`."""
     given = exchange.query(*known)
     if not given:
         return {}
@@ -111,7 +111,7 @@ def _joined(request: R, after: dict[str, Any]) -> R:
 
 
 def require_type(exchange: Exchange, *known: str) -> None:
-    """Refuse a body of another type."""
+    """Refuse a body of another media type."""
     if exchange.media_type not in known:
         given = f"not {exchange.media_type[:60]}"
         hint = "; with curl, give --json instead of -d" if exchange.media_type == OF_CURL else ""
@@ -125,7 +125,7 @@ def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documen
 
 
 def has_more_lists(text: bytes, most: int) -> bool:
-    """Return whether there are more than so many lists and objects in JSON."""
+    """Return whether JSON has more than `most` lists and objects."""
     if text.count(b"[") + text.count(b"{") <= most:
         return False
     position = 0
@@ -152,10 +152,10 @@ _decode = Decoder(_Given)
 
 
 def documents_in(text: msgspec.Raw) -> Floats | Rows:
-    """Return the documents in JSON: lists of numbers as a matrix, everything else as it is, or refused.
+    """Return the documents in JSON: lists of numbers as a matrix, anything else as lists and objects.
 
-    Most documents are lists of numbers, and most of the time of a request is spent here: the core reads these
-    without an object per number.
+    Most documents are lists of numbers, and decoding takes most of the time of a request: the core reads such
+    lists without an object per number.
     """
     matrix = _native.read_json_matrix(np.frombuffer(text, np.uint8))
     return _decode(b'{"features":' + bytes(text) + b"}").features if matrix is None else matrix
@@ -165,7 +165,7 @@ def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None
     """Return the features of documents that are given as a matrix, as lists or as objects with names.
 
     Lists are in the order of `names`, or else in the order of the model. Features that the model does not have are
-    ignored; a document without a feature that others have lacks a value.
+    ignored; a feature that a document does not have is missing.
     """
     if isinstance(rows, np.ndarray):
         return in_model_order(rows, names, model)
@@ -197,7 +197,7 @@ def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -
 
 
 def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
-    """Return the matrix of one model as that of another, which may have other values of a category."""
+    """Return a matrix for one model as the matrix for another, whose categories may have other values."""
     if not model.scorer.categories and not other.scorer.categories:
         return in_model_order(X, model.scorer.feature_names, other)
     _require_names(model.columns, other.columns, other)
@@ -210,7 +210,7 @@ def lists_as_matrix(rows: Sequence[Any]) -> Floats:
     try:
         pack = _packer(width)
         return np.frombuffer(b"".join([pack(*row) for row in rows]), np.float32).reshape(len(rows), width)
-    except (struct_error, OverflowError, TypeError):  # a missing value, or a mistake
+    except (struct_error, OverflowError, TypeError):  # a missing or an invalid value
         return _of_other_lists(rows, width)
 
 
@@ -246,7 +246,7 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
 
 
 class _Records:
-    """Objects with names as the columns of a model; what an object does not have is missing."""
+    """Objects with named features as the columns of a model; absent features are missing."""
 
     def __init__(self, rows: Sequence[Record], columns: Sequence[str]) -> None:
         self._rows = rows
@@ -264,7 +264,7 @@ class _Records:
 
 
 class _Encoded:
-    """Documents in the matrix of one model as the columns of another."""
+    """The matrix for one model as the columns of another."""
 
     def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
         self._X = X
@@ -287,7 +287,7 @@ class _Encoded:
 
 
 def _text(value: float | str | None) -> str | None:
-    """Return a category as text; 3.0 is 3, as where the model was trained."""
+    """Return a category as text; 3.0 is "3", as in training."""
     if value is None or isinstance(value, str):
         return value
     return str(int(value)) if value.is_integer() else str(value)

@@ -25,10 +25,10 @@ State: TypeAlias = tuple[FileState, ...]
 
 @dataclass
 class Watched:
-    """Something in service that was made from files.
+    """A model, index or list of tokens in service, with its files.
 
-    `used` is the state of the files in service; a worker that replaces another has those of the start at first.
-    `load` runs in a thread and returns what `use` puts in service; `refused` is told if it could not be.
+    `used` is the state of the files in service; in a replaced worker, that of the start. `load` runs in a thread;
+    `use` puts what it returns in service; `refused` is called with the problem if that fails.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Watched:
         self.seen = self.state()
 
     def state(self) -> State:
-        """Return the present state of the files."""
+        """Return the current state of the files."""
         return tuple(map(file_state, self.files()))
 
 
 class Watcher:
-    """Looks at the files of a service again and again."""
+    """Polls the files of a service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -57,15 +57,15 @@ class Watcher:
         self._asked: set[asyncio.Task[None]] = set()
 
     async def catch_up(self) -> None:
-        """Load what has changed since the service was loaded."""
+        """Reload what has changed since the service was loaded."""
         for watched in self._watched:
             if watched.state() != watched.used:
                 await self._reload(watched)
 
     async def run(self) -> None:
-        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look.
+        """Poll the files; a changed file is loaded when two polls in a row see the same state.
 
-        That of a file which is gone for so long fails, and says so.
+        Loading a file that has been removed fails, and is logged.
         """
         while self._service.settings.reload:
             await asyncio.sleep(self._service.settings.reload)
@@ -76,7 +76,7 @@ class Watcher:
                 watched.seen = state
 
     def reload_all(self) -> None:
-        """Load everything again now, changed or not."""
+        """Reload everything now, changed or not."""
         task = asyncio.get_running_loop().create_task(self._reload_all())
         self._asked.add(task)
         task.add_done_callback(self._asked.discard)
@@ -87,7 +87,7 @@ class Watcher:
 
     async def _reload(self, watched: Watched) -> None:
         async with self._reloading:
-            watched.used = watched.state()  # before loading: what changes meanwhile is loaded next time
+            watched.used = watched.state()  # before loading: a change meanwhile is loaded next time
             try:
                 facts = watched.use(await self._service.in_thread(watched.load))
             except Exception as error:

@@ -1,4 +1,4 @@
-"""The index of a service, which is opened again when it changes, and what ranks the documents found in it."""
+"""The index of a service, reopened when it changes, and the searchers that rank its documents."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Search:
         self._ranked: dict[str, tuple[ServedModel, Searcher]] = {}
         self.opened = self.open()
         self.state = tuple(map(file_state, self.files))
-        """That of the files which were opened first."""
+        """The state of the files when they were first opened."""
 
     @property
     def files(self) -> list[Path]:
@@ -45,16 +45,18 @@ class Search:
             return Searcher.load(self._settings.searcher)
         opened = Searcher(Index.open(self._settings.index), candidates=self._settings.candidates)
         if len(self._models):
-            self._with_model(opened, self._models.get())  # refused at the start, not by the first query
+            self._with_model(
+                opened, self._models.get()
+            )  # an unsuitable model is refused now, not at the first query
         return opened
 
     def replace(self, opened: Searcher) -> str:
-        """Search in what `open` returned from now on."""
+        """Replace the searcher by what `open` returned."""
         self.opened, self._ranked = opened, {}
         return f"{len(opened.index):,} documents"
 
     def searcher(self, name: str | None, version: str | None) -> Searcher:
-        """Return the searcher that ranks with a model; by default with the first one, if there is any."""
+        """Return the searcher that ranks with a model, by default the first model, if there is any."""
         if self._settings.index is None:
             if name is not None or version is not None:
                 raise RefusalError(

@@ -1,4 +1,4 @@
-"""The models in service; each is replaced when its file changes."""
+"""The models in service; a model is replaced when its file changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REVISION = 12  # hexadecimal digits of the hash of a file
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A scorer in service, with the beginning of the SHA-256 of its file and the state of that file."""
+    """A scorer in service; `revision` is the beginning of the SHA-256 of its file."""
 
     source: ModelSource
     scorer: Scorer
@@ -51,7 +51,7 @@ class ServedModel:
         return self.scorer.feature_names or tuple(map(str, range(1, self.scorer.n_features + 1)))
 
     def scores(self, X: Floats) -> Doubles:
-        """Return one score per row; all rows are documents of one query."""
+        """Return one score per row; the rows are the documents of one query."""
         return self.scorer.predict(X, self._qid, n_jobs=1)
 
     def contributions(self, X: Floats) -> Doubles:
@@ -59,7 +59,7 @@ class ServedModel:
         return self.scorer.contributions(X, self._qid, n_jobs=1)
 
     def work(self, n_documents: int) -> int:
-        """Return roughly how many comparisons scoring takes."""
+        """Return about how many comparisons scoring takes."""
         return n_documents * max(self.scorer.n_trees, self.scorer.n_features)
 
     @property
@@ -76,7 +76,7 @@ def order_of(scores: Doubles) -> list[int]:
 
 
 def load_model(source: ModelSource) -> ServedModel:
-    """Load a model and score one document with it, so that the first request need not wait."""
+    """Load a model and score one document, so that the first request does not wait for that."""
     scorer, revision, state = _loaded(source.path)
     if scorer.needs_init_score:
         raise InputError(
@@ -147,7 +147,7 @@ class LoadedModels:
         return [model.source.version for model in self if model.source.name == name]
 
     def replace(self, model: ServedModel) -> None:
-        """Put a newly loaded model in the place of the one with its name and version."""
+        """Replace the model of the same name and version."""
         key = (model.source.name, model.source.version)
         _require_same_features(self._served[key], model)
         self._served[key] = model
@@ -155,7 +155,7 @@ class LoadedModels:
 
 
 def _require_same_features(old: ServedModel, new: ServedModel) -> None:
-    """Refuse a new file that would refuse the requests which the old one answers."""
+    """Refuse a new file that could not answer the requests to the old one."""
     if old.scorer.n_features != new.scorer.n_features or old.columns != new.columns:
         raise InputError(
             f"{new.source.path} has other features than the model in service ({_difference(old, new)}); serve it "

@@ -1,4 +1,4 @@
-"""A model that is scored and logged beside the one that answers, and never seen by clients."""
+"""Shadow models: they score the requests to a live model, for the log only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compare_with_shadow(
     start = time.perf_counter()
     try:
         other = shadow.scores(for_other_model(X, live, shadow))
-    except Exception as error:  # the request was answered, whatever a shadow does
+    except Exception as error:  # the request has been answered
         problem = str(error) if isinstance(error, InputError) else type(error).__name__
         prometheus.shadow_requests.labels(*names, "failed").inc()
         log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=problem)

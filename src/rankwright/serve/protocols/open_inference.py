@@ -144,13 +144,13 @@ async def server(_service: Service, exchange: Exchange) -> Response:
 
 
 async def live(_service: Service, exchange: Exchange) -> Response:
-    """Say that the process answers."""
+    """Answer that the process is alive."""
     exchange.query()
     return Response.json(ServerLive(live=True))
 
 
 async def ready(service: Service, exchange: Exchange) -> Response:
-    """Say whether new requests should be sent here."""
+    """Answer whether the service takes requests."""
     await health.ready(service, exchange)
     return Response.json(ServerReady(ready=True))
 
@@ -166,7 +166,7 @@ async def metadata(service: Service, exchange: Exchange, model: str, version: st
 
 
 async def model_ready(service: Service, exchange: Exchange, model: str, version: str | None = None) -> Response:
-    """Say that a model is in service; one that is not is not found."""
+    """Answer that a model is in service; an unknown model is not found (404)."""
     exchange.query()
     return Response.json(ModelReady(service.models.get(model, version).source.name, ready=True))
 

@@ -46,7 +46,7 @@ _explain_request = Decoder(ExplainRequest)
 _click_request = Decoder(ClickRequest)
 TIE = "tie"
 MOST_IMPORTANT = 10  # features in an explanation
-LARGEST_EXACT = 1_000  # wins; of more the normal distribution gives the same three digits
+LARGEST_EXACT = 1_000  # wins; for more, the normal approximation has the same three digits
 
 
 async def score(service: Service, exchange: Exchange) -> Response:
@@ -112,7 +112,7 @@ async def standings(_service: Service, exchange: Exchange) -> Response:
 
 
 def sign_test(first: int, second: int) -> float:
-    """Return the two-sided p-value of so many wins each, if both were as likely to win."""
+    """Return the two-sided p-value of the sign test for the wins of two models."""
     n, fewer = first + second, min(first, second)
     if n > LARGEST_EXACT:
         return erfc(max(abs(first - second) - 1, 0) / sqrt(2 * n))
@@ -129,7 +129,7 @@ def _identity(model: ServedModel) -> tuple[str, str, str]:
 
 
 def _array(values: Any, model: ServedModel, afterwards: Callable[[], None] | None) -> Response:
-    """Return an array as it is, with the model that made it in the header."""
+    """Return an array in numpy's format; a header names the model."""
     named = f"{model.source.reference} {model.revision}".encode()
     headers = ((b"x-model", named),)
     return Response(npy.write_array(values), media_type=npy.MEDIA_TYPE, headers=headers, afterwards=afterwards)
@@ -146,7 +146,7 @@ def _ranked(order: list[int], ids: Sequence[str] | None, scores: Sequence[Any]) 
 async def _interleaved(
     service: Service, exchange: Exchange, asked: Asked[RankRequest], rival: ServedModel, scores: Doubles
 ) -> RankResponse:
-    """Return a list to which both models have contributed in turn."""
+    """Return the interleaved ranking of two models."""
     request, model, X = asked
     others = await service.scores(exchange, rival, for_other_model(X, model, rival))
     exchange.model = model
@@ -162,7 +162,7 @@ async def _interleaved(
 def _shadowing(
     service: Service, exchange: Exchange, model: ServedModel, X: Floats, scores: Doubles
 ) -> Callable[[], None] | None:
-    """Return what is to be done after the answer, if the model has a shadow."""
+    """Return the comparison with the shadow, to be made after the answer; None without a shadow."""
     shadow = service.shadow(model)
     if shadow is None:
         return None
@@ -183,7 +183,7 @@ def _explained(asked: Asked[ExplainRequest]) -> Response:
 
 
 def _in_json(value: float) -> float | str | None:
-    """Return a value of a feature as JSON has it, which knows neither missing nor infinite numbers."""
+    """Return a value of a feature for JSON, which has neither missing nor infinite numbers."""
     if isfinite(value):
         return value
     return None if isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -24,7 +24,7 @@ async def search(service: Service, exchange: Exchange) -> Response:
 
 
 async def search_by_address(service: Service, exchange: Exchange) -> Response:
-    """Search for a query in the address."""
+    """Search for a query in the query string."""
     given = read_address(exchange, "q", "n", "snippets", "model", "version")
     if "q" not in given:
         raise RefusalError(400, "Give the query as the parameter q.")

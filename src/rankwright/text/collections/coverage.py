@@ -1,4 +1,4 @@
-"""Which judgements are about known queries and documents."""
+"""Coverage: judgements for known and unknown queries and documents."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def known_judgements(
     queries
         The known queries, or their ids.
     documents
-        The ids of the known documents: a set, or anything else that answers `in` quickly.
+        The ids of the known documents: a set, or another container with a fast `in`.
     """
     ids = dict.fromkeys(queries.ids if isinstance(queries, Queries) else queries)
     pairs = list(zip(judgements.qid.tolist(), judgements.document_ids.tolist(), strict=True))

@@ -31,7 +31,7 @@ class Candidates(Protocol):
 
 
 class NamedCandidates(NamedTuple):
-    """Candidates that were given by id."""
+    """Candidates given by id."""
 
     numbers: NDArray[np.int64]
     ids: list[str]

@@ -40,7 +40,7 @@ def full_name(scope: str, feature: TextFeature, models: Mapping[str, RetrievalMo
 
 
 def settings_of(names: Sequence[str]) -> dict[str, Any]:
-    """Return what to give to `FeatureSet`, so that its features are those of full names."""
+    """Return the arguments of the `FeatureSet` whose features have these full names."""
     short: list[str] = []
     models: dict[str, RetrievalModel] = {}
     scopes: dict[str, None] = {}
@@ -49,7 +49,7 @@ def settings_of(names: Sequence[str]) -> dict[str, Any]:
         scope, _, feature_name = base.rpartition(": ")
         feature = FEATURE_OF.get(feature_name)
         if feature is None or (parameters and feature.model is None):
-            short.append(name)  # nobody knows it, as will be said
+            short.append(name)  # unknown: `chosen_columns` refuses it
             continue
         if feature.model is not None:
             model = model_of(feature.model, parameters)
@@ -72,7 +72,7 @@ def _spelled(model: RetrievalModel) -> str:
 
 
 def _number(value: Any) -> str:
-    """Return a parameter as text from which exactly it can be read."""
+    """Return a parameter as text that parses to the same value."""
     return value if isinstance(value, str) else repr(float(value)).removesuffix(".0")
 
 

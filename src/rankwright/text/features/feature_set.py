@@ -1,4 +1,4 @@
-"""Sets of features: which, with which models, and from which columns and functions of the user."""
+"""Feature sets: a choice of features with their retrieval models, and columns and functions of the user."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class FeatureSet:
         unjudged: str = "irrelevant",
         n_jobs: int | None = None,
     ) -> JudgedFeatures:
-        """Return judged documents with features, to learn from or to evaluate on, and what is to be known of them.
+        """Return judged documents with features, to learn from or to evaluate on, and count what is left out.
 
         Queries without a judgement for a document of the index are left out.
 
@@ -190,7 +190,7 @@ class FeatureSet:
             How the search scores documents; by default `BM25()`.
         judged_too : bool
             Whether judged documents that are not among the candidates are added. Most of them are relevant, which
-            a ranker can learn from their low scores; then it promises more than a user would see.
+            a ranker can learn from their low scores: its measured accuracy is then too optimistic.
         unjudged : "irrelevant" or "drop"
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
@@ -220,7 +220,7 @@ class FeatureSet:
     def from_state(cls, state: Any, *, functions: Mapping[str, Function] | None = None) -> FeatureSet:
         """Return the feature set of a state; functions, which are not stored, must be given again.
 
-        InputError if anything is wrong, for a file may be damaged.
+        InputError if the state is invalid, as in a damaged file.
         """
         match state:
             case {
@@ -259,7 +259,7 @@ class FeatureSet:
         return len(self._columns) + len(self.functions or ())
 
     def _plan(self, index: Index) -> FeaturePlan:
-        """Return the plan for an index; a search asks for it anew for each query."""
+        """Return the plan for an index; cached, since every search needs it."""
         if index.fields not in self._plans:
             fields = chosen_fields(self.fields, index.fields)
             columns = chosen_columns(self.features, fields)

@@ -1,4 +1,4 @@
-"""Computes features of documents for queries, by the core."""
+"""Computes features of documents for queries in the core."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RetrievalModels(NamedTuple):
-    """The models that are features themselves, in the order of the core."""
+    """The retrieval models whose scores are features, in the order of the core."""
 
     bm25: BM25
     dirichlet: Dirichlet

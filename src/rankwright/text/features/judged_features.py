@@ -1,4 +1,4 @@
-"""Judged documents with features, and what is known of them: recall, unjudged and unknown documents."""
+"""Judged documents with features; recall of the candidates, unjudged and unknown documents."""
 
 from __future__ import annotations
 

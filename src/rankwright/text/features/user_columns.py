@@ -1,4 +1,4 @@
-"""Numbers of documents that a user brings, such as PageRank, prices or clicks, joined by id."""
+"""Columns of the user, such as PageRank, prices or clicks, joined by document id."""
 
 from __future__ import annotations
 

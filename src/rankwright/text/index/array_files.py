@@ -1,4 +1,4 @@
-"""A file of named arrays that are used where they are, memory-mapped.
+"""Files of named arrays, memory-mapped.
 
 A file holds, in this order and with all numbers little-endian:
 
@@ -7,7 +7,7 @@ A file holds, in this order and with all numbers little-endian:
 - the header, JSON in UTF-8: name, type, shape and offset of each array;
 - the offset and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
 
-Opening reads the header only and checks that every array is within the file. What arrays mean is checked where
+Opening a file reads the header only and checks that every array is within the file. The values are checked where
 they are used.
 """
 
@@ -73,7 +73,7 @@ class ArrayWriter:
         self._filled[name] += part.nbytes
 
     def start_stream(self, name: str) -> None:
-        """Begin an array of bytes of unknown size; nothing else can be written before it ends."""
+        """Start an array of bytes of unknown size; nothing else can be written before `end_stream`."""
         self._reserve(name, "uint8", [0])
         self._file.seek(self._end)
 
@@ -109,7 +109,7 @@ class ArrayFile:
         return name in self._entries
 
     def array(self, name: str, dtype: str, dimensions: int = 1) -> NDArray[Any]:
-        """Return an array, which must have this type."""
+        """Return an array; InputError if the file has none of the name and type."""
         entry = self._entries.get(name)
         if entry is None or entry.dtype != dtype or len(entry.shape) != dimensions:
             raise self._damaged(f"it has no array {name} of {dtype}")

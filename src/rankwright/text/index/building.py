@@ -1,4 +1,4 @@
-"""Writes documents as segments, with bounded memory: texts are streamed, and words are inverted run by run."""
+"""Builds segments from documents with bounded memory: texts are streamed, words are inverted in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, an
 
 
 class IndexedDocument(Protocol):
-    """What a document to index has; `TextDocument` does."""
+    """A document to index, such as `TextDocument`."""
 
     @property
     def id(self) -> str: ...
@@ -51,9 +51,9 @@ class Building:
         self._n_threads = n_threads
 
     def write(self, documents: Iterable[IndexedDocument], manifest: Manifest, known: list[Segment]) -> Manifest:
-        """Write documents; return the manifest with their segments, which the caller must write.
+        """Write documents as segments; return the manifest that has them, which the caller must write.
 
-        An id that the known segments have, or that comes twice, is refused.
+        A repeated id, or one that a known segment has, is refused.
         """
         batches = _batches(self._watched(documents))
         segments = [*known]
@@ -77,17 +77,17 @@ class Building:
         return manifest
 
     def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
-        """Yield checked documents; if none of them has a field of the index, that is a mistake."""
-        has_fields, stranger = False, None
+        """Yield checked documents; InputError at the end if none has a field of the index."""
+        has_fields, unsuitable = False, None
         for document in map(checked_document, documents):
             has_fields = has_fields or not document.fields.keys().isdisjoint(self._fields)
             if not has_fields and document.fields:
-                stranger = document
+                unsuitable = document
             yield document
-        if not has_fields and stranger is not None:
+        if not has_fields and unsuitable is not None:
             raise InputError(
                 f"No document has a field that is indexed ({', '.join(self._fields)}); "
-                f"document {stranger.id!r} has {', '.join(map(str, stranger.fields))}."
+                f"document {unsuitable.id!r} has {', '.join(map(str, unsuitable.fields))}."
             )
 
 
@@ -170,13 +170,13 @@ def write_column(writer: ArrayWriter, name: str, offsets: Any, content: Any) -> 
 
 
 def write_vocabulary(writer: ArrayWriter, scope: str, distinct: Any, norms: Any) -> None:
-    """Write what the documents have in some fields together, as `Vocabulary` has it."""
+    """Write the vocabularies of documents as `Segment.vocabulary` reads them."""
     writer.add(f"{scope}.distinct", distinct)
     writer.add(f"{scope}.norms", norms)
 
 
 def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
-    """Return what retrieval derives its bounds from."""
+    """Return the block-wise impacts, from which retrieval derives its upper bounds."""
     block_places, block_ends, impact_places, impacts = _native.block_impacts(
         arrays["posting_places"], arrays["documents"], arrays["position_ends"], arrays["lengths"], n_threads
     )

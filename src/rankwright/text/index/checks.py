@@ -1,4 +1,4 @@
-"""Checks of what is given to an index."""
+"""Checks of the arguments of an index."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.text.index.building import IndexedDocument
 
-FIRST_DOCUMENTS = 100  # by which it is decided which fields there are
+FIRST_DOCUMENTS = 100  # by default they decide which fields are indexed
 
 
 def require_free(folder: Path) -> None:
@@ -108,14 +108,14 @@ def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, fl
 
 
 def checked_model(model: Any) -> RetrievalModel:
-    """Return a model of retrieval."""
+    """Return a retrieval model."""
     if not isinstance(model, RetrievalModel):
         raise InputError(f"model must be BM25(), Dirichlet() or JelinekMercer(), not {model!r}.")
     return model
 
 
 def searching_model(model: Any) -> RetrievalModel:
-    """Return a model that can search all documents."""
+    """Return a retrieval model that can search all documents."""
     if isinstance(model, AbsoluteDiscounting):
         raise InputError(
             "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or "
@@ -125,7 +125,7 @@ def searching_model(model: Any) -> RetrievalModel:
 
 
 def checked_n(n: Any, name: str = "n") -> int:
-    """Return a number of documents, or of something else."""
+    """Return a positive integer, such as the number of documents to find."""
     try:
         count = 0 if isinstance(n, bool) else as_integer(n)
     except TypeError:
@@ -136,14 +136,14 @@ def checked_n(n: Any, name: str = "n") -> int:
 
 
 def checked_texts(texts: Any) -> list[str]:
-    """Return the texts of queries; a single text, which is a sequence of letters too, is refused."""
+    """Return the texts of queries; a single string is refused."""
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"Queries must be a list of texts, not {_shown(texts)}.")
     return [*texts]
 
 
 def checked_ids(ids: Any) -> list[str]:
-    """Return ids of documents, each once; a single text, which is a sequence of letters too, is refused."""
+    """Return ids of documents, each once; a single string is refused."""
     listed = list(dict.fromkeys(ids))
     if isinstance(ids, str) or not all(isinstance(name, str) for name in listed):
         raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
@@ -159,7 +159,7 @@ def checked_memory(memory: Any) -> int:
 
 @contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Turn what the core refuses, such as postings of a damaged file, into a sentence for the user."""
+    """Turn an error of the core, such as invalid postings in a damaged file, into an InputError."""
     try:
         yield
     except InputError:

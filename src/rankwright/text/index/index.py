@@ -91,7 +91,7 @@ class Index:
         memory: int = MEMORY,
         n_jobs: int | None = None,
     ) -> Index:
-        """Index documents in a folder, in place of an index that is there already.
+        """Index documents in a folder, replacing an index that is there.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class Index:
             self._replace(manifest)
 
     def merge(self, *, n_jobs: int | None = None) -> None:
-        """Make one segment of all, without removed documents; searching one is quicker than searching several."""
+        """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
             self._replace(merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs)))
@@ -209,7 +209,7 @@ class Index:
 
     @property
     def analyser_state(self) -> dict[str, Any] | str:
-        """What the index remembers of its analyser, as JSON has it."""
+        """The settings of the analyser that are stored with the index, as JSON."""
         state: dict[str, Any] | str = self._manifest.analyser
         return state
 
@@ -261,7 +261,7 @@ class Index:
 
     @contextmanager
     def _changing(self) -> Iterator[Manifest]:
-        """Yield the manifest as it is now; another object may have changed the index."""
+        """Lock the index and yield its current manifest; another object may have changed it."""
         with changing(self._folder), _undoing(self._folder):
             manifest, mine = read_manifest(self._folder), self._manifest
             if (manifest.analyser, [*manifest.weights]) != (mine.analyser, [*mine.weights]):
@@ -275,7 +275,7 @@ class Index:
 
 @contextmanager
 def _undoing(folder: Path) -> Iterator[None]:
-    """Remove the files of a change that failed; once the manifest names them, they belong to the index."""
+    """Remove the files of a failed change; once the manifest names them, they belong to the index."""
     before = {path.name for path in folder.iterdir()}
     try:
         yield
@@ -356,7 +356,7 @@ def summary_of(index: Index) -> IndexSummary:
 
 
 def analyser_facts(index: Index) -> dict[str, Any] | str:
-    """Return how an index finds words; of a list of stop words, how many there are."""
+    """Return the settings of the analyser of an index; of a list of stop words, their number."""
     state = index.analyser_state
     if not isinstance(state, dict):
         return "a function, which is not stored"
@@ -365,7 +365,7 @@ def analyser_facts(index: Index) -> dict[str, Any] | str:
 
 
 def _n_distinct(parts: list[SegmentField]) -> int:
-    """Return the number of terms that a field has in all segments; those of small segments are looked up."""
+    """Return the number of distinct terms of a field in all segments; those of small segments are looked up."""
     largest_first = sorted(parts, key=lambda part: -len(part.terms))
     count = sum(len(part.terms) for part in largest_first[:1])
     earlier = largest_first[:1]

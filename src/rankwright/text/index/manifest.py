@@ -1,7 +1,7 @@
-"""The manifest of an index: which files belong to it, its fields and its analyser.
+"""The manifest of an index: its files, fields and analyser.
 
-The manifest is replaced as the last step of every change. Until then the files that it names stay as they are, so
-that a change that fails, or is interrupted, leaves the index as it was.
+Every change ends by replacing the manifest. The files of the old manifest stay until then, so that a change that
+fails or is interrupted leaves the index unchanged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ KINDS = ("segment", "removed")
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """A segment's files, and its numbers without removed documents."""
+    """The files of a segment, and its counts without removed documents."""
 
     file: str
     removed_file: str | None
@@ -53,7 +53,7 @@ class SegmentEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of; `weights` has the fields in order, with their weights."""
+    """The contents of an index; `weights` has the fields in order, with their weights."""
 
     weights: dict[str, float]
     analyser: Any
@@ -70,7 +70,7 @@ class Manifest:
             raise InputError("each segment must have all fields.")
 
     def new_file(self, kind: str) -> tuple[str, Manifest]:
-        """Return a name that no file of the index has had, and the manifest that has used it."""
+        """Return a new file name, and the manifest that counts it as used."""
         return f"{self.next_file:06}.{kind}", replace(self, next_file=self.next_file + 1)
 
     def files(self) -> set[str]:
@@ -94,7 +94,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def is_manifest(path: Path) -> bool:
-    """Return whether a file is the manifest of an index, perhaps of another version or damaged."""
+    """Return whether a file is the manifest of an index, even a damaged one or of another version."""
     try:
         with path.open("rb") as file:
             return FORMAT.encode() in file.read(100)
@@ -111,7 +111,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def remove_others(folder: Path, kept: set[str]) -> None:
-    """Remove the files of segments that are not among those to keep."""
+    """Remove the files of segments, except those to keep."""
     for path in _numbered(folder):
         if path.name not in kept:
             with suppress(OSError):
@@ -127,7 +127,7 @@ def named_files(folder: Path) -> set[str]:
 
 
 def free_number(folder: Path) -> int:
-    """Return a number that no file in the folder has, even if the manifest cannot be read."""
+    """Return an unused file number, even if the manifest cannot be read."""
     return 1 + max((int(path.stem) for path in _numbered(folder)), default=0)
 
 

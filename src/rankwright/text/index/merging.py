@@ -1,4 +1,4 @@
-"""Merges segments into one, a range of terms at a time, and drops removed documents."""
+"""Merges segments, a range of terms at a time, and drops removed documents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def merge_neighbours(folder: Path, manifest: Manifest, segments: Sequence[Segmen
 
 
 def _fit_into_one(segments: Sequence[Segment]) -> bool:
-    """Return whether segments fit into one: numbers have 32 bits."""
+    """Return whether segments fit into one, whose numbers have 32 bits."""
     totals = np.sum([segment.entry.lengths for segment in segments], axis=0)
     return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
 
@@ -59,10 +59,10 @@ def _fit_into_one(segments: Sequence[Segment]) -> bool:
 def _merge_in_stages(
     segments: Sequence[Segment], folder: Path, manifest: Manifest, n_threads: int
 ) -> tuple[SegmentEntry, Manifest]:
-    """Merge segments into one, few at a time, since the terms of each are in memory; return its entry.
+    """Merge segments into one, few at a time since the terms of each are in memory; return its entry.
 
-    The manifest that is returned has used the names of new files. Files that the index in the folder does not
-    have are removed as soon as they are merged, so that a new index needs little more than twice its size.
+    The returned manifest has used the names of new files. Temporary segments are removed as soon as they are
+    merged, so that building needs little more than twice the size of the index.
     """
     kept = named_files(folder)
     while len(segments) > 1 or len(segments[0].removed):
@@ -113,7 +113,7 @@ def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
 
 
 def _merge_vocabularies(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
-    """Copy the vocabularies of documents, which depend on nothing but the document."""
+    """Copy the vocabularies of documents, which merging does not change."""
     for scope in vocabulary_scopes(len(segments[0].fields)):
         parts = [segment.vocabulary(scope.fields) for segment in segments]
         distinct, norms = (

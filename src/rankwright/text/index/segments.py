@@ -1,4 +1,4 @@
-"""Segments of an index: a part of the documents, complete in itself, in one file that never changes.
+"""Segments of an index: each holds some of the documents, in one immutable file.
 
 Removed documents are listed in a second file. Arrays of a segment, by name:
 
@@ -82,14 +82,14 @@ class SegmentField:
 
 
 class VocabularyScope(NamedTuple):
-    """Fields, by number, whose vocabularies are stored under a name."""
+    """The name of stored vocabularies, and the numbers of their fields."""
 
     name: str
     fields: tuple[int, ...]
 
 
 def vocabulary_scopes(n_fields: int) -> list[VocabularyScope]:
-    """Return the scopes whose vocabularies a segment has: each field, and all of them."""
+    """Return the scopes whose vocabularies are stored: each field, and all fields together."""
     scopes = [VocabularyScope(str(number), (number,)) for number in range(n_fields)]
     return scopes if n_fields == 1 else [*scopes, VocabularyScope("all", tuple(range(n_fields)))]
 
@@ -119,7 +119,7 @@ class Segment:
         return len(self.ids)
 
     def __reduce__(self) -> tuple[type[Segment], tuple[Path, SegmentEntry]]:
-        """Pickle and copy the name of the file, which never changes."""
+        """Pickle and copy the name of the file, which is immutable."""
         return Segment, (self._folder, self.entry)
 
     @refusing_damage()

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """Segments in the order of their documents, which are numbered through, removed ones too."""
+    """Segments in order; their documents are numbered consecutively, removed ones too."""
 
     def __init__(self, segments: Sequence[Segment], fields: Sequence[str]) -> None:
         self.segments = tuple(segments)
@@ -35,7 +35,7 @@ class Snapshot:
         self._scopes: dict[tuple[int, ...], Scopes] = {}
 
     def __reduce__(self) -> tuple[type[Snapshot], tuple[tuple[Segment, ...], tuple[str, ...]]]:
-        """Pickle and copy the names of the files, without anything computed from them."""
+        """Pickle and copy the segments, without the statistics computed from them."""
         return Snapshot, (self.segments, self.fields)
 
     def __len__(self) -> int:
@@ -136,7 +136,7 @@ class Snapshot:
     def _prepared(
         self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]
     ) -> dict[str, Any] | None:
-        """Return what the core needs to score for queries; None if nothing can be found."""
+        """Return the arguments of the core's scorer; None if nothing can be found."""
         words = list({word: None for query in queries for word in query})
         fields = [self._field_number(name) for name, weight in weights.items() if weight > 0]
         if not (words and fields and self.segments):

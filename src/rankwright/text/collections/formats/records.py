@@ -31,7 +31,7 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Options:
-    """What a reader may need to know besides the path."""
+    """Options of a reader besides the path."""
 
     encoding: str = "utf-8"
     id: str | None = None  # the field that the caller names
@@ -40,7 +40,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Format:
-    """How one format is read, and what its fields are.
+    """A format: its reader and its fields.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Format:
 
 
 def require_short(where: str, n_characters: int) -> None:
-    """Refuse a document that does not end."""
+    """Refuse a document that is too long."""
     if n_characters > MAX_DOCUMENT_CHARACTERS:
         raise InputError(f"{where}: the document has more than {MAX_DOCUMENT_CHARACTERS:,} characters.")
 
