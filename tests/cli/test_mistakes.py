@@ -366,7 +366,7 @@ def test_a_table_without_labels(refuse, model, tmp_path, verb):
     words = {"train": train("data.csv"), "evaluate": ("evaluate", model, "--data", "data.csv")}
     assert refuse(*words[verb]) == (
         "data.csv: There is no column 'label'; the table has qid, bm25. "
-        "This command needs labels; `rank` and `predict` do not."
+        "If the documents have no labels, use `rank` or `predict`."
     )
 
 
@@ -387,7 +387,7 @@ def test_training_on_a_letor_file_without_labels(refuse, tmp_path):
     words = ("train", "mart", "--train", tmp_path / "new.txt", "--model", tmp_path / "m.rw")
     assert refuse(*words) == (
         f"{tmp_path / 'new.txt'}, line 1: expected a label "
-        "(this command needs labels; `rank` and `predict` do not), found 'qid:1'."
+        "(read documents without labels with `rank` or `predict`), found 'qid:1'."
     )
 
 

@@ -23,8 +23,7 @@ from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
 from rankwright.reports.result import Result
-from rankwright.statistics.paired_tests import compare_values
-from rankwright.statistics.significance import holm
+from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Annotated, Any, ClassVar
 
@@ -69,13 +69,10 @@ class Verbs(VerbGroup):
         "Search text": ("index", "search", "features"),
     }
 
-    def load(self, name: str) -> Callable[..., None] | typer.Typer:
+    def load(self, name: str) -> Any:
         """Import the verb of that name."""
         module, function = FUNCTIONS.get(name, f"{name}.{name}").split(".")
-        verb: Callable[..., None] | typer.Typer = getattr(
-            import_module(f"rankwright.cli.verbs.{module}"), function
-        )
-        return verb
+        return getattr(import_module(f"rankwright.cli.verbs.{module}"), function)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the verb; one with another tool's name is refused with ours."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import typer
@@ -24,18 +24,18 @@ class VerbGroup(TyperGroup):
         self.commands: Any = dict.fromkeys(self._panel_of)  # whose names typer suggests for a typo
 
     @abstractmethod
-    def load(self, name: str) -> Callable[..., None] | typer.Typer:
+    def load(self, name: str) -> Any:
         """Return the verb of that name: a function, or a group."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # as typer calls it
         """Return a verb as a list shows it, without its options; None if there is none of that name."""
         if cmd_name not in self._panel_of:
             return None
-        verb: Any = self.load(cmd_name)
-        described: Any = verb.registered_callback.callback if isinstance(verb, typer.Typer) else verb
-        return TyperCommand(
-            name=cmd_name, help=described.__doc__.partition("\n")[0], rich_help_panel=self._panel_of[cmd_name]
-        )
+        verb = self.load(cmd_name)
+        if isinstance(verb, typer.Typer) and verb.registered_callback is not None:
+            verb = verb.registered_callback.callback
+        words = (verb.__doc__ or "").partition("\n")[0]
+        return TyperCommand(name=cmd_name, help=words, rich_help_panel=self._panel_of[cmd_name])
 
     def full_command(self, name: str) -> Any:
         """Return a verb with its options."""

@@ -100,7 +100,7 @@ def naming(path: str | PathLike[str]) -> Iterator[None]:
     except InputError as error:
         if str(path) in str(error):
             raise
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error.marked}") from None
 
 
 def first_line(error: Exception) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.wording import counted, percent, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
 from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
-from rankwright.statistics.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
+from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

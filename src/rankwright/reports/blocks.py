@@ -145,9 +145,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Small charts side by side."""
+    """Small charts side by side, with a caption for all of them."""
 
     figures: Sequence[Figure]
+    caption: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,32 +9,38 @@ from rankwright.base import wording
 from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rankwright.reports.blocks import Column, Rendered
+    from rankwright.reports.blocks import Column, Rendered, Section
 
 MOST_ROWS = 60  # of a table; to_dict and pages have all
 
 
 def text_of(result: Rendered) -> str:
-    """Return a result as text."""
-    return "\n".join(lines_of(result))
-
-
-def lines_of(result: Rendered) -> list[str]:
-    """Return a result as lines; an empty line separates its tables and paragraphs."""
+    """Return a result as text; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
-    for section in result.sections:
-        for block in section.blocks:
-            if isinstance(block, Table) and block.in_text:
-                lines += ["", *table_lines(block)]
-            elif isinstance(block, Facts):
-                lines += ["", *fact_lines(block.facts)]
-            elif isinstance(block, Text):
-                lines += ["", block.text]
-            elif isinstance(block, Note):
-                lines.append(block.text)
-    return lines
+    for block in shown_blocks(result.sections):
+        if isinstance(block, Table):
+            lines += ["", *table_lines(block)]
+        elif isinstance(block, Facts):
+            lines += ["", *fact_lines(block.facts)]
+        elif isinstance(block, Text):
+            lines += ["", block.text]
+        else:
+            lines.append(block.text)
+    return "\n".join(lines)
+
+
+def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text | Note]:
+    """Yield the blocks that text can show; not the notes of a section that has only charts."""
+    for section in sections:
+        shown = [
+            block
+            for block in section.blocks
+            if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
+        ]
+        if not all(isinstance(block, Note) for block in shown):
+            yield from shown
 
 
 def table_lines(table: Table) -> list[str]:
@@ -129,8 +135,3 @@ def _are_records(value: Any) -> bool:
 def printable(text: str) -> str:
     """Return text with its control characters escaped, so that a terminal does not obey them."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def printable_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines that a terminal can show."""
-    return [printable(line) for line in lines]

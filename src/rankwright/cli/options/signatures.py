@@ -126,11 +126,11 @@ def declared(function: str) -> dict[str, Declared]:
         elsewhere = ELSEWHERE.search(meaning)
         if elsewhere is None or elsewhere[1] == function:
             continue
-        there = declared(elsewhere[1]).get(name)
-        if there is not None and name in parameters:
-            parameters[name] = replace(parameters[name], meaning=there.meaning)
-        elif there is not None and own.kwarg is not None:  # as `**options: Unpack[EvaluationOptions]`
-            parameters[name] = there
+        there = declared(elsewhere[1])
+        if name in parameters and name in there:
+            parameters[name] = replace(parameters[name], meaning=there[name].meaning)
+        elif own.kwarg is not None and name == own.kwarg.arg:  # such as `**options: Unpack[EvaluationOptions]`
+            parameters |= {each: there[each] for each in re.findall(r"`(\w+)`", meaning[: elsewhere.start()])}
     return parameters
 
 

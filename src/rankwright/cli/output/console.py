@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rankwright.base.wording import metric_value
 from rankwright.reports.blocks import Facts, Note, Table, Text
 from rankwright.reports.plain import plain
-from rankwright.reports.text import aligned, fact_lines, printable, table_lines
+from rankwright.reports.text import aligned, fact_lines, printable, shown_blocks, table_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -81,22 +81,21 @@ def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None
         show_facts(result)
     else:
         say(result.summary)
-        for section in result.sections[:sections]:
-            for block in section.blocks:
-                _show_block(block)
+        for block in shown_blocks(result.sections[:sections]):
+            _show_block(block)
 
 
-def _show_block(block: Any) -> None:
-    if isinstance(block, Table) and block.in_text:
-        say("")
+def _show_block(block: Table | Facts | Text | Note) -> None:
+    if isinstance(block, Note):
+        note(block.text)
+        return
+    say("")
+    if isinstance(block, Table):
         show_lines(table_lines(block))
     elif isinstance(block, Facts):
-        say("")
         show_facts(block.facts)
-    elif isinstance(block, Text):
+    else:
         say(block.text)
-    elif isinstance(block, Note):
-        note(block.text)
 
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -50,7 +50,7 @@ def demo(
     if json:
         show(measured, json=True, report=page, model=model)
     else:
-        show(compared, json=False)
+        show(compared, json=False, sections=1)
         written = f"Wrote the model {model} ({saved})" + ("" if page is None else f" and the page {page}")
         note(f"{written}; next: rankwright info {model}")
     if interrupted:

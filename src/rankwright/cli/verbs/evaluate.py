@@ -14,7 +14,7 @@ from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import integers
 from rankwright.cli.options.shared_options import PICTURES, JsonFlag, JudgedOption, SystemFiles, check_plot
 from rankwright.cli.options.signatures import Given, Signature
-from rankwright.cli.output.console import note, note_coverage, show
+from rankwright.cli.output.console import note, note_coverage, say, show
 from rankwright.reports.blocks import Column, Interval, Kind, Table
 from rankwright.reports.result import Result
 
@@ -62,6 +62,7 @@ def evaluate(
         return
     show(report, json=False)
     if compared:
+        say("")
         show(AgainstFirst(report.systems[0], tuple(compared)), json=False)
 
 
@@ -87,7 +88,7 @@ class AgainstFirst(Result):
     @property
     def summary(self) -> str:
         """What the tests are."""
-        return f"\nPaired tests against {self.baseline}, with 95 % intervals of the difference:"
+        return f"Paired tests against {self.baseline}, with 95 % intervals of the difference:"
 
     def blocks(self) -> list[Table]:
         """Return one row per system and metric."""

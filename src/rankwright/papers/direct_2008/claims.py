@@ -13,7 +13,7 @@ from rankwright.papers.framework.figures import groups_by_pairs
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
-from rankwright.statistics.significance import holm
+from rankwright.statistics.paired_tests import holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

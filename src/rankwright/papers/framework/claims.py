@@ -13,8 +13,7 @@ from rankwright.papers.framework.figures import error_rate
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
-from rankwright.statistics.paired_tests import compare_values
-from rankwright.statistics.significance import holm
+from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
