@@ -9,7 +9,6 @@ import pytest
 import rankwright as rw
 from auto.small_run import small_data, small_ranker
 from html_page import read_page
-from rankwright.auto.page import write_auto_page
 from rankwright.base.errors import InputError
 from rankwright.base.wording import percent
 from rankwright.metrics import NDCG
@@ -127,7 +126,7 @@ def test_only_a_fitted_ranker_has_a_page(tmp_path):
 
 def test_a_page_that_cannot_be_written(ranker, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        write_auto_page(ranker, tmp_path / "nowhere" / "page.html")
+        ranker.report(tmp_path / "nowhere" / "page.html")
 
 
 def test_estimate_without_a_value(ranker, tmp_path):

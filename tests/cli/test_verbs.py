@@ -125,7 +125,7 @@ def test_train_and_crossval_refit_on_both_parts(run, refuse, folder, fold, tmp_p
     assert run(*words, "--json").json["reason"].endswith("; fitted again on both parts")
     assert load(tmp_path / "m.rw").about["queries"] == 24
     assert "--refit is for training without --tune" in refuse(*words, "--tune")
-    assert "refit=True needs validation data" in refuse(*train(fold, tmp_path / "other.rw", "--refit"))
+    assert "refit needs validation data" in refuse(*train(fold, tmp_path / "other.rw", "--refit"))
     crossval = ("crossval", "lambdamart", "--data", folder, "--set", "rounds=5")
     plain, again = (run(*crossval, "--json", *more).json for more in ((), ("--refit",)))
     assert plain["mean"] != again["mean"]

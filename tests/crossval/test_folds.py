@@ -283,8 +283,8 @@ def test_a_ranker_without_rounds_is_refitted_with_its_setting():
     [
         (DATA, {"folds": 1}, "folds must be an integer of at least 2, not 1"),
         (DATA, {"folds": 5.0}, "folds must be an integer of at least 2, not 5.0"),
-        (DATA, {"repeats": 0}, "repeats must be an integer of at least 1, not 0"),
-        (DATA, {"random_state": -1}, "random_state must be an integer of at least 0, not -1"),
+        (DATA, {"repeats": 0}, "repeats must be a positive integer, not 0"),
+        (DATA, {"random_state": -1}, "random_state must be a non-negative integer, not -1"),
         (DATA, {"validation": 1.0}, "validation must be a number from 0 to below 1, or 'fold', not 1.0"),
         (DATA, {"folds": 24}, "24 folds need at least 24 queries, not 23"),
         (DATA, {"folds": 24, "stratify": True}, "24 folds need at least 24 queries, not 23"),

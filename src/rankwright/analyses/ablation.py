@@ -23,8 +23,7 @@ from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
 from rankwright.reports.result import Result
-from rankwright.statistics.paired_tests import compare_values
-from rankwright.statistics.significance import holm
+from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -187,9 +186,13 @@ def ablation(
         name: Variant(ranker, _changing(_taken_away(columns, first.n_features, how)))
         for name, columns in groups.items()
     }
-    found = fit_out_of_fold(variants, data, division, Fitting(asked, convention, workers, on_fit))
+    fitted = fit_out_of_fold(variants, data, division, Fitting(asked, convention, workers, on_fit))
     return _result(
-        name_of(ranker), str(asked[0]), how, groups, {name: found.values[name, str(asked[0])] for name in variants}
+        name_of(ranker),
+        str(asked[0]),
+        how,
+        groups,
+        {name: fitted.values[name, str(asked[0])] for name in variants},
     )
 
 
@@ -197,12 +200,14 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
     """Return the columns of each feature or group to look at."""
     if features is None:
         return _every_feature(data)
-    given = features if isinstance(features, Mapping) else {_spelled(one, data): [one] for one in features}
+    given = (
+        features if isinstance(features, Mapping) else {_spelled(feature, data): [feature] for feature in features}
+    )
     if isinstance(features, str) or not given:
         raise InputError("features must be a list of features, or lists of features by name.")
     groups = {}
     for name, members in given.items():
-        columns = {column for one in members for column in _columns(one, data)}
+        columns = {column for member in members for column in _columns(member, data)}
         if not columns:
             raise InputError(f"The group {name!r} has no features.")
         groups[str(name)] = tuple(sorted(columns))
@@ -245,19 +250,19 @@ def _columns(feature: int | str, data: RankingData) -> list[int]:
         )
     categories = {category.name: category.columns for category in data.categories}
     wanted = categories.get(feature, (feature,))
-    found = [place for place, name in enumerate(names) if name in wanted]
-    found = found or [place for place, name in enumerate(names) if fnmatchcase(name, feature)]
-    if not found:
+    matches = [column for column, name in enumerate(names) if name in wanted]
+    matches = matches or [column for column, name in enumerate(names) if fnmatchcase(name, feature)]
+    if not matches:
         close = closest(feature, [*names, *categories])
         hint = f"did you mean {close!r}?" if close else f"there are {listed(names)}."
         raise InputError(f"There is no feature {feature!r} in the data; {hint}")
-    return found
+    return matches
 
 
 def _taken_away(columns: tuple[int, ...], n_features: int, how: str) -> list[int]:
     """Return the columns that hold nothing in a variant."""
     kept = set(columns)
-    return list(columns) if how == "drop" else [one for one in range(n_features) if one not in kept]
+    return list(columns) if how == "drop" else [column for column in range(n_features) if column not in kept]
 
 
 def _changing(columns: list[int]) -> Callable[[FoldParts], FoldParts]:
@@ -281,7 +286,7 @@ def _result(
 ) -> Ablation:
     whole = values[WHOLE]
     compared = {name: compare_values(values[name], whole) for name in groups}
-    p_values = np.array([one.p_value for one in compared.values()])
+    p_values = np.array([comparison.p_value for comparison in compared.values()])
     corrected = dict(zip(groups, holm(p_values).tolist(), strict=True))
     rows = [
         AblationRow(name, columns, mean_over_queries(values[name]), compared[name], corrected[name])

@@ -57,7 +57,7 @@ class BoundCurve(Result):
         """Return about ten rounds, the first and the last among them, and the curves of all."""
         last = len(self.values) - 1
         rounds = np.unique(np.linspace(0, last, min(ROWS, last + 1)).round().astype(int)).tolist()
-        columns = [Column("round", Kind.COUNT), Column(self.measure), Column(f"{self.side} bound", Kind.NUMBER)]
+        columns = [Column("round", Kind.COUNT), Column(self.measure), Column(f"{self.side} bound", Kind.MEASURED)]
         rows = [(index + 1, self.values[index], self.bounds[index]) for index in rounds]
         return [Table(columns, rows), Figure(self.chart)]
 
@@ -67,9 +67,9 @@ class BoundCurve(Result):
 
         bound = f"{self.side} bound"
         drawn = np.flatnonzero(useful_bounds(self.values, self.bounds, upper=self.side == "upper")).tolist()
-        curves = {self.measure: [(place, float(one)) for place, one in enumerate(self.values, start=1)]}
+        curves = {self.measure: list(enumerate(self.values.tolist(), start=1))}
         if drawn:
-            curves[bound] = [(place + 1, float(self.bounds[place])) for place in drawn]
+            curves[bound] = [(index + 1, float(self.bounds[index])) for index in drawn]
         of_bound = f"with its {bound}" if drawn else f"without its {bound}, which says nothing in any round"
         description = f"{self.measure} of {self.ranker} in training by round, {of_bound}."
         return line_chart(curves, "round", self.measure, description=description, dashed=[bound] if drawn else [])
@@ -96,5 +96,5 @@ def bound_curve(ranker: Any) -> BoundCurve:
     misordered = history.curve(MISORDERED)
     if not np.isnan(misordered).all():
         return BoundCurve(name_of(fitted), "misordered pairs", "upper", misordered, bounds)
-    values = np.array([one.train for one in history], dtype=np.float64)
+    values = np.array([record.train for record in history], dtype=np.float64)
     return BoundCurve(name_of(fitted), str(fitted.metric), "lower", values, bounds)

@@ -112,12 +112,12 @@ class MetricByPairs(Result):
 
         by_name = {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups}
         return grouped_bar_chart(
-            {name: {system: one.value for system, one in means.items()} for name, means in by_name.items()},
+            {name: {system: mean.value for system, mean in means.items()} for name, means in by_name.items()},
             self.metric,
             x_label="pairs of documents with different labels",
             description=f"{self.metric} of {', '.join(self.systems)} by the queries' number of document pairs.",
             intervals={
-                name: {system: (one.low, one.high) for system, one in means.items()}
+                name: {system: (mean.low, mean.high) for system, mean in means.items()}
                 for name, means in by_name.items()
             },
         )
@@ -158,8 +158,8 @@ def by_pairs(
             "No query has documents of different labels, so queries cannot be grouped by their pairs."
         )
     values = {system: report.per_query(system, asked) for system in report.systems}
-    found = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
-    return MetricByPairs(str(asked), report.systems, tuple(found), int((pairs == 0).sum()))
+    by_size = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
+    return MetricByPairs(str(asked), report.systems, tuple(by_size), int((pairs == 0).sum()))
 
 
 def count_pairs(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
@@ -188,13 +188,13 @@ def _grouped(pairs: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArra
     """Return the queries of each group that has any."""
     ends = np.append(starts, np.iinfo(np.int64).max)
     members = [(pairs >= low) & (pairs < high) for low, high in pairwise(ends)]
-    return [one for one in members if one.any()]
+    return [queries for queries in members if queries.any()]
 
 
 def _group(pairs: NDArray[np.int64], queries: NDArray[np.bool_], values: Mapping[str, Doubles]) -> PairGroup:
     first, *others = values
-    inside = {system: one[queries] for system, one in values.items()}
-    means = {system: mean_with_interval(one) for system, one in inside.items()}
+    inside = {system: column[queries] for system, column in values.items()}
+    means = {system: mean_with_interval(column) for system, column in inside.items()}
     differences = {other: mean_with_interval(inside[other] - inside[first]) for other in others}
     low, high = int(pairs[queries].min()), int(pairs[queries].max())
     return PairGroup(low, high, int(queries.sum()), means, differences)

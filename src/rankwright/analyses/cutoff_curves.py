@@ -38,6 +38,6 @@ def cutoff_curves(
         `convention`, `queries`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `rankwright.evaluate`.
     """
     spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
-    asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
+    asked = as_metrics(",".join(ranged(metric, cutoff) for cutoff in spelled.split(",") if cutoff.strip()))
     report = evaluate(systems, data, metrics=asked, **options)
     return CutoffCurves.of(report, bare_name(asked[0]))

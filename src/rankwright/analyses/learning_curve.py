@@ -182,9 +182,9 @@ def learning_curve(
         return _variants(ranker, parts, chosen[-1], draws, random_state)
 
     how = Fitting(asked, convention, workers, on_fit)
-    found = fit_out_of_fold(variants, data, division, how)
-    measured = _measured(found, np.mean(chosen, axis=0))
-    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(found))
+    fitted = fit_out_of_fold(variants, data, division, how)
+    measured = _measured(fitted, np.mean(chosen, axis=0))
+    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(fitted))
 
 
 def count_learning_fits(data: FoldsData, division: SplitOptions, sizes: Sequence[float] | None, draws: int) -> int:
@@ -205,13 +205,13 @@ def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
                 f"A learning curve needs at least {least} training queries per fold, not {n_queries}."
             )
         return wanted
-    found = [_size(size, n_queries) for size in sizes]
-    if len(set(found)) < max(LEAST_SIZES, len(found)) or found != sorted(found):
+    wanted = [_size(size, n_queries) for size in sizes]
+    if len(set(wanted)) < max(LEAST_SIZES, len(wanted)) or wanted != sorted(wanted):
         raise InputError(
             f"sizes must be at least {LEAST_SIZES} ascending numbers of queries, or fractions of the "
             f"{counted(n_queries, 'training query')} of a fold, not {list(sizes)!r}."
         )
-    return found
+    return wanted
 
 
 def _size(size: float, n_queries: int) -> int:
@@ -230,44 +230,44 @@ def _variants(
     ranker: Ranker, parts: FoldParts, sizes: Sequence[int], draws: int, random_state: int
 ) -> dict[str, Variant]:
     """Return one variant per size and draw; all training queries can be drawn in one way only."""
-    found = {}
-    for place, size in enumerate(sizes):
+    variants = {}
+    for index, size in enumerate(sizes):
         if size == len(parts.train.groups):
-            found[_name(place, 0)] = Variant(ranker)
+            variants[_name(index, 0)] = Variant(ranker)
             continue
         for draw in range(draws):
             seed = random_state * draws + draw  # of one seed, a smaller subset is part of a larger one
-            found[_name(place, draw)] = Variant(ranker, partial(_subset, size=size, seed=seed))
-    return found
+            variants[_name(index, draw)] = Variant(ranker, partial(_subset, size=size, seed=seed))
+    return variants
 
 
 def _subset(parts: FoldParts, *, size: int, seed: int) -> FoldParts:
     return parts._replace(train=sample_queries(parts.train, size, random_state=seed))
 
 
-def _name(place: int, draw: int) -> str:
-    return f"size {place}, draw {draw}"
+def _name(size: int, draw: int) -> str:
+    return f"size {size}, draw {draw}"
 
 
-def _measured(found: OutOfFold, sizes: Doubles) -> Measured:
+def _measured(fitted: OutOfFold, sizes: Doubles) -> Measured:
     """Return the values of all sizes and draws, without queries that the metric leaves out."""
-    counted_in = ~np.isnan(next(iter(found.values.values())))
+    counted_in = ~np.isnan(next(iter(fitted.values.values())))
     by_size: dict[str, list[Doubles]] = {}
-    for (name, _), values in found.values.items():
+    for (name, _), values in fitted.values.items():
         by_size.setdefault(name.partition(",")[0], []).append(values[counted_in])
     return Measured(
-        sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries
+        sizes, [np.array(draws) for draws in by_size.values()], fitted.folds[counted_in], fitted.train_queries
     )
 
 
 def _result(ranker: str, metric: str, measured: Measured, n_queries: int) -> LearningCurve:
     along = np.geomspace(measured.sizes[0], 2 * n_queries, CURVE_POINTS)
-    found = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
-    *curve, now, doubled = (Interval(*one) for one in found.estimates())
+    extrapolation = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
+    *curve, now, doubled = (Interval(*estimate) for estimate in extrapolation.estimates())
     points = [
         SizePoint(float(size), mean_with_interval(values))
         for size, values in zip(measured.sizes, measured.by_query, strict=True)
     ]
-    drawn = tuple((float(x), *one) for x, one in zip(along, curve, strict=True))
-    gain = Interval(*found.difference(-1, -2))
+    drawn = tuple((float(x), *estimate) for x, estimate in zip(along, curve, strict=True))
+    gain = Interval(*extrapolation.difference(-1, -2))
     return LearningCurve(ranker, metric, tuple(points), drawn, n_queries, now, doubled, gain)

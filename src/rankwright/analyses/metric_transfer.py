@@ -88,19 +88,19 @@ class MetricTransfer(Result):
         """Return the values as JSON values."""
         rows = [
             {
-                "trained_with": one,
-                "measured": other,
-                "train": self.train[one, other],
-                "test": self.test[one, other],
-                **self._compared(one, other),
+                "trained_with": trained,
+                "measured": measured,
+                "train": self.train[trained, measured],
+                "test": self.test[trained, measured],
+                **self._compared(trained, measured),
             }
-            for one in self.metrics
-            for other in self.metrics
+            for trained in self.metrics
+            for measured in self.metrics
         ]
         return {"ranker": self.ranker, "queries": self.n_queries, "values": rows}
 
-    def _compared(self, one: str, other: str) -> dict[str, Any]:
-        own = self.against_own.get((one, other))
+    def _compared(self, trained: str, measured: str) -> dict[str, Any]:
+        own = self.against_own.get((trained, measured))
         if own is None:
             return {}
         return {"difference": own.difference, "interval": list(own.interval), "p_value": own.p_value}
@@ -111,7 +111,9 @@ class MetricTransfer(Result):
 
         return grouped_bar_chart(
             {
-                f"measured: {measured}": {f"trained with {one}": self.test[one, measured] for one in self.metrics}
+                f"measured: {measured}": {
+                    f"trained with {trained}": self.test[trained, measured] for trained in self.metrics
+                }
                 for measured in self.metrics
             },
             "mean over test queries",
@@ -151,17 +153,19 @@ def metric_transfer(
     """
     ranker = as_ranker(ranker)
     asked = checked_metrics(metrics, find_convention(convention))
-    names = [str(one) for one in asked]
+    names = [str(metric) for metric in asked]
     if len(asked) < 2 or len(set(names)) < len(names):
         raise InputError(f"At least two different metrics are needed, not {', '.join(names) or 'none'}.")
-    variants = {name: Variant(configured(ranker, {"metric": one})) for name, one in zip(names, asked, strict=True)}
-    how = Fitting(asked, convention, workers, on_fit, on_train=True)
-    found = fit_out_of_fold(variants, data, SplitOptions(folds, repeats, validation, random_state), how)
-    test = {key: mean_over_queries(values) for key, values in found.values.items()}
-    against_own = {
-        (one, other): compare_values(found.values[one, other], found.values[other, other])
-        for one in names
-        for other in names
-        if one != other
+    variants = {
+        name: Variant(configured(ranker, {"metric": metric})) for name, metric in zip(names, asked, strict=True)
     }
-    return MetricTransfer(name_of(ranker), tuple(names), test, found.train_means, against_own, len(found))
+    how = Fitting(asked, convention, workers, on_fit, on_train=True)
+    fitted = fit_out_of_fold(variants, data, SplitOptions(folds, repeats, validation, random_state), how)
+    test = {key: mean_over_queries(values) for key, values in fitted.values.items()}
+    against_own = {
+        (trained, other): compare_values(fitted.values[trained, other], fitted.values[other, other])
+        for trained in names
+        for other in names
+        if trained != other
+    }
+    return MetricTransfer(name_of(ranker), tuple(names), test, fitted.train_means, against_own, len(fitted))

@@ -161,7 +161,7 @@ def overfitting(
         numbers = rounds_of(scorer, rounds)
         cuts = {str(number): scorer.first(number) for number in numbers}
         reports = [evaluate(cuts, part, **options) for part in (train, test)]
-        trained, tested = ([report.per_query(str(one), asked) for one in numbers] for report in reports)
+        trained, tested = ([report.per_query(str(number), asked) for number in numbers] for report in reports)
         curves[name] = _curve(numbers, trained, tested)
     return Overfitting(str(asked), curves, len(train.groups), len(test.groups))
 

@@ -103,12 +103,12 @@ class PairErrors(Result):
 
         estimates = {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs}
         return grouped_bar_chart(
-            {pair: {system: one.value for system, one in row.items()} for pair, row in estimates.items()},
+            {pair: {system: rate.value for system, rate in row.items()} for pair, row in estimates.items()},
             "misordered pairs",
             x_label="labels: the first should rank higher",
             description=f"Fraction of misordered pairs by pair of labels, of {', '.join(self.systems)}.",
             intervals={
-                pair: {system: (one.low, one.high) for system, one in row.items()}
+                pair: {system: (rate.low, rate.high) for system, rate in row.items()}
                 for pair, row in estimates.items()
             },
         )
@@ -137,18 +137,18 @@ def pair_errors(
     n_jobs
         Number of threads.
     """
-    found = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
-    levels, level = np.unique(found.labels, return_inverse=True)
+    judged = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
+    levels, level = np.unique(judged.labels, return_inverse=True)
     _check_labels(levels)
-    counted_labels = _LabelCounts(level, len(levels), found.groups)
+    counted_labels = _LabelCounts(level, len(levels), judged.groups)
     kinds = _pairs_of_labels(levels, names or {}, counted_labels)
     rates: dict[tuple[str, str], Interval] = {}
-    for system, scores in found.scores.items():
-        wrong = misordered(scores, level, found.groups, len(levels), n_jobs)
+    for system, scores in judged.scores.items():
+        wrong = misordered(scores, level, judged.groups, len(levels), n_jobs)
         rates |= {(system, pair): rate for pair, rate in _rates(kinds, counted_labels, wrong).items()}
     totals = {name: int(counted_labels.pairs(*kind).sum()) for name, kind in kinds.items()}
     informative = int((counted_labels.all_pairs() > 0).sum())
-    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, found.not_retrieved)
+    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, judged.not_retrieved)
 
 
 def misordered(
@@ -180,9 +180,9 @@ class _LabelCounts:
         cell = groups.query_of_row * n_levels + level
         self.counts = np.bincount(cell, minlength=len(groups) * n_levels).reshape(len(groups), n_levels)
 
-    def pairs(self, one: int, other: int) -> NDArray[np.int64]:
+    def pairs(self, level: int, other: int) -> NDArray[np.int64]:
         """Return the number of pairs of two levels, one per query."""
-        return np.asarray(self.counts[:, one] * self.counts[:, other])
+        return np.asarray(self.counts[:, level] * self.counts[:, other])
 
     def all_pairs(self) -> NDArray[np.int64]:
         """Return the number of pairs of different levels, one per query."""
@@ -193,7 +193,7 @@ def _pairs_of_labels(
     levels: Doubles, names: Mapping[float, str], counts: _LabelCounts
 ) -> dict[str, tuple[int, int]]:
     """Return the higher and the lower level of each pair of labels that occurs, the farthest apart first."""
-    shown = [str(names.get(float(one), spell_number(one))) for one in levels]
+    shown = [str(names.get(float(label), spell_number(label))) for label in levels]
     if len(set(shown)) < len(shown):
         raise InputError(f"Two labels have the same name: {', '.join(shown)}.")
     kinds = [(high, low) for low, high in combinations(range(len(levels)), 2) if counts.pairs(high, low).any()]

@@ -90,7 +90,7 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
     ends = np.unique(np.sort(probability)[last_ranks])
     bins = np.searchsorted(ends, probability)
     counts = np.bincount(bins)
-    predicted, observed = (np.bincount(bins, one) / counts for one in (probability, occurred))
+    predicted, observed = (np.bincount(bins, values) / counts for values in (probability, occurred))
     return Reliability(predicted, observed, counts)
 
 

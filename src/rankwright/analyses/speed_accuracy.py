@@ -81,20 +81,22 @@ class SpeedAccuracy(Result):
     @property
     def frontier(self) -> tuple[SpeedPoint, ...]:
         """The points that are better than every cheaper one, the cheapest first."""
-        found: list[SpeedPoint] = []
-        for point in sorted(self.points, key=lambda one: (one.cost(self.cost), -one.value.value)):
-            if not found or point.value.value > found[-1].value.value:
-                found.append(point)
-        return tuple(found)
+        frontier: list[SpeedPoint] = []
+        for point in sorted(
+            self.points, key=lambda candidate: (candidate.cost(self.cost), -candidate.value.value)
+        ):
+            if not frontier or point.value.value > frontier[-1].value.value:
+                frontier.append(point)
+        return tuple(frontier)
 
     def cost_to_reach(self, system: str, value: float) -> float:
         """Return the least cost at which a system has at least this value; infinite if it never does."""
         points = [point for point in self.points if point.system == system]
         if not points:
             raise InputError(
-                f"There is no system {system!r}{nearest(system, {one.system for one in self.points})}"
+                f"There is no system {system!r}{nearest(system, {point.system for point in self.points})}"
             )
-        return min((one.cost(self.cost) for one in points if one.value.value >= value), default=float("inf"))
+        return min((point.cost(self.cost) for point in points if point.value.value >= value), default=float("inf"))
 
     @property
     def summary(self) -> str:
@@ -193,21 +195,21 @@ def speed_accuracy(
     if rounds is not None and trees is not None:
         raise InputError("Give the rounds or the trees that models are cut to, not both.")
     data, asked = checked_judged(data), as_metric(metric)
-    cuts = {name: cuts_of(name, one, rounds, trees) for name, one in named_systems(systems).items()}
+    cuts = {name: cuts_of(name, system, rounds, trees) for name, system in named_systems(systems).items()}
     if cost == "trees" or trees is not None:
         _require_trees(cuts)
     sample, points = timing_sample(data), []
     for name, by_rounds in cuts.items():
-        named = {f"{name}, {number} rounds" if number else name: one for number, one in by_rounds.items()}
+        named = {f"{name}, {number} rounds" if number else name: cut for number, cut in by_rounds.items()}
         report = evaluate(named, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
-        for (number, one), values in zip(by_rounds.items(), report.values.values(), strict=True):
-            time = microseconds_per_document(one, sample) if cost == "microseconds" else float("nan")
-            n_trees = getattr(one, "n_trees", 0)
+        for (number, cut), values in zip(by_rounds.items(), report.values.values(), strict=True):
+            time = microseconds_per_document(cut, sample) if cost == "microseconds" else float("nan")
+            n_trees = getattr(cut, "n_trees", 0)
             points.append(SpeedPoint(name, number, n_trees, time, mean_with_interval(values)))
     return SpeedAccuracy(str(asked), cost, tuple(points), len(data.groups))
 
 
 def _require_trees(cuts: Mapping[str, Mapping[int, Any]]) -> None:
     for name, by_rounds in cuts.items():
-        if not all(getattr(one, "n_trees", 0) for one in by_rounds.values()):
+        if not all(getattr(cut, "n_trees", 0) for cut in by_rounds.values()):
             raise InputError(f"{name} has no trees to count; compare by cost='microseconds'.")

@@ -98,12 +98,12 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
     """
     named = named_systems(systems)
     if measure is None:
-        fitted = all(hasattr(best_of(one), "history_") for one in named.values())
+        fitted = all(hasattr(best_of(system), "history_") for system in named.values())
         measure = "weight" if fitted else "spread"
     if measure not in LABELS:
         raise InputError(f"measure must be 'weight' or 'spread', not {measure!r}.")
     read = _weights if measure == "weight" else _spreads
-    return Steps(measure, {name: read(name, one) for name, one in named.items()})
+    return Steps(measure, {name: read(name, system) for name, system in named.items()})
 
 
 def _weights(name: str, system: Any) -> Doubles:
@@ -112,15 +112,15 @@ def _weights(name: str, system: Any) -> Doubles:
         raise InputError(
             f"{name} is no ranker fitted in rounds; only a fitted ranker knows the weights of its rounds."
         )
-    return np.array([one.weight for one in history])
+    return np.array([record.weight for record in history])
 
 
 def _spreads(name: str, system: Any) -> Doubles:
     scorer = scorer_of(system)
-    found = None if scorer is None else _leaves(scorer)
-    if found is None:
+    parts = None if scorer is None else _leaves(scorer)
+    if parts is None:
         raise InputError(f"{name} is no boosted model of trees, so its rounds cannot be told apart.")
-    trees, values, trees_per_round = found
+    trees, values, trees_per_round = parts
     leaves = np.diff(trees.splits) + 1
     firsts = np.concatenate([[0], np.cumsum(leaves)[:-1]])
     cover = trees.cover if trees.cover.sum() > 0 else np.ones(len(trees.cover))

@@ -144,8 +144,8 @@ def candidate_of(
 def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:
     """Return the scores of the judging documents, one row per number of rounds that the scorer can be cut to."""
     rounds = entry.rounds if scorer.n_rounds else ()
-    cut = [scorer.first(one) if one < scorer.n_rounds else scorer for one in rounds] or [scorer]
-    return np.array([one.predict(judges.data, n_jobs=n_threads) for one in cut])
+    cut = [scorer.first(n_rounds) if n_rounds < scorer.n_rounds else scorer for n_rounds in rounds] or [scorer]
+    return np.array([model.predict(judges.data, n_jobs=n_threads) for model in cut])
 
 
 def _judged(
@@ -158,14 +158,14 @@ def _judged(
         final.scorer,
         entry.rounds if len(scores) > 1 else (0,),
         scores=scores,
-        values=[plan.held_out.values(metric, one, 1) for one in scores],
+        values=[plan.held_out.values(metric, row, 1) for row in scores],
         held_out=plan.held_out,
-        seconds=sum(one.seconds for one in fits) + final.seconds,
+        seconds=sum(fit.seconds for fit in fits) + final.seconds,
         half_scores=[] if plan.halves is None else _standardised(halves, plan.halves.held_out),
     )
 
 
 def _standardised(fits: Sequence[EntryScores], held_out: HeldOut) -> list[Doubles]:
     """Return the scores of all judging documents, standardised within the query, for each number of rounds."""
-    rows = np.concatenate([one.scores for one in fits], axis=1)
+    rows = np.concatenate([fit.scores for fit in fits], axis=1)
     return [standardised(row, held_out.labels.groups) for row in rows]

@@ -60,7 +60,7 @@ class Entry:
         most = self.ranker.get_params(deep=False).get("rounds")
         if most is None:
             return ()
-        return tuple(sorted({-(-most * place // ROUND_COUNTS) for place in range(1, ROUND_COUNTS + 1)}))
+        return tuple(sorted({-(-most * step // ROUND_COUNTS) for step in range(1, ROUND_COUNTS + 1)}))
 
     def optimising(self, metric: Metric) -> Entry:
         """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
@@ -74,7 +74,7 @@ class Entry:
         """Fit the ranker with all seeds and return the mean of their scorers."""
         rankers = [self.ranker, *(self._with_seed(number) for number in range(1, self.seeds))]
         return mean_of(
-            [fitted_scorer(one, train, n_threads, on_round, sample_weight=sample_weight) for one in rankers]
+            [fitted_scorer(ranker, train, n_threads, on_round, sample_weight=sample_weight) for ranker in rankers]
         )
 
     def _with_seed(self, number: int) -> Ranker:
@@ -88,7 +88,7 @@ def mean_of(scorers: Sequence[Scorer]) -> Scorer:
         return scorers[0]
     first, weights = scorers[0], uniform_weights(len(scorers))
     if isinstance(first, QueryFeatureScorer):
-        inner = tuple(one.inner for one in scorers if isinstance(one, QueryFeatureScorer))
+        inner = tuple(scorer.inner for scorer in scorers if isinstance(scorer, QueryFeatureScorer))
         return QueryFeatureScorer(Combination(inner, weights), first.columns, first.raw)
     return Combination(tuple(scorers), weights)
 
@@ -154,24 +154,23 @@ class JudgedEntry:
         return [mean_over_queries(values) for values in self.values]
 
     def best_index(self, judgements: NDArray[np.bool_] | None = None) -> int:
-        """Return the place among `rounds` of the number of rounds that these judgements choose."""
+        """Return the index in `rounds` of the number of rounds that these judgements choose."""
         if len(self.rounds) == 1:
             return 0
-        values = [self.held_out.by_query(one, judgements) for one in self.values]
-        return max(0, middle_round([mean_over_queries(one) for one in values], values).best_round - 1)
+        curve = [self.held_out.by_query(values, judgements) for values in self.values]
+        return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
 
-    def up_to(self, place: int) -> JudgedEntry:
-        """Return the entry without the numbers of rounds after this place."""
-        end = place + 1
-        per_place = ("rounds", "scores", "values", "half_scores")
-        return replace(self, **{name: getattr(self, name)[:end] for name in per_place})
+    def up_to(self, index: int) -> JudgedEntry:
+        """Return the entry without the numbers of rounds after this index."""
+        by_rounds = ("rounds", "scores", "values", "half_scores")
+        return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
 
-    def member(self, place: int) -> Member:
-        """Return the entry with the number of rounds at this place as a member of a mixture."""
-        scorer = within_query(self.cut(place))
-        return Member(name=self.name, scorer=scorer, scores=self.scores[place], value=self.curve[place])
+    def member(self, index: int) -> Member:
+        """Return the entry with the number of rounds at this index as a member of a mixture."""
+        scorer = within_query(self.cut(index))
+        return Member(name=self.name, scorer=scorer, scores=self.scores[index], value=self.curve[index])
 
-    def cut(self, place: int) -> Scorer:
-        """Return the scorer with the number of rounds at this place."""
-        n_rounds = self.rounds[place]
+    def cut(self, index: int) -> Scorer:
+        """Return the scorer with the number of rounds at this index."""
+        n_rounds = self.rounds[index]
         return self.scorer if not 0 < n_rounds < self.scorer.n_rounds else self.scorer.first(n_rounds)

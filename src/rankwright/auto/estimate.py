@@ -125,10 +125,10 @@ def estimate(
 
 def crossed(held_out: HeldOut, values: Callable[[NDArray[np.bool_]], Doubles]) -> Doubles:
     """Return the value of every judgement; `values` gives those of the choice that some judgements make."""
-    found = np.full(len(held_out.query), np.nan)
+    judged = np.full(len(held_out.query), np.nan)
     for judging, choosing in _turns(held_out):
-        found[judging] = values(choosing)[judging]
-    return found
+        judged[judging] = values(choosing)[judging]
+    return judged
 
 
 def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
@@ -164,9 +164,9 @@ def _best_member(
     entries: Sequence[JudgedEntry], plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int
 ) -> Rival:
     def best(choosing: NDArray[np.bool_] | None) -> tuple[int, Doubles]:
-        places = [one.best_index(choosing) for one in entries]
-        values = [one.values[place] for one, place in zip(entries, places, strict=True)]
-        means = [mean_over_queries(one if choosing is None else one[choosing]) for one in values]
+        indices = [entry.best_index(choosing) for entry in entries]
+        values = [entry.values[index] for entry, index in zip(entries, indices, strict=True)]
+        means = [mean_over_queries(column if choosing is None else column[choosing]) for column in values]
         winner = int(np.nanargmax(means)) if not np.isnan(means).all() else 0
         return winner, values[winner]
 
@@ -196,12 +196,12 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
     table = np.array(values)
 
     def best(choosing: NDArray[np.bool_]) -> int:
-        means = [mean_over_queries(one[choosing]) for one in table]
+        means = [mean_over_queries(row[choosing]) for row in table]
         return 0 if np.isnan(means).all() else int(np.nanargmax(means))
 
     everyone = np.ones(table.shape[1], dtype=bool)
-    found = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
-    return _rival(names[best(everyone)], _Expected(found, 0.0), mixture)
+    values_of_best = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
+    return _rival(names[best(everyone)], _Expected(values_of_best, 0.0), mixture)
 
 
 def _rows(plan: FitPlan) -> NDArray[np.int64]:

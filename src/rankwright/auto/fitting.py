@@ -74,8 +74,10 @@ class Judging:
     def run(self, entries: Sequence[Entry], fits: CachedFits, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
-        candidates = [candidate_of(one, self._plan, self._metric, weights, fits) for one in entries]
-        report = _Report(watch, {one.name: len(one.fits) for one in candidates}, self._time_limit)
+        candidates = [candidate_of(entry, self._plan, self._metric, weights, fits) for entry in entries]
+        report = _Report(
+            watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
+        )
 
         def joined() -> None:
             before = len(self._rounds)
@@ -84,7 +86,7 @@ class Judging:
                     self._task.on_round(self._rounds[-1])
                 report.joined(chosen, value)
             if len(self._rounds) == before:
-                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.passed_over)])
+                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.skipped)])
 
         self.pool.fill(
             candidates,
@@ -116,7 +118,7 @@ class Judging:
                 f"{limit}={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
                 f"{needed} seconds; {limit}={needed} would do."
             )
-        for name, reason in self.pool.passed_over:
+        for name, reason in self.pool.skipped:
             warnings.warn(f"{name} is skipped: {reason}.", SkippedMemberWarning, stacklevel=5)
         if self.pool.interrupted:
             members = f"{len(self.pool)} of {counted(len(entries), 'member')}"
@@ -160,7 +162,7 @@ class _Report:
     def joined(self, chosen: Mix, value: float) -> None:
         """Take the mixture of the members so far, and its value."""
         self._chosen, self._value = chosen, value
-        self._settled.update(one.name for one in chosen.entries)
+        self._settled.update(entry.name for entry in chosen.entries)
         self._call()
 
     def _call(self) -> None:

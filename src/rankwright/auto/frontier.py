@@ -79,9 +79,9 @@ class Prices:
         """Return the microseconds per document on one thread."""
         return microseconds_per_document(scorer, self.sample)
 
-    def of_entry(self, entry: JudgedEntry, place: int) -> float:
-        """Return the microseconds of one entry alone, with the number of rounds at this place."""
-        return self.of_mix(Mix((entry,), (place,), np.ones(1)))
+    def of_entry(self, entry: JudgedEntry, index: int) -> float:
+        """Return the microseconds of one entry alone, with the number of rounds at this index."""
+        return self.of_mix(Mix((entry,), (index,), np.ones(1)))
 
     def of_mix(self, chosen: Mix) -> float:
         """Return the microseconds of a mixture; one of the same members and rounds is timed only once."""
@@ -130,11 +130,13 @@ class Frontier:
         current = self._mixed(entries)
         while True:
             yield self._priced(current)
-            smaller = [self._mixed(some) for some in _smaller(current)]
+            smaller = [self._mixed(fewer) for fewer in _smaller(current)]
             if not smaller:
                 return
             value, cost = self._value(current), self._cost(current)
-            current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
+            current = max(
+                smaller, key=lambda mixture: (self._value(mixture) - value) / max(cost - self._cost(mixture), 1e-6)
+            )
 
     def within(self, entries: Sequence[JudgedEntry], budget: float) -> Priced:
         """Return the best mixture that scores a document in so many microseconds.
@@ -148,12 +150,12 @@ class Frontier:
         if whole.microseconds <= most:
             return whole
         path = self.cheaper_and_cheaper(entries)
-        fast = next((one for one in path if one.microseconds <= most), None)
+        fast = next((priced for priced in path if priced.microseconds <= most), None)
         built = self._built_up(entries, most)
-        found = [one for one in (fast, built) if one is not None]
-        if found:
-            return max(found, key=lambda one: one.value)
-        cheapest = min((self._mixed([one.up_to(0)]) for one in entries), key=self._cost)
+        affordable = [priced for priced in (fast, built) if priced is not None]
+        if affordable:
+            return max(affordable, key=lambda priced: priced.value)
+        cheapest = min((self._mixed([entry.up_to(0)]) for entry in entries), key=self._cost)
         cost = self._cost(cheapest)
         raise InputError(
             f"No member scores a document in {budget:g} microseconds: {cheapest.entries[0].name} takes "
@@ -162,24 +164,24 @@ class Frontier:
 
     def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:
         """Return the best entry that is fast enough, with others added as long as that raises the value."""
-        cut = [one.up_to(place) for one in entries for place in range(len(one.rounds))]
+        cut = [entry.up_to(index) for entry in entries for index in range(len(entry.rounds))]
         best: Priced | None = None
         while True:
             held = [] if best is None else list(best.mix.entries)
-            names = [one.name for one in held]
-            larger = [self._mixed([*held, one]) for one in cut if one.name not in names]
-            affordable = [one for one in larger if self._cost(one) <= most]
+            names = [entry.name for entry in held]
+            larger = [self._mixed([*held, entry]) for entry in cut if entry.name not in names]
+            affordable = [mixture for mixture in larger if self._cost(mixture) <= most]
             if not affordable:
                 return best
-            found = self._priced(max(affordable, key=self._value))
-            if best is not None and (found.value <= best.value or found.microseconds > most):
+            best_larger = self._priced(max(affordable, key=self._value))
+            if best is not None and (best_larger.value <= best.value or best_larger.microseconds > most):
                 return best
-            best = found
+            best = best_larger
 
     def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
         """Return the mixture of these entries without those that it leaves out."""
         chosen = self._mix(entries)
-        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[one] for one in chosen.kept])
+        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[index] for index in chosen.kept])
 
     def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
         return mix(entries, self.weigh, self.judgements)
@@ -202,10 +204,10 @@ class Frontier:
 def _smaller(chosen: Mix) -> Iterator[list[JudgedEntry]]:
     """Yield the entries without one of them, and with at most half of the rounds of one of them."""
     entries = list(chosen.entries)
-    for this, (one, place) in enumerate(zip(entries, chosen.round_indices, strict=True)):
-        others = entries[:this], entries[this + 1 :]
+    for number, (entry, index) in enumerate(zip(entries, chosen.round_indices, strict=True)):
+        others = entries[:number], entries[number + 1 :]
         if len(entries) > 1:
             yield [*others[0], *others[1]]
-        half = [at for at, rounds in enumerate(one.rounds) if rounds <= one.rounds[place] / 2]
-        if half and one.rounds[place]:
-            yield [*others[0], one.up_to(half[-1]), *others[1]]
+        half = [at for at, rounds in enumerate(entry.rounds) if rounds <= entry.rounds[index] / 2]
+        if half and entry.rounds[index]:
+            yield [*others[0], entry.up_to(half[-1]), *others[1]]

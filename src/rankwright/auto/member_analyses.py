@@ -115,7 +115,7 @@ class Change(NamedTuple):
 
 def best_member(members: Sequence[JudgedMember]) -> JudgedMember:
     """Return the member of the highest value alone."""
-    return max(members, key=lambda one: -np.inf if np.isnan(one.standing.value) else one.standing.value)
+    return max(members, key=lambda member: -np.inf if np.isnan(member.standing.value) else member.standing.value)
 
 
 def likeness(scores: Sequence[Doubles], groups: QueryGroups) -> Doubles:
@@ -125,13 +125,13 @@ def likeness(scores: Sequence[Doubles], groups: QueryGroups) -> Doubles:
     """
     ranks = [standardised(_mean_ranks(column, groups), groups) for column in scores]
     varied = [groups.reduce(np.logical_or, column != 0) for column in ranks]
-    found = np.full((len(ranks), len(ranks)), np.nan)
-    for one in range(len(ranks)):
-        for other in range(one + 1):
-            counting = varied[one] & varied[other]
-            correlations = groups.reduce(np.add, ranks[one] * ranks[other]) / groups.sizes
-            found[one, other] = found[other, one] = mean_over_queries(correlations[counting])
-    return found
+    correlations = np.full((len(ranks), len(ranks)), np.nan)
+    for first in range(len(ranks)):
+        for other in range(first + 1):
+            counting = varied[first] & varied[other]
+            by_query = groups.reduce(np.add, ranks[first] * ranks[other]) / groups.sizes
+            correlations[first, other] = correlations[other, first] = mean_over_queries(by_query[counting])
+    return correlations
 
 
 def _mean_ranks(scores: Doubles, groups: QueryGroups) -> Doubles:
@@ -151,7 +151,7 @@ def slices_of(queries: JudgedQueries, members: Sequence[JudgedMember]) -> list[Q
     A query is difficult if the members' mean value is low. The value of the mixture would not do: where that is
     low by chance the members are better, so that each would seem to be good at difficult queries.
     """
-    ease = np.mean([one.values for one in members], axis=0)
+    ease = np.mean([member.values for member in members], axis=0)
     return [
         *_quarters("documents", queries.documents.astype(np.float64)),
         *_quarters("relevant", queries.relevant.astype(np.float64)),
@@ -183,6 +183,6 @@ def strength(values: Doubles, mixture: Doubles, queries: NDArray[np.bool_]) -> D
 def gains_and_losses(mixture: Doubles, member: Doubles, most: int) -> tuple[list[Change], list[Change]]:
     """Return the queries where the mixture gains most and where it loses most, the greatest first."""
     changes = [Change(query, float(mixture[query]), float(member[query])) for query in range(len(mixture))]
-    gains = sorted((one for one in changes if one.gain > 0), key=lambda one: -one.gain)
-    losses = sorted((one for one in changes if one.gain < 0), key=lambda one: one.gain)
+    gains = sorted((change for change in changes if change.gain > 0), key=lambda change: -change.gain)
+    losses = sorted((change for change in changes if change.gain < 0), key=lambda change: change.gain)
     return gains[:most], losses[:most]

@@ -33,19 +33,19 @@ class Mix:
     @property
     def scores(self) -> Doubles:
         """The scores of all judging documents."""
-        columns = [one.scores[place] for one, place in zip(self.entries, self.round_indices, strict=True)]
+        columns = [entry.scores[index] for entry, index in zip(self.entries, self.round_indices, strict=True)]
         return weighted_sum(columns, self.weights)
 
     @property
     def half_scores(self) -> Doubles:
         """The same if the entries learn from half of the queries."""
-        columns = [one.half_scores[place] for one, place in zip(self.entries, self.round_indices, strict=True)]
+        columns = [entry.half_scores[index] for entry, index in zip(self.entries, self.round_indices, strict=True)]
         return weighted_sum(columns, self.weights)
 
     @property
     def kept(self) -> list[int]:
         """The entries that have a weight."""
-        return [int(place) for place in np.flatnonzero(self.weights)]
+        return [int(index) for index in np.flatnonzero(self.weights)]
 
     @property
     def member_names(self) -> list[str]:
@@ -60,13 +60,13 @@ class Mix:
         """Return the entries that have a weight as one scorer; a single one stays as it is."""
         if len(self.kept) == 1:
             return self.entries[self.kept[0]].cut(self.round_indices[self.kept[0]])
-        members = [self.entries[one].member(self.round_indices[one]) for one in self.kept]
+        members = [self.entries[index].member(self.round_indices[index]) for index in self.kept]
         return Mixture(members, self.weights[self.kept]).scorer()
 
 
 def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.bool_] | None = None) -> Mix:
     """Choose rounds and weights by these judgements; None for all. Entries of negligible weight are left out."""
-    places = tuple(one.best_index(judgements) for one in entries)
-    chosen = zip(entries, places, strict=True)
-    values = np.array([one.held_out.by_query(one.values[place], judgements) for one, place in chosen])
-    return Mix(tuple(entries), places, prune_weights(weigh(values), KEPT_WEIGHT))
+    indices = tuple(entry.best_index(judgements) for entry in entries)
+    chosen = zip(entries, indices, strict=True)
+    values = np.array([entry.held_out.by_query(entry.values[index], judgements) for entry, index in chosen])
+    return Mix(tuple(entries), indices, prune_weights(weigh(values), KEPT_WEIGHT))

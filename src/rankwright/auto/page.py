@@ -15,37 +15,36 @@ from rankwright.reports.page import require_packages, write_page
 if TYPE_CHECKING:
     import os
 
-    from rankwright.auto.ranker import AutoRanker
+    from rankwright.auto.run import AutoRun
+    from rankwright.models.scorer import Scorer
 
 MIXTURE = "the mixture"
 HOW = "Every query is ranked by fits that have not seen it; scores are standardised within the query."
 
 
-def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
-    """Write the page of a fitted AutoRanker: estimate, members, queries, features, model card and data sheet.
+def write_auto_page(run: AutoRun, model: Scorer, path: str | os.PathLike[str], *, reproduce: str) -> None:
+    """Write the page of a run and its model: estimate, members, queries, features, model card and data sheet.
 
     `reproduce` is the command or code that makes the model again.
     """
     require_packages()
-    run, model = ranker.run_, ranker.model_
-    data = run.plan.whole.data
+    data, metric, n_jobs = run.plan.whole.data, run.frontier.metric, run.frontier.n_threads
     results = [
         run,
-        _queries(ranker),
-        FeatureCard.of(MIXTURE, model, data, metric=ranker.metric, n_jobs=ranker.n_jobs),
+        _queries(run),
+        FeatureCard.of(MIXTURE, model, data, metric=metric, n_jobs=n_jobs),
         ModelCard("AutoRanker", (model,), f"rounds and weights out of fold; {run.plan}"),
-        DataSheet.of(data, metric=ranker.metric),
+        DataSheet.of(data, metric=metric),
     ]
-    code = reproduce or f"rankwright.{ranker!r}.fit(data)"
-    write_page(results, path, title="AutoRanker report", reproduce=code)
+    write_page(results, path, title="AutoRanker report", reproduce=reproduce)
 
 
-def _queries(ranker: AutoRanker) -> QueryCard:
+def _queries(run: AutoRun) -> QueryCard:
     """Return the lists of the mixture and of its members, each query ranked by fits that have not seen it."""
-    plan, kept = ranker.run_.plan, ranker.run_.kept.mix
+    plan, kept, n_jobs = run.plan, run.kept.mix, run.frontier.n_threads
     data = concat(*(part.judges.data for part in plan.parts[: plan.folds]))  # every query once
     members = {kept.entries[i].name: kept.entries[i].scores[kept.round_indices[i]] for i in kept.kept}
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
     systems = {name: column[: len(data)] for name, column in scores.items()}
-    report = evaluate(systems, data, metrics=[ranker.metric], n_jobs=ranker.n_jobs)
-    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=ranker.n_jobs)
+    report = evaluate(systems, data, metrics=[run.frontier.metric], n_jobs=n_jobs)
+    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=n_jobs)

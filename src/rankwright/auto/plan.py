@@ -64,10 +64,9 @@ class HeldOut:
     def by_query(self, values: Doubles, judgements: NDArray[np.bool_] | None = None) -> Doubles:
         """Return one value per judging query, the mean over its judgements; None for all judgements."""
         query = self.query if judgements is None else self.query[judgements]
-        _, place = np.unique(query, return_inverse=True)
-        return np.asarray(
-            np.bincount(place, values if judgements is None else values[judgements]) / np.bincount(place)
-        )
+        _, number = np.unique(query, return_inverse=True)
+        chosen = values if judgements is None else values[judgements]
+        return np.asarray(np.bincount(number, chosen) / np.bincount(number))
 
 
 class Halves(NamedTuple):
@@ -149,7 +148,7 @@ def _judging(
 
 
 def _divided(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> tuple[tuple[PlanPart, ...], HeldOut]:
-    return tuple(_part(whole, one) for one in judging), _held_out(whole, judging)
+    return tuple(_part(whole, judges) for judges in judging), _held_out(whole, judging)
 
 
 def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> PlanPart:
@@ -159,9 +158,9 @@ def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> PlanPart:
 
 def _held_out(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> HeldOut:
     groups = whole.data.groups
-    queries = [np.flatnonzero(one) for one in judging]
-    y = np.concatenate([whole.data.y[one[groups.query_of_row]] for one in judging])
+    queries = [np.flatnonzero(judges) for judges in judging]
+    y = np.concatenate([whole.data.y[judges[groups.query_of_row]] for judges in judging])
     query = np.concatenate(queries)
-    part = np.repeat(np.arange(len(judging)), [len(one) for one in queries])
+    part = np.repeat(np.arange(len(judging)), [len(own) for own in queries])
     # In canonical order the documents of a query are adjacent.
     return HeldOut(QueryLabels(y, QueryGroups.of_sizes(groups.sizes[query])), query, part)

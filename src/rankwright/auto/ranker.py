@@ -156,15 +156,17 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
-    def report(self, path: str | os.PathLike[str]) -> None:
+    def report(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
         """Write an HTML page about the fitted mixture: estimate, members and accuracy-latency frontier.
 
-        Mixtures of all costs are timed for it, which takes a moment.
+        Mixtures of all costs are timed for it, which takes a moment. `reproduce` is the command or code that makes
+        the model again; by default this ranker's.
         """
         from rankwright.auto.page import write_auto_page
 
         self._fitted()
-        write_auto_page(self, path)
+        code = reproduce or f"rankwright.{self!r}.fit(data)"
+        write_auto_page(self.run_, self.model_, path, reproduce=code)
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
@@ -191,7 +193,7 @@ class AutoRanker(RandomParameters, Ranker):
                 f"{parameter_name('interpretable=True')} has a portfolio of its own, of simple models: give no "
                 f"{parameter_name(given[0])}."
             )
-        if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
+        if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
         require_different(self.models)
@@ -203,11 +205,11 @@ class AutoRanker(RandomParameters, Ranker):
     def _entries(self, plan: FitPlan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
+            own: Sequence[Entry] = [Entry(name, ranker) for name, ranker in named(self.portfolio)]
         else:
             own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
         ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
-        return [one.optimising(self.metric) for one in (*ready, *own, *companion_entries(self.companions))]
+        return [entry.optimising(self.metric) for entry in (*ready, *own, *companion_entries(self.companions))]
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
         frontier = Frontier(plan.held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)
@@ -223,7 +225,7 @@ class AutoRanker(RandomParameters, Ranker):
         expected = estimate(members, self._weigh, plan, self.metric, n_threads, choose=choose)
         failures = {name: str(error) for name, error in pool.failures}
         return AutoRun(
-            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.passed_over)
+            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
         )
 
     def _settings(self, task: FitTask) -> dict[str, Any]:
@@ -233,12 +235,12 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
-        about["parameters"] = {name: one for name, one in about["parameters"].items() if name != "work"}
+        about["parameters"] = {name: value for name, value in about["parameters"].items() if name != "work"}
         about["parameters"]["models"] = str(tuple(map(str, self.models)))
         # Without times: the same data and seed give the same file.
         members = [
-            {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
-            for one in self.standings_
+            {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
+            for row in self.standings_
         ]
         return about | {
             "judged": str(self.run_.plan),

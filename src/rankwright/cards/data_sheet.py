@@ -158,7 +158,7 @@ class DataSheet(Result):
             sentences.append(f"Constant, so of no use: {_first_names(self.constant)}.")
         if self.duplicates:
             groups = [" = ".join(group) for group in self.duplicates]
-            sentences.append(f"Equal in every document: {_first_names(groups)}. Importance is divided among them.")
+            sentences.append(f"Equal in every document: {_first_names(groups)}. They share their importance.")
         return sentences
 
     def _facts(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from rankwright.cards.query_browser import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.parse import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
-from rankwright.reports.blocks import Figure, Figures, Note, Text
+from rankwright.reports.blocks import Figure, Figures, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.result import Result
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6
 SIZE: dict[str, Any] = {"width": 240, "height": 170}  # of charts side by side
+
+PARTIAL_DEPENDENCE = (
+    "Partial dependence: the mean score of some documents if this feature had another value and all their other "
+    "features stayed as they are. The curve goes from the 2 % to the 98 % quantile of the feature."
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,12 +115,7 @@ class FeatureCard(Result):
         description = f"{caption} The highest is {next(iter(leading))}."
         yield Figure(partial(bar_chart, leading, "importance", description=description), caption)
         if self.dependence:
-            yield Figures([_curve(name, curve) for name, curve in self.dependence.items()])
-            yield Note(
-                "Partial dependence: the mean score of some documents if this feature had another value and all "
-                "their other features stayed as they are. The curve goes from the 2 % to the 98 % quantile of the "
-                "feature."
-            )
+            yield Figures([_curve(name, curve) for name, curve in self.dependence.items()], PARTIAL_DEPENDENCE)
 
 
 def _curve(name: str, curve: Dependence) -> Figure:

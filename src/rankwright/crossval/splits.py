@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.query_filters import relevant_documents
 from rankwright.data.splitting import draw_evenly, generator, part_sizes, split_queries
+from rankwright.rankers.parameters.checks import Flag, Integer
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
 
 PREVIOUS_FOLD = "fold"  # validation by a whole fold
+CHECKS = {"folds": Integer(2), "repeats": Integer(1), "random_state": Integer(0), "stratify": Flag()}
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,8 @@ class SplitOptions:
     stratify: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in {"folds": 2, "repeats": 1, "random_state": 0}.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{parameter(name)} must be an integer of at least {least}, not {value!r}.")
-        if not isinstance(self.stratify, bool):
-            raise InputError(f"{parameter('stratify')} must be True or False, not {self.stratify!r}.")
+        for name, check in CHECKS.items():
+            check.require(parameter(name), getattr(self, name))
         if self.validation == PREVIOUS_FOLD:
             if self.folds < 3:
                 needs = f"{parameter('validation')}='fold' needs at least 3 folds"

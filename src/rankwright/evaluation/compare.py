@@ -62,7 +62,7 @@ def compare(
     _refuse_values(data)
     judged = judged_documents(data)
     report = evaluate(systems, judged, metrics=metrics, **options)
-    columns = query_columns(slices, report, judged)
+    columns = query_columns(slices, report, judged) if slices else {}
     return compare_report(report, baseline=baseline, columns=columns, level=level, random_state=random_state)
 
 

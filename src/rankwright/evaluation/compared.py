@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.wording import counted, metric_value, percent, said_p_value
 from rankwright.evaluation.slices import MEANINGS
-from rankwright.statistics.significance import RANDOMISATION
+from rankwright.statistics.paired_tests import RANDOMISATION
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.wording import counted, percent, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
 from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
-from rankwright.statistics.significance import RANDOMISATION, SIGN, TESTS, WILCOXON, T
+from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -101,10 +101,10 @@ def _meaning_of_sizes(level: float) -> str:
 
 def tests_table(pairs: Sequence[PairComparison]) -> Table:
     """Return the corrected p-values of all tests."""
-    columns = [Column("pair", Kind.TEXT), *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS)]
+    columns = [Column("p (Holm)", Kind.TEXT), *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS)]
     rows = [(_name(pair), *(pair.corrected[test] for test in TESTS)) for pair in pairs]
     caption = "p-values of four paired tests, each corrected by Holm's method."
-    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign")
+    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign", unfolded=True)
 
 
 def _crossed(compared: Compared) -> Table:

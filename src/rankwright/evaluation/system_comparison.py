@@ -17,7 +17,7 @@ from rankwright.evaluation.comparison_blocks import (
 from rankwright.metrics.parse import as_metric
 from rankwright.reports.blocks import Note, Section
 from rankwright.reports.result import Result
-from rankwright.statistics.significance import TESTS
+from rankwright.statistics.paired_tests import TESTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -112,8 +112,9 @@ class Cell:
 class Table:
     """A table: columns, rows of values or `Cell`s, and a caption.
 
-    The first cell of each row is its heading. Text and notebooks leave out what only a page can show: a table with
-    a text `folded`, which is shown as this text until it is opened, and `tiles`, narrow shaded cells.
+    The first cell of each row is its heading. A page shows a table with a text `folded` as this text until it is
+    opened; text and notebooks leave it out, unless `unfolded` is set. They leave out `tiles` too, narrow shaded
+    cells.
     """
 
     columns: Sequence[Column]
@@ -121,6 +122,12 @@ class Table:
     caption: str = ""
     folded: str = ""
     tiles: bool = False
+    unfolded: bool = False
+
+    @property
+    def in_text(self) -> bool:
+        """Whether text and notebooks show the table."""
+        return not self.tiles and (self.unfolded or not self.folded)
 
 
 @dataclass(frozen=True)
@@ -138,9 +145,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Small charts side by side."""
+    """Small charts side by side, with a caption for all of them."""
 
     figures: Sequence[Figure]
+    caption: str = ""
 
 
 @dataclass(frozen=True)

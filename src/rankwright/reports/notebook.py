@@ -28,7 +28,7 @@ def escape_paragraph(text: str) -> str:
 
 
 def _html(block: Block) -> Iterator[str]:
-    if isinstance(block, Table) and not block.folded and not block.tiles:
+    if isinstance(block, Table) and block.in_text:
         yield _table_html(block)
     elif isinstance(block, Facts):
         rows = "".join(

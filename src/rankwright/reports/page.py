@@ -120,7 +120,7 @@ class _Page:
             case Figure():
                 return kind | self._figure(block)
             case Figures():
-                return kind | {"figures": list(map(self._figure, block.figures))}
+                return kind | {"figures": list(map(self._figure, block.figures)), "caption": block.caption}
             case Facts():
                 facts = {name: spelled_fact(value) for name, value in block.facts.items()}
                 return kind | {"facts": facts, "below": block.below}

@@ -17,12 +17,7 @@ MOST_ROWS = 60  # of a table; to_dict and pages have all
 
 
 def text_of(result: Rendered) -> str:
-    """Return a result as text."""
-    return "\n".join(lines_of(result))
-
-
-def lines_of(result: Rendered) -> list[str]:
-    """Return a result as lines; an empty line separates its tables and paragraphs."""
+    """Return a result as text; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
     for block in shown_blocks(result.sections):
         if isinstance(block, Table):
@@ -33,7 +28,7 @@ def lines_of(result: Rendered) -> list[str]:
             lines += ["", block.text]
         else:
             lines.append(block.text)
-    return lines
+    return "\n".join(lines)
 
 
 def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text | Note]:
@@ -42,8 +37,7 @@ def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text |
         shown = [
             block
             for block in section.blocks
-            if isinstance(block, Facts | Text | Note)
-            or (isinstance(block, Table) and not block.folded and not block.tiles)
+            if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
         ]
         if not all(isinstance(block, Note) for block in shown):
             yield from shown
@@ -141,8 +135,3 @@ def _are_records(value: Any) -> bool:
 def printable(text: str) -> str:
     """Return text with its control characters escaped, so that a terminal does not obey them."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def printable_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines that a terminal can show."""
-    return [printable(line) for line in lines]

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.reports.plain import plain
-
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
 
@@ -16,8 +14,6 @@ LEVEL = 0.95  # of the interval
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
 # (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
 WIDENING = 1.2
-
-without_nan = plain  # the old name, until tuning and auto use `plain`
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class JudgingPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """How settings are chosen: how the training and validation data are divided, and into how many parts."""
+    """How settings are chosen: how training and validation data are split, and into how many parts."""
 
     plan: Callable[[Judged, Judged | None], JudgingPlan]
     n_parts: int

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 BATCH = 4  # trials that are asked for, and may run, together
 FIRST_TRIALS = 10  # spread over the space, before Optuna's sampler has seen enough to learn from
-PRUNING_LEVEL = 0.1  # p-value below which a setting is given up
+PRUNING_LEVEL = 0.1  # p-value below which a trial is pruned
 DIGITS = 6  # of a query's value in the storage
 
 ALL_TRIALS, NO_TIME, INTERRUPTED = "all trials", "time limit", "interrupted"  # why a search ended
@@ -59,7 +59,7 @@ class SearchProgress(NamedTuple):
 
 
 class _TimeOverError(Exception):
-    """Ends the fits under way."""
+    """Ends the running fits."""
 
 
 class _Asked(NamedTuple):
@@ -84,7 +84,7 @@ class SettingSearch:
     workers
         Number of concurrent fits; None: one per thread.
     prune
-        Whether to give up settings that are clearly worse than the best one on the first parts.
+        Whether to stop trials that are clearly worse than the best one on the first parts.
     on_fit, on_progress
         Called after each fit, and after each trial.
     """
@@ -126,7 +126,7 @@ class SettingSearch:
         return [trial for trial in trials if trial is not None]
 
     def _ask(self, number: int) -> _Asked:
-        """Return the trial of that number: one that was under way when a search was killed, or a new one."""
+        """Return the trial of that number: an unfinished one of a killed search, or a new one."""
         optuna = import_optuna()
         seed = np.random.SeedSequence([self.random_state, number]).generate_state(1)[0]
         self.study.sampler = optuna.samplers.TPESampler(

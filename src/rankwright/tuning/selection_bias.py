@@ -86,7 +86,7 @@ class Correction(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the correction as JSON values; null for what no query tells."""
+        """Return the correction as JSON values; null for unknown values."""
         facts = super().to_dict()
         # The key in JSON is older than the name of the field, and programs read it.
         return {("luck" if name == "selection_bias" else name): value for name, value in facts.items()}

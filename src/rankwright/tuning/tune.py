@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError, parameter
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.rankers.parameters.checks import Duration, Integer
-from rankwright.rankers.parameters.search_space import search_space
+from rankwright.rankers.parameters.declaration import search_space
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.tuning.grid import settings_of, try_settings
 from rankwright.tuning.judging_queries import default_protocol, find_protocol
@@ -74,7 +74,7 @@ def tune(
     storage
         A file that keeps every trial: the same call resumes the search, even if the process was killed.
     prune
-        Whether to give up a setting that is clearly worse than the best on the first folds.
+        Whether to stop a trial that is clearly worse than the best one on the first folds.
     random_state
         Seed of the search.
     workers
@@ -89,14 +89,17 @@ def tune(
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
-    limits = (
-        TRIALS if trials is None else trials,
-        Duration(optional=True).take(parameter("time_limit"), time_limit),
-    )
-    Integer(1).require("trials", limits[0])
+    limits = _limits(trials, time_limit)
     Integer(0).require(parameter("random_state"), random_state)
     options = {"random_state": random_state, "prune": prune}
     return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
+
+
+def _limits(trials: int | None, time_limit: float | str | None) -> tuple[int, float | None]:
+    """Return the number of trials of a search, and its time in seconds."""
+    most = TRIALS if trials is None else trials
+    Integer(1).require(parameter("trials"), most)
+    return most, Duration(optional=True).take(parameter("time_limit"), time_limit)
 
 
 @dataclass(frozen=True)
@@ -158,8 +161,7 @@ def count_trials(ranker: Ranker, choose: str | None, *, has_validation: bool, gr
 
 def require_workers(workers: int | None) -> None:
     """Refuse anything but None or a positive integer."""
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError(f"{parameter('workers')} must be None or a positive integer, not {workers!r}.")
+    Integer(1, optional=True).require(parameter("workers"), workers)
 
 
 def _space(ranker: Ranker, given: Mapping[str, Any] | None) -> dict[str, Space]:

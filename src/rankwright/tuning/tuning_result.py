@@ -42,6 +42,11 @@ WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic
 MOST_CATEGORIES = 12  # of a parameter's values
 FEWEST_TRIALS = 10  # complete ones, from which on the importance of parameters is more than noise
 BEST, OWN = "best setting", "own setting"
+OF_PARAMETERS = (
+    "Each point is a complete trial; the other parameters differ too, so a cloud without a slope is common. Of a "
+    "parameter without numbers: the mean of the trials with each value, with a line from the lowest to the "
+    "highest."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,6 +75,13 @@ class Tuning(Result):
     def correction(self) -> Correction:
         """The best setting's value, corrected for selection bias, beside the ranker's own setting."""
         return corrected(str(self.ranker.metric), self.trials, self.best, self.baseline)
+
+    @cached_property
+    def importances(self) -> dict[str, float]:
+        """The fraction of the differences between trials that each parameter explains; empty for few trials."""
+        if self.study is None or len(self._complete) < FEWEST_TRIALS:
+            return {}
+        return parameter_importances(self.study)
 
     def fit(self, *, on_round: Callable[[Round], None] | None = None) -> Ranker:
         """Fit the ranker with the chosen setting and number of rounds on `data`, and return it."""
@@ -172,28 +184,15 @@ class Tuning(Result):
         complete, metric = self._complete, str(self.ranker.metric)
         names = dict.fromkeys(name for trial in complete for name in trial.parameters)
         figures = [figure for name in names for figure in _parameter(name, complete, metric)]
-        if not figures:
-            return
-        yield from self._importance()
-        yield Figures(figures)
-        yield Note(
-            "Each point is a complete trial; the other parameters differ too, so a cloud without a slope is "
-            "common. Of a parameter without numbers: the mean of the trials with each value, with a line from the "
-            "lowest to the highest."
-        )
-
-    def _importance(self) -> Iterator[Figure]:
-        """Yield how much of the differences between trials each parameter explains, if there are enough trials."""
-        complete = len(self._complete)
-        if self.study is None or complete < FEWEST_TRIALS:
-            return
-        importances = parameter_importances(self.study)
-        if sum(importances.values()) > 0:
+        if figures and sum(self.importances.values()) > 0:
+            trials = counted(len(complete), "complete trial")
             caption = (
                 "Importance of parameters: the fraction of the differences between trials that each explains, by "
-                f"Optuna's fANOVA. From {counted(complete, 'complete trial')}, so only large differences count."
+                f"Optuna's fANOVA. From {trials}, so only large differences count."
             )
-            yield Figure(partial(bar_chart, importances, "importance", description=caption), caption)
+            yield Figure(partial(bar_chart, self.importances, "importance", description=caption), caption)
+        if figures:
+            yield Figures(figures, OF_PARAMETERS)
 
 
 def _rank(trial: Trial) -> tuple[bool, float]:

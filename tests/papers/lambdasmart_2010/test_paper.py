@@ -12,6 +12,7 @@ from rankwright.metrics import as_metric
 from rankwright.models import FeatureScorer
 from rankwright.papers.framework.catalogue import find_paper
 from rankwright.papers.framework.experiment import DataTrial, Setup
+from rankwright.papers.framework.figures import by_size
 from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
@@ -30,7 +31,6 @@ from rankwright.papers.lambdasmart_2010.systems import (
     ByTrees,
     as_accurate,
     by_trees,
-    curves,
     fewer_trees,
     mcrank,
     more_accurate,
@@ -211,7 +211,7 @@ def test_comparable_accuracy_is_a_little_below_the_best() -> None:
     assert fewer_trees("fast", "slow", "ndcg@10", 0.6)(results).value is None
     found = fewer_trees("fast", "slow", "ndcg@10", 0.6, below=0.02)(results)
     assert found.value == pytest.approx((10 + 10 * 0.18 / 0.19) / 38)
-    assert "0.3900" in curves(("fast", "slow"), by_trees("ndcg@10"))(results).description
+    assert "0.3900" in by_size(("fast", "slow"), by_trees("ndcg@10"), "ndcg@10", sizes=TREES)(results).description
 
 
 def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:

@@ -69,9 +69,7 @@ def auto(
     _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started
     if report is not None:
-        from rankwright.auto.page import write_auto_page
-
-        write_auto_page(ranker, report, reproduce=this_command())
+        ranker.report(report, reproduce=this_command())
     interrupted = ranker.history_.interrupted
     if json:
         facts = {"ranker": ranker.name, **ranker.run_.to_dict(), "interrupted": interrupted, "seconds": duration}

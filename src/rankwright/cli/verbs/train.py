@@ -139,9 +139,7 @@ def _write_page(
     ranker: Ranker, judged: RankingData, held_out: RankingData | None, tuning: Tuning | None, report: Path
 ) -> None:
     if ranker.name == "auto":
-        from rankwright.auto.page import write_auto_page
-
-        write_auto_page(cast("rw.AutoRanker", ranker), report, reproduce=this_command())
+        cast("rw.AutoRanker", ranker).report(report, reproduce=this_command())
         return
     from rankwright.cards.training_page import write_training_page
 

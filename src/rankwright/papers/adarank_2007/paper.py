@@ -29,6 +29,7 @@ from rankwright.papers.framework.figures import (
     queries_by_pairs,
     training_curves,
 )
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import TRAIN, LabelErrors, NumberOfPairs, PerQuery, Rounds
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import COLLECTIONS, divided
@@ -39,10 +40,9 @@ from rankwright.rankers.ranksvm import RankSVM
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.papers.framework.experiment import Setup, Source, System
-    from rankwright.papers.framework.measurements import Measurements
 
 MAP, NDCG, SVM, BOOST = "AdaRank.MAP", "AdaRank.NDCG", "Ranking SVM", "RankBoost"
 BASELINES = ("BM25", SVM, BOOST)
@@ -162,23 +162,21 @@ def _improved(measure: str, why: str = "") -> tuple[Claim, ...]:
         Claim(
             where,
             f"trained with {own}, AdaRank is better in {own} on training queries",
-            _improves(one, other, own),
+            _improves(model, other, own),
             why,
         )
-        for where, one, other, own in (("Figure 9", MAP, NDCG, measure), ("Figure 10", NDCG, MAP, "ndcg@5"))
+        for where, model, other, own in (("Figure 9", MAP, NDCG, measure), ("Figure 10", NDCG, MAP, "ndcg@5"))
     )
 
 
-def _improves(one: str, other: str, measured: str) -> Callable[[Measurements], Finding]:
-    def test(results: Measurements) -> Finding:
-        name = f"train {measured}"
-        values = [results.query_means(model, name, "train queries") for model in (one, other)]
-        pairs = zip(results.by_trial(one, name), results.by_trial(other, name), strict=True)
-        higher = [bool(np.nanmean(own) > np.nanmean(others)) for own, others in pairs]
-        text = f"{one} to {other} on training queries; higher in {sum(higher)} of {len(higher)} trials"
-        return finding(compare_values(*values), text)
-
-    return test
+@curried
+def _improves(results: Measurements, model: str, other: str, measured: str) -> Finding:
+    name = f"train {measured}"
+    values = [results.query_means(trained, name, "train queries") for trained in (model, other)]
+    pairs = zip(results.by_trial(model, name), results.by_trial(other, name), strict=True)
+    higher = [bool(np.nanmean(own) > np.nanmean(others)) for own, others in pairs]
+    text = f"{model} to {other} on training queries; higher in {sum(higher)} of {len(higher)} trials"
+    return finding(compare_values(*values), text)
 
 
 def _discussion(measure: str) -> tuple[Claim, ...]:
@@ -291,21 +289,18 @@ def _learning_curve(setup: Setup) -> Experiment:
     )
 
 
-def _rises(model: str) -> Callable[[Measurements], Finding]:
-    """Return a test that the training measure rises, and never falls before its peak."""
-
-    def test(results: Measurements) -> Finding:
-        curves = [one[: int(np.argmax(one)) + 1] for one in results.by_trial(model, "round train")]
-        rounds = [len(one) for one in curves]
-        falls = sum(int((np.diff(one) < 0).sum()) for one in curves)
-        gain = float(np.mean([one[-1] - one[0] for one in curves]))
-        steady = min(rounds) > 1 and falls == 0
-        state = OPPOSITE if gain <= 0 else REACHED if steady else NOT_SHOWN
-        steps = sum(rounds) - len(rounds)
-        shown = f"the peak is after {min(rounds)} to {max(rounds)} rounds; falls in {falls} of {steps} steps to it"
-        return Finding(state, f"{shown}; gain since the first round", gain)
-
-    return test
+@curried
+def _rises(results: Measurements, model: str) -> Finding:
+    """Test that the training measure rises, and never falls before its peak."""
+    curves = [curve[: int(np.argmax(curve)) + 1] for curve in results.by_trial(model, "round train")]
+    rounds = [len(curve) for curve in curves]
+    falls = sum(int((np.diff(curve) < 0).sum()) for curve in curves)
+    gain = float(np.mean([curve[-1] - curve[0] for curve in curves]))
+    steady = min(rounds) > 1 and falls == 0
+    state = OPPOSITE if gain <= 0 else REACHED if steady else NOT_SHOWN
+    steps = sum(rounds) - len(rounds)
+    shown = f"the peak is after {min(rounds)} to {max(rounds)} rounds; falls in {falls} of {steps} steps to it"
+    return Finding(state, f"{shown}; gain since the first round", gain)
 
 
 PAPER = Paper(

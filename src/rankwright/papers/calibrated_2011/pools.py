@@ -75,11 +75,11 @@ class Ensembles:
         """Fit on a trial."""
         members, judge = calibrated_members(self.ranker, trial, threads)
         models: dict[str, Ensemble | Scorer] = {
-            name: _mixed(self.ranker, [one for one in members if one.calibration in calibrations], judge)
+            name: _mixed(self.ranker, [member for member in members if member.calibration in calibrations], judge)
             for name, calibrations in self.mixtures
         }
         if self.single:
-            models[self.single] = max(members, key=lambda one: one.value).scorer
+            models[self.single] = max(members, key=lambda member: member.value).scorer
         return models
 
 
@@ -92,7 +92,7 @@ class Calibrations:
     def __call__(self, trial: DataTrial, threads: int) -> dict[str, Scorer]:
         """Fit on a trial."""
         members, _ = calibrated_members(self.ranker, trial, threads)
-        return {one.calibration: one.scorer for one in members}
+        return {member.calibration: member.scorer for member in members}
 
 
 def calibrated_members(
@@ -132,8 +132,8 @@ def _boosted(ranker: CalibratedAdaBoost, learn: TrainingSet, shape: Shape, class
 
 def _mixed(ranker: CalibratedAdaBoost, members: Sequence[CalibratedMember], judge: Judge) -> Ensemble:
     """Equation 6, with the T and c whose mixture is best on the validation part."""
-    numbers = sorted({one.n_rounds for one in members})
-    pools = [[one for one in members if one.n_rounds == n_rounds] for n_rounds in numbers]
+    numbers = sorted({member.n_rounds for member in members})
+    pools = [[member for member in members if member.n_rounds == n_rounds] for n_rounds in numbers]
     best = best_mixture([exponential_mixture(pool, judge, exponents=ranker.exponents) for pool in pools])
     return Ensemble(with_shared_trees(best), best.members[0].n_rounds, float(best.exponent or 0.0))
 

@@ -222,19 +222,24 @@ def _on_cranfield(setup: Setup) -> Experiment:
         systems={name: system for name, system in _systems().items() if name in METHODS},
         measures=(PerQuery(MEASURES),),
         claims=(
-            *(Claim("Section 6.2", text.format(one), better(one, BASELINES, "map")) for one in (MAP, PERMU)),
+            *(
+                Claim("Section 6.2", text.format(method), better(method, BASELINES, "map"))
+                for method in (MAP, PERMU)
+            ),
             Claim(
                 "Section 6.2", f"no significant difference between {MAP} and {PERMU}", alike((MAP, PERMU), "map")
             ),
             *(
                 Claim(
-                    "Section 6.2", f"{one} is significantly better than {ADA} in MAP", better(one, (ADA,), "map")
+                    "Section 6.2",
+                    f"{method} is significantly better than {ADA} in MAP",
+                    better(method, (ADA,), "map"),
                 )
-                for one in (MAP, PERMU)
+                for method in (MAP, PERMU)
             ),
             *(
-                Claim("Section 6.2", f"{ADA} is similar to {one} in MAP", alike((ADA, one), "map"))
-                for one in BASELINES
+                Claim("Section 6.2", f"{ADA} is similar to {method} in MAP", alike((ADA, method), "map"))
+                for method in BASELINES
             ),
         ),
         figures=(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from rankwright.statistics.paired_tests import compare_values
 from rankwright.statistics.power import t_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rankwright.base.arrays import Doubles
     from rankwright.statistics.paired_tests import Comparison
@@ -78,3 +79,22 @@ class Measurements:
     def compare(self, model: str, other: str, measured: str) -> Comparison:
         """Compare two models query by query, over the queries of all trials."""
         return compare_values(self.values(model, measured), self.values(other, measured))
+
+
+Settings = ParamSpec("Settings")
+Outcome = TypeVar("Outcome")
+
+
+def curried(
+    function: Callable[Concatenate[Measurements, Settings], Outcome],
+) -> Callable[Settings, Callable[[Measurements], Outcome]]:
+    """Turn a function of measurements and settings into one of the settings, which returns one of measurements.
+
+    Papers declare tests of claims and figures before anything is measured: `better("A", ("B",), "map")`.
+    """
+
+    @wraps(function)
+    def with_settings(*settings: Settings.args, **options: Settings.kwargs) -> Callable[[Measurements], Outcome]:
+        return lambda results: function(results, *settings, **options)
+
+    return with_settings

@@ -99,14 +99,14 @@ class LabelErrors:
         data = trial.test
         level = np.searchsorted(np.array(self.labels, dtype=float), data.y)
         counts = np.stack(
-            [data.groups.reduce(np.add, (level == one).astype(float)) for one in range(len(self.labels))]
+            [data.groups.reduce(np.add, (level == grade).astype(float)) for grade in range(len(self.labels))]
         )
-        found = list(misordered(model.predict(data), level, data.groups, len(self.labels), threads))
+        wrong = list(misordered(model.predict(data), level, data.groups, len(self.labels), threads))
         result: dict[str, Doubles] = {}
         for low in range(len(self.labels)):
             for high in range(low + 1, len(self.labels)):
                 pair = f"{self.labels[high]} > {self.labels[low]}"
-                result[f"wrong {pair}"] = found[low][:, high]
+                result[f"wrong {pair}"] = wrong[low][:, high]
                 result[f"{PAIRS} {pair}"] = counts[low] * counts[high]
         return result
 
@@ -137,7 +137,7 @@ class Rounds:
 
 def _recorded(history: History, name: str) -> Doubles:
     if name in (TRAIN, "validation", "weight"):
-        return np.array([getattr(one, name) for one in history], dtype=np.float64)
+        return np.array([getattr(record, name) for record in history], dtype=np.float64)
     return history.curve(name)
 
 

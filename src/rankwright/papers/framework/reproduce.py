@@ -120,9 +120,9 @@ def _folders(data: str | os.PathLike[str] | None, cranfield: str | os.PathLike[s
 
 
 def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:
-    sources = [one.source for one in experiments]
-    if all(isinstance(one, Absent) for one in sources):
-        wanted = " or ".join(dict.fromkeys(one.title for one in sources))
+    sources = [experiment.source for experiment in experiments]
+    if all(isinstance(source, Absent) for source in sources):
+        wanted = " or ".join(dict.fromkeys(source.title for source in sources))
         raise InputError(f"{paper.name} needs data: give --data a folder that has {wanted}.")
 
 

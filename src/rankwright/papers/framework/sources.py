@@ -33,8 +33,8 @@ class LetorCollection(NamedTuple):
 
 
 COLLECTIONS = {
-    one.name: one
-    for one in (
+    collection.name: collection
+    for collection in (
         LetorCollection("OHSUMED", 45, 106, 41),
         LetorCollection("MQ2007", 46, 1692, 25),
         LetorCollection("MQ2008", 46, 784, 25),
@@ -138,37 +138,37 @@ def find_collections(data: Path | None) -> dict[str, Path]:
         return {}
     if not data.is_dir():
         raise InputError(f"There is no folder {data}.")
-    places = {name: data if data.name == name else data / name for name in COLLECTIONS}
-    found = {name: path for name, path in places.items() if path.is_dir()}
-    if not found:
+    folders = {name: data if data.name == name else data / name for name in COLLECTIONS}
+    present = {name: path for name, path in folders.items() if path.is_dir()}
+    if not present:
         known = ", ".join(COLLECTIONS)
         raise InputError(
             f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
         )
-    for name, path in found.items():
+    for name, path in present.items():
         _require(COLLECTIONS[name], path)
-    return found
+    return present
 
 
 def _require(collection: LetorCollection, folder: Path) -> None:
     """Refuse a folder without folds, or whose test parts have other features or queries than the collection."""
     tests = [read_test_part(fold) for fold in find_folds(folder)]
     name, n_features, n_queries, _ = collection
-    if (found := max(test.n_features for test in tests)) != n_features:
-        raise InputError(f"{folder} is not {name}: it has {found} features, {name} has {n_features}.")
-    if (found := sum(len(test.groups) for test in tests)) != n_queries:
+    if (number := max(test.n_features for test in tests)) != n_features:
+        raise InputError(f"{folder} is not {name}: it has {number} features, {name} has {n_features}.")
+    if (number := sum(len(test.groups) for test in tests)) != n_queries:
         raise InputError(
-            f"{folder} is not {name}: its test parts have {found} queries together, {name} has {n_queries}."
+            f"{folder} is not {name}: its test parts have {number} queries together, {name} has {n_queries}."
         )
 
 
 def contents(files: Iterable[Path]) -> str:
     """Return a hash of files, by which results of other data with the same names are noticed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()[:16]
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def fold_files(folder: Path) -> list[Path]:

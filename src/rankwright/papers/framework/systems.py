@@ -39,8 +39,8 @@ class BestOf:
         if trial.valid is None:
             raise ValueError(f"{trial.name} has no validation part to choose by.")
         metric, valid = as_metric(self.by), trial.valid
-        every = [fitted(one, trial, threads, validate=self.validate) for one in self.settings]
-        return max(every, key=lambda one: metric(valid.y, one.predict(valid), valid.qid))
+        every = [fitted(ranker, trial, threads, validate=self.validate) for ranker in self.settings]
+        return max(every, key=lambda model: metric(valid.y, model.predict(valid), valid.qid))
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class BestFeatureSystem:
             for feature in range(train.n_features)
             for direction in (1, -1)
         ]
-        return max(scorers, key=lambda one: metric(train.y, one.predict(train), train.qid))
+        return max(scorers, key=lambda scorer: metric(train.y, scorer.predict(train), train.qid))
 
 
 def fitted(ranker: Ranker, trial: DataTrial, threads: int, *, validate: bool = True, **options: Any) -> Any:

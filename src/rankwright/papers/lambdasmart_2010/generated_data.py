@@ -168,10 +168,10 @@ class WebMarket:
 
     def _features(self, factors: Doubles, rng: np.random.Generator) -> NDArray[np.float32]:
         """Measure each factor several times, each time with noise and on another scale."""
-        places = np.arange(self.n_features)
-        measured = factors[:, places % self.n_factors]
+        features = np.arange(self.n_features)
+        measured = factors[:, features % self.n_factors]
         measured += self.feature_noise * rng.standard_normal(measured.shape)
-        scale = places // self.n_factors % 4  # as it is, exponential, counts, cut below zero
+        scale = features // self.n_factors % 4  # as it is, exponential, counts, cut below zero
         measured[:, scale == 1] = np.exp(measured[:, scale == 1])
         measured[:, scale == 2] = np.floor(np.exp(measured[:, scale == 2]))
         measured[:, scale == 3] = np.maximum(measured[:, scale == 3], 0.0)

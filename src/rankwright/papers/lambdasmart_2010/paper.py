@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.papers.framework.claims import alike, faster
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
-from rankwright.papers.framework.figures import means
+from rankwright.papers.framework.figures import by_size, means
 from rankwright.papers.framework.measures import TEST, TRAIN, PerQuery, Rounds
 from rankwright.papers.framework.systems import BestFeatureSystem, BestOf, FittedSystem, OneFeature
 from rankwright.papers.lambdasmart_2010.adaptation import adaptations
@@ -20,11 +20,11 @@ from rankwright.papers.lambdasmart_2010.generated_data import PolynomialData, Si
 from rankwright.papers.lambdasmart_2010.systems import (
     BY,
     METRICS,
+    TREES,
     ByTrees,
     all_better,
     as_accurate,
     by_trees,
-    curves,
     fewer_trees,
     lambdamart,
     lambdarank,
@@ -167,8 +167,8 @@ def _speed(source: PolynomialData | WebSearch, data: str, *, quick: bool) -> Exp
         "have five trees each; leaves (10, 15, 20) and shrinkage (.05, .1, .15) are chosen on validation data.",
         source=source,
         systems={
-            LAMBDAMART: BestOf(tuple(lambdamart(*one, most) for one in grid), BY, validate=False),
-            MCRANK: BestOf(tuple(mcrank(*one, most // LABELS) for one in grid), BY, validate=False),
+            LAMBDAMART: BestOf(tuple(lambdamart(*setting, most) for setting in grid), BY, validate=False),
+            MCRANK: BestOf(tuple(mcrank(*setting, most // LABELS) for setting in grid), BY, validate=False),
         },
         measures=(ByTrees(BY, cuts),),
         claims=(
@@ -182,7 +182,7 @@ def _speed(source: PolynomialData | WebSearch, data: str, *, quick: bool) -> Exp
             Picture(
                 "Figure 2",
                 "LambdaMART needs about half as many trees.",
-                curves((LAMBDAMART, MCRANK), by_trees(BY)),
+                by_size((LAMBDAMART, MCRANK), by_trees(BY), BY, sizes=TREES),
             ),
         ),
     )
@@ -193,7 +193,7 @@ def _combiner(
 ) -> Experiment:
     """Section 5.6: one exact weight per tree, chosen on validation queries, in place of a Newton step per leaf."""
     rounds = 20 if quick else 250
-    cuts = tuple(one for one in CUTS if one <= rounds)
+    cuts = tuple(cut for cut in CUTS if cut <= rounds)
     newton = lambdamart(leaves, rate, rounds)
     step = ExactStep(low=0.1, high=high, on="validation")
     on_newton = lambdamart(leaves, rate, rounds).set_params(step=step)
@@ -217,12 +217,20 @@ def _combiner(
         measures=(ByTrees(BY, cuts), ByTrees(BY, cuts, TRAIN), Rounds(("weight",))),
         claims=tuple(
             claim
-            for one in models[:2]
-            for claim in (_third(one), *((_as_accurate(one),) if on_web else ()), *_faster(one, figure))
+            for combiner in models[:2]
+            for claim in (
+                _third(combiner),
+                *((_as_accurate(combiner),) if on_web else ()),
+                *_faster(combiner, figure),
+            )
         ),
         figures=(
-            Picture(figure, "Test accuracy rises faster with the combiner.", curves(models, by_trees(BY))),
-            Picture(figure, "So does training accuracy.", curves(models, by_trees(BY, TRAIN))),
+            Picture(
+                figure,
+                "Test accuracy rises faster with the combiner.",
+                by_size(models, by_trees(BY), BY, sizes=TREES),
+            ),
+            Picture(figure, "So does training accuracy.", by_size(models, by_trees(BY, TRAIN), BY, sizes=TREES)),
             Picture("Figure 4", "Weights fluctuate, also late.", _weights),
         ),
     )

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.wording import metric_value
 from rankwright.metrics.parse import as_metric
 from rankwright.models.fitted import scorer_of
 from rankwright.papers.framework.claims import always_better, better, finding, never_below
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
-from rankwright.papers.framework.figures import by_cut, by_round
+from rankwright.papers.framework.figures import by_cut, by_size
 from rankwright.papers.framework.generated import GeneratedWeb
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import ByRound, MeanOverCuts, PerQuery, Rounds
 from rankwright.papers.framework.sources import letor
 from rankwright.papers.framework.systems import FittedSystem, fitted
@@ -29,10 +31,9 @@ from rankwright.reports.charts.lines import line_chart
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.papers.framework.experiment import DataTrial, Finding, Setup, Source, System
-    from rankwright.papers.framework.measurements import Measurements
     from rankwright.rankers.shared.distances import Distance
     from rankwright.reports.charts.chart import Chart
 
@@ -40,6 +41,7 @@ BINARY = "MPBoost.BINARY"
 LDD, LOGDD, LOGITDD = "MPBoost.LDD", "MPBoost.LOGDD", "MPBoost.LOGITDD"
 PRESERVING = (LDD, LOGDD, LOGITDD)
 ALL_ROUNDS = ", all rounds"
+WITH_ALL_ROUNDS = tuple(model + ALL_ROUNDS for model in (BINARY, *PRESERVING))
 CUTS = tuple(range(1, 11))
 MEAN = "mean of NDCG@1 to NDCG@10"
 NDCG = "ndcg@{}(discount=letor)"  # section 5.2; ties are averaged, since stumps give many
@@ -57,7 +59,9 @@ class ChosenDistance:
 
     def __call__(self, trial: DataTrial, threads: int) -> dict[str, Any]:
         """Return the model with the chosen rounds, and the same with all rounds."""
-        best = max((self._tried(one, trial, threads) for one in self.distances), key=lambda one: one[0])
+        best = max(
+            (self._tried(distance, trial, threads) for distance in self.distances), key=lambda tried: tried[0]
+        )
         _, rounds, scorer, model = best
         return {self.name: scorer.first(rounds), self.name + ALL_ROUNDS: model}
 
@@ -70,8 +74,8 @@ class ChosenDistance:
             raise TypeError("MPBoost is chosen by rounds on a validation part.")
         numbers = range(min(EVERY, scorer.n_rounds), scorer.n_rounds + 1, EVERY)
         values = [metric(valid.y, scorer.first(number).predict(valid), valid.qid) for number in numbers]
-        place = int(np.argmax(values))
-        return values[place], numbers[place], scorer, model
+        best = int(np.argmax(values))
+        return values[best], numbers[best], scorer, model
 
 
 def experiments(setup: Setup) -> Sequence[Experiment]:
@@ -91,9 +95,9 @@ def experiments(setup: Setup) -> Sequence[Experiment]:
 
 def _mpboost(rounds: int, highest: int) -> dict[str, System]:
     """Return MPBoost with each kind of distance; parameters bring the largest distance near 1 (condition 9)."""
-    alphas = tuple(Linear(one / highest) for one in (0.25, 0.5, 1.0))
-    lambdas = tuple(Logarithmic(one / highest) for one in (0.5, 1.0, 2.0))
-    betas = tuple(Logistic(one / highest) for one in (1.0, 2.0, 4.0))
+    alphas = tuple(Linear(alpha / highest) for alpha in (0.25, 0.5, 1.0))
+    lambdas = tuple(Logarithmic(scale / highest) for scale in (0.5, 1.0, 2.0))
+    betas = tuple(Logistic(beta / highest) for beta in (1.0, 2.0, 4.0))
     kinds: dict[str, tuple[Distance, ...]] = {BINARY: (Binary(),), LDD: alphas, LOGDD: lambdas, LOGITDD: betas}
     return {name: ChosenDistance(name, kind, rounds) for name, kind in kinds.items()}
 
@@ -126,10 +130,10 @@ def _ohsumed(source: Source, rounds: int) -> Experiment:
             *(
                 Claim(
                     "Abstract, Figure 3",
-                    f"{one} is better than all baselines",
-                    better(one, (*baselines, BINARY), MEAN),
+                    f"{name} is better than all baselines",
+                    better(name, (*baselines, BINARY), MEAN),
                 )
-                for one in PRESERVING
+                for name in PRESERVING
             ),
             Claim(
                 "Section 5.3.1",
@@ -156,20 +160,23 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
     differs = "generated data, not the paper's"
     leads = tuple(
         Claim(
-            where, f"{one} is ahead of {other}, in the paper by {lead:.4f}", better(one, (other,), MEAN), differs
+            where,
+            f"{name} is ahead of {other}, in the paper by {metric_value(lead)}",
+            better(name, (other,), MEAN),
+            differs,
         )
-        for one, other, lead in (
+        for name, other, lead in (
             (name, BINARY, lead) if lead > 0 else (BINARY, name, -lead) for name, lead in ahead.items()
         )
     )
     overfitting = tuple(
         Claim(
             "Abstract, Figure 6",
-            f"{one} loses less than {BINARY} after its best round",
-            _overfits_less(one),
+            f"{name} loses less than {BINARY} after its best round",
+            _overfits_less(name),
             differs,
         )
-        for one in PRESERVING
+        for name in PRESERVING
     )
     return Experiment(
         name=source.title,
@@ -184,7 +191,7 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
             Picture(
                 "Figure 6",
                 "Binary labels overfit after about 90 rounds; the distances stay where they are.",
-                by_round(tuple(one + ALL_ROUNDS for one in (BINARY, *PRESERVING)), CHOSEN_BY, "NDCG@5"),
+                by_size(WITH_ALL_ROUNDS, f"{CHOSEN_BY} by round", "NDCG@5"),
             ),
         ),
     )
@@ -192,30 +199,27 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
 
 def _behind() -> tuple[Claim, ...]:
     return tuple(
-        Claim("Section 5.4", f"{one} is better than {LDD}", better(one, (LDD,), MEAN)) for one in (LOGDD, LOGITDD)
+        Claim("Section 5.4", f"{name} is better than {LDD}", better(name, (LDD,), MEAN))
+        for name in (LOGDD, LOGITDD)
     )
 
 
-def _overfits_less(one: str) -> Callable[[Measurements], Finding]:
-    """Return a test that binary labels lose more between their best round on test queries and the last round."""
-
-    def test(results: Measurements) -> Finding:
-        losses = {}
-        for model in (BINARY, one):
-            values = results.values(model + ALL_ROUNDS, f"{CHOSEN_BY} by round")
-            losses[model] = values[np.nanmean(values, axis=1).argmax()] - values[-1]
-        shown = ", ".join(f"{model} loses {np.nanmean(loss):.4f}" for model, loss in losses.items())
-        return finding(compare_values(losses[BINARY], losses[one]), shown)
-
-    return test
+@curried
+def _overfits_less(results: Measurements, model: str) -> Finding:
+    """Test that binary labels lose more between their best round on test queries and the last round."""
+    losses = {}
+    for name in (BINARY, model):
+        values = results.values(name + ALL_ROUNDS, f"{CHOSEN_BY} by round")
+        losses[name] = values[np.nanmean(values, axis=1).argmax()] - values[-1]
+    shown = ", ".join(f"{name} loses {metric_value(float(np.nanmean(loss)))}" for name, loss in losses.items())
+    return finding(compare_values(losses[BINARY], losses[model]), shown)
 
 
 def _bound_claim() -> Claim:
-    models = tuple(one + ALL_ROUNDS for one in (BINARY, *PRESERVING))
     return Claim(
         "Abstract, Theorem 1",
         "misordered training pairs stay below the product of the Z_t",
-        never_below(models, "round bound", "round misordered"),
+        never_below(WITH_ALL_ROUNDS, "round bound", "round misordered"),
     )
 
 

@@ -60,7 +60,7 @@ def evenly(total: int, most: int) -> list[int]:
     """Return at most `most` of the places from 0 to total - 1, evenly spaced, with the first and the last."""
     if total <= most:
         return list(range(total))
-    return [round(place * (total - 1) / (most - 1)) for place in range(most)]
+    return [round(number * (total - 1) / (most - 1)) for number in range(most)]
 
 
 def padded(values: Iterable[float]) -> list[float]:
@@ -73,7 +73,7 @@ def padded(values: Iterable[float]) -> list[float]:
 
 def log_padded(values: Iterable[float]) -> list[float]:
     """Return the range of positive values with some room beyond its ends, for a logarithmic scale."""
-    return [10**one for one in padded(map(math.log10, values))]
+    return [10**exponent for exponent in padded(map(math.log10, values))]
 
 
 def colour(names: Sequence[str], *, legend: bool = False, field: str = "series") -> Any:
@@ -115,7 +115,7 @@ def log_ticks(domain: Sequence[float]) -> dict[str, Any]:
 
 def whole_steps(values: Collection[float]) -> dict[str, Any]:
     """Return options of an axis: without ticks between integers, if all values are integers."""
-    if not all(float(one).is_integer() for one in values):
+    if not all(float(value).is_integer() for value in values):
         return {}
     span = max(1, int(max(values) - min(values)))
     return {"tickMinStep": 1, "tickCount": min(TICKS, span)}  # of a short range, Vega ignores the first

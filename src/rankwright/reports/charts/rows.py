@@ -59,14 +59,14 @@ def interval_chart(
     ]
     require_some(known, len(rows))
     kept = known[:MOST_ROWS]
-    lines = [one for one in kept if drawable(one["low"], one["high"])]
-    dots = [{"name": one["name"], "value": one["value"]} for one in kept]
+    lines = [row for row in kept if drawable(row["low"], row["high"])]
+    dots = [{"name": row["name"], "value": row["value"]} for row in kept]
     marks = [] if mark is None else [{"mark": float(mark)}]
-    reached = [one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in kept]
-    ends = padded(reached + [one["mark"] for one in marks])
+    reached = [row[key] for row in lines for key in ("low", "high")] + [row["value"] for row in kept]
+    ends = padded(reached + [row["mark"] for row in marks])
     alt = altair()
-    y = row_names([one["name"] for one in kept])
-    tips = [alt.Tooltip(f"{one}:Q", format=".4f") for one in ("value", "low", "high")]
+    y = row_names([row["name"] for row in kept])
+    tips = [alt.Tooltip(f"{field}:Q", format=".4f") for field in ("value", "low", "high")]
     drawn = [
         layer("intervals")
         .mark_rule(style="interval")
@@ -124,9 +124,9 @@ def tile_chart(
         for column, value in table[name].items()
         if shown(column) in kept
     ]
-    tiles = [one for one in given if drawable(one["value"])]
+    tiles = [tile for tile in given if drawable(tile["value"])]
     require_some(tiles, len(given))
-    layers = _tile_layers([one["value"] for one in tiles], kept, list(map(shown, names)), percent, width)
+    layers = _tile_layers([tile["value"] for tile in tiles], kept, list(map(shown, names)), percent, width)
     notes = (
         left_out_note(len(given) - len(tiles)),
         first_note(len(table), "row", MOST_ROWS),
