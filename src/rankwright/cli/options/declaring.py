@@ -17,6 +17,7 @@ import typer
 from rankwright.base.errors import InputError
 
 REQUIRED = inspect.Parameter.empty
+WITHOUT_LABELS = {"judged=False": "`rank` or `predict`", "pass label=None": "use `rank` or `predict`"}
 Kind = TypeVar("Kind")
 
 
@@ -146,8 +147,8 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
 
 def _as_option(parameter: str, spelling: dict[str, str]) -> str:
     """Return a parameter, or a setting such as `time_limit=60`, as the command line spells it."""
-    if parameter in ("judged=False", "label=None"):
-        return "`rank` or `predict`"
+    if parameter in WITHOUT_LABELS:
+        return WITHOUT_LABELS[parameter]
     name, _, value = parameter.partition("=")
     if name not in spelling:
         return parameter
