@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Doubles: TypeAlias = NDArray[np.float64]
 Floats: TypeAlias = NDArray[np.float32]
+Integers: TypeAlias = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 

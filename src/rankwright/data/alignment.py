@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Floats
+    from rankwright.base.arrays import Floats, Integers
     from rankwright.data.categories import Category
 
 D = TypeVar("D", bound=Documents)
@@ -83,7 +83,7 @@ class NamedColumns(Protocol):
 
     def numbers(self, name: str) -> NDArray[Any]: ...
 
-    def codes(self, category: Category) -> NDArray[np.int64]: ...
+    def codes(self, category: Category) -> Integers: ...
 
 
 class _RawTable:
@@ -96,7 +96,7 @@ class _RawTable:
     def numbers(self, name: str) -> NDArray[Any]:
         return self._columns[name].numbers()
 
-    def codes(self, category: Category) -> NDArray[np.int64]:
+    def codes(self, category: Category) -> Integers:
         texts = self._columns[category.name].texts()
         _warn_of_new_values(category, {text for text in texts if text is not None})
         return category.codes(texts)
@@ -117,7 +117,7 @@ class _EncodedTable:
             raise InputError(f"{name!r} holds numbers in the model, but categories in the data.")
         return self._X[:, self._place[name]]
 
-    def codes(self, category: Category) -> NDArray[np.int64]:
+    def codes(self, category: Category) -> Integers:
         if category.name not in self._categories:
             raise InputError(
                 f"{category.name!r} holds categories in the model, but numbers in the data; "

@@ -190,7 +190,7 @@ class RankingData(Documents):
         return iter((self.X, self.y, self.qid))
 
 
-def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def checked_labels(labels: ArrayLike, n_rows: int) -> Doubles:
     """Return labels as doubles, one per row and all finite."""
     values = labels_of(labels, n_rows)
     if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
@@ -199,7 +199,7 @@ def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return values
 
 
-def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def labels_of(labels: ArrayLike, n_rows: int) -> Doubles:
     """Return labels as doubles, one per row, finite or not."""
     values = checked_numbers(labels, "Labels")
     if values.shape != (n_rows,):

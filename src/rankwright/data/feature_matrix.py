@@ -13,12 +13,10 @@ from rankwright.data.number_columns import require_real
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Floats
 
 
-def checked_features(
-    X: Any, names: Sequence[str] | None = None, *, allow_infinite: bool = False
-) -> NDArray[np.float32]:
+def checked_features(X: Any, names: Sequence[str] | None = None, *, allow_infinite: bool = False) -> Floats:
     """Return features as a float32 matrix, one row per document; NaN is missing.
 
     Masked values of a numpy masked array are missing. A float32 array in C order, aligned as the kernels need it,
@@ -43,7 +41,7 @@ def checked_features(
     return features
 
 
-def _refuse_infinite(features: NDArray[np.float32], X: Any, names: Sequence[str], *, allow_infinite: bool) -> None:
+def _refuse_infinite(features: Floats, X: Any, names: Sequence[str], *, allow_infinite: bool) -> None:
     wrong = np.isinf(features)
     if allow_infinite:
         wrong &= np.isfinite(np.asarray(_dense(X, np.float64), np.float64))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Integers
+
 MAX_QUERY_ID = 1_000  # characters; an array of strings pads every row to the longest
 
 
@@ -29,8 +31,8 @@ class QueryGroups:
     """
 
     ids: NDArray[Any]
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    offsets: Integers
+    rows: Integers
 
     @classmethod
     def of(cls, qid: ArrayLike) -> QueryGroups:
@@ -55,7 +57,7 @@ class QueryGroups:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+    def __iter__(self) -> Iterator[Integers]:
         """Yield the rows of each query."""
         for query in range(len(self)):
             yield self.rows[self.offsets[query] : self.offsets[query + 1]]
@@ -70,12 +72,12 @@ class QueryGroups:
         return np.asarray(ufunc.reduceat(values[self.rows], self.offsets[:-1]))
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of documents of each query."""
         return np.diff(self.offsets)
 
     @cached_property
-    def query_of_row(self) -> NDArray[np.int64]:
+    def query_of_row(self) -> Integers:
         """Number of the query each row belongs to."""
         queries = np.empty(self.n_rows, dtype=np.int64)
         queries[self.rows] = np.repeat(np.arange(len(self)), self.sizes)
@@ -126,7 +128,7 @@ def _is_int64(one: object) -> bool:
 _counted = np.arange(0)
 
 
-def _all_rows(n_rows: int) -> NDArray[np.int64]:
+def _all_rows(n_rows: int) -> Integers:
     """Return 0, 1, ... for rows that are already grouped: a slice of one array that all groups share."""
     global _counted
     counted = _counted  # another thread may replace the shared array at any time, even by a shorter one

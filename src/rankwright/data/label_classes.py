@@ -10,9 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
 
 MOST_CLASSES = 64
 HIGHEST_LABEL = 500.0
@@ -44,7 +42,7 @@ class LabelClasses:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def numbers(self, labels: Doubles) -> NDArray[np.int64]:
+    def numbers(self, labels: Doubles) -> Integers:
         """Return the index of each label's class, from 0."""
         return np.searchsorted(self.labels, labels)
 

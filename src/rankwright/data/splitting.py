@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
+
 SomeDocuments = TypeVar("SomeDocuments", bound=Documents)
 
 SHARED_QUERIES = ("refuse", "merge", "separate")
@@ -110,12 +112,12 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def deal_folds(
-    queries: NDArray[np.int64],
+    queries: Integers,
     n_folds: int,
     random: np.random.Generator,
     *,
-    counts: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    counts: Integers | None = None,
+) -> Integers:
     """Return the fold of every query: random, each fold with about the same number of queries.
 
     Parameters
@@ -137,9 +139,7 @@ def deal_folds(
     return fold_of_query
 
 
-def draw_evenly(
-    queries: NDArray[np.int64], size: int, random: np.random.Generator, counts: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def draw_evenly(queries: Integers, size: int, random: np.random.Generator, counts: Integers) -> NDArray[np.bool_]:
     """Return whether each query is drawn: so many, at even distances in the order of their counts."""
     ordered = _by_count(queries, counts, random)
     drawn = np.zeros(len(queries), dtype=bool)
@@ -147,9 +147,7 @@ def draw_evenly(
     return drawn
 
 
-def _by_count(
-    queries: NDArray[np.int64], counts: NDArray[np.int64], random: np.random.Generator
-) -> NDArray[np.int64]:
+def _by_count(queries: Integers, counts: Integers, random: np.random.Generator) -> Integers:
     """Return queries by ascending count; those with the same count in random order."""
     shuffled = random.permutation(queries)
     return shuffled[np.argsort(counts[shuffled], kind="stable")]
@@ -160,7 +158,7 @@ def _require_documents(data: Any) -> None:
         raise InputError(f"Expected RankingData or Documents, not {type(data).__name__}.")
 
 
-def _shuffled_queries(data: Documents, random_state: int) -> NDArray[np.int64]:
+def _shuffled_queries(data: Documents, random_state: int) -> Integers:
     return generator(random_state).permutation(canonical_queries(data))
 
 
@@ -172,7 +170,7 @@ def _is_fraction(size: Any) -> bool:
     return isinstance(size, float | np.floating) and bool(0 < size <= 1)
 
 
-def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+def part_sizes(sizes: Sequence[float], n_queries: int) -> Integers:
     """Return the number of queries of each part."""
     if sizes and all(map(_is_whole, sizes)):
         return _counted_parts(sizes, n_queries)
@@ -182,7 +180,7 @@ def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
             f"queries, not {', '.join(map(repr, sizes)) or 'nothing'}."
         )
     ends = np.rint(np.cumsum(sizes) * n_queries).astype(np.int64)
-    parts: NDArray[np.int64] = np.diff(ends, prepend=0)
+    parts: Integers = np.diff(ends, prepend=0)
     if (parts == 0).any():
         place = int(parts.argmin())
         raise InputError(
@@ -191,7 +189,7 @@ def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
     return parts
 
 
-def _counted_parts(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+def _counted_parts(sizes: Sequence[float], n_queries: int) -> Integers:
     if min(sizes) < 1 or sum(sizes) != n_queries:
         raise InputError(
             f"The sizes of the parts must be positive and sum to {n_queries:,}, the number of queries, not "
@@ -264,7 +262,7 @@ def _joined_queries(parts: Sequence[Documents], shared_queries: str) -> NDArray[
     )
 
 
-def _integers(ids: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+def _integers(ids: Sequence[NDArray[Any]]) -> Integers:
     """Join integers of any type: numpy would turn 64-bit integers with and without sign into floats."""
     if any(len(one) and int(one.max()) > np.iinfo(np.int64).max for one in ids):
         raise InputError("Query ids above 2^63 - 1 cannot be joined; use smaller ones, or strings.")

@@ -23,10 +23,10 @@ from rankwright.metrics.tied_orders import expected_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rankwright._native import SortedQueries
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.lambdas import LambdaKernel
     from rankwright.metrics.sweep import SweepKernel
 
@@ -178,7 +178,7 @@ class Metric(ABC):
         """
         return None
 
-    def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
+    def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[Integers, bool]:
         """Return the rows of each query in the order that breaks ties, and whether ties are averaged instead."""
         rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)
         if self.ties is Ties.WORST:
@@ -245,8 +245,8 @@ def mean_over_queries(values: Doubles) -> float:
 
 
 def _with_equal_labels(
-    queries: NDArray[np.int64], labels: Doubles, groups: QueryGroups, together: bool
-) -> Iterator[NDArray[np.int64]]:
+    queries: Integers, labels: Doubles, groups: QueryGroups, together: bool
+) -> Iterator[Integers]:
     """Yield the queries one by one or, if `together`, in blocks with the same labels, such as those of a sweep."""
     if not together:
         yield from queries[:, None]

@@ -26,13 +26,13 @@ from rankwright.metrics.parse import as_metric
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
     from rankwright.metrics.parse import MetricLike
 
-    Kinds = NDArray[np.int64]  # of documents: 0 for the lowest label, 1 for the next
+    Kinds = Integers  # of documents: 0 for the lowest label, 1 for the next
 
 MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
 MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations

@@ -18,9 +18,7 @@ from rankwright.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
 
@@ -59,7 +57,7 @@ class DocumentSum:
         """Return the value of each ranking, given as a row of labels."""
         return np.asarray(self.constant + self.gains_of(rankings) @ self.discounts)
 
-    def expected(self, labels: Doubles, run_starts: NDArray[np.int64]) -> float:
+    def expected(self, labels: Doubles, run_starts: Integers) -> float:
         """Return the mean over all orders of tied documents, whose runs in this ranking start at these ranks."""
         sizes = np.diff(np.append(run_starts, len(labels)))
         means = np.add.reduceat(self.gains_of(labels), run_starts) / sizes
@@ -165,7 +163,7 @@ def telling_rankings(labels: Doubles) -> Doubles:
     return np.array(rows)
 
 
-def swapped(labels: Doubles, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> Doubles:
+def swapped(labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     """Return one ranking per pair of ranks: the labels with those of the two ranks swapped."""
     rankings, row = np.tile(labels, (len(upper), 1)), np.arange(len(upper))
     rankings[row, upper], rankings[row, lower] = labels[lower], labels[upper]

@@ -28,9 +28,7 @@ from rankwright.metrics.sweep import Sweep, sweep_by_rankings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
     from rankwright.metrics.closed_forms import DocumentSum
     from rankwright.metrics.lambdas import LambdaKernel, Pull, Sums
@@ -249,9 +247,7 @@ class SumSweep:
         return Sweep(starts + self._constants, alphas, changes)
 
 
-def values_of_swaps(
-    metric: Metric, labels: Doubles, upper: NDArray[np.int64], lower: NDArray[np.int64]
-) -> Doubles:
+def values_of_swaps(metric: Metric, labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     """Return the value of the ranking with each of these pairs of ranks swapped."""
     block = max(1, LABELS_AT_ONCE // max(1, len(labels)))
     parts = [slice(first, first + block) for first in range(0, len(upper), block)]
@@ -287,7 +283,7 @@ def _most_of_a_query(groups: QueryGroups) -> int:
     return max(SWAPS_OF_A_QUERY, SWAPS_OF_A_ROUND // max(1, len(groups)))
 
 
-def _first_alike(labels: Doubles, depth: int) -> NDArray[np.int64]:
+def _first_alike(labels: Doubles, depth: int) -> Integers:
     """Return each rank's first rank from `depth` on that has the same label; above `depth`, the rank itself."""
     like = np.arange(len(labels))
     _, first, level = np.unique(labels[depth:], return_index=True, return_inverse=True)

@@ -15,12 +15,10 @@ from rankwright.data.ranking import Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.metrics.base import Metric
 
-    Rows = NDArray[np.int64]
+    Rows = Integers
     Sums = tuple[Doubles, Doubles]
     Pull = Callable[[int, Doubles], Doubles]
 

@@ -13,12 +13,10 @@ from rankwright.data.ranking import Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
 
-    Rows = NDArray[np.int64]
+    Rows = Integers
 
     NativeSweep = Callable[..., tuple[Doubles, Doubles, Doubles]]
 
@@ -107,7 +105,7 @@ def sweep_by_rankings(
     return Sweep(starts, *_merged(np.concatenate(alphas), np.concatenate(steps)))
 
 
-def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads: int) -> Doubles:
+def _judged(metric: Metric, labels: Doubles, above: Integers, n_threads: int) -> Doubles:
     """Return the metric of several rankings of one query: `above` counts the documents above each document."""
     n_rankings, n_documents = above.shape
     ranking = Ranking.of(-above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_jobs=n_threads)
@@ -116,7 +114,7 @@ def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads
 
 def _rankings(
     metric: Metric, s: Doubles, t: Doubles, labels: Doubles, low: float, high: float, most: int | None
-) -> Iterator[tuple[Doubles, NDArray[np.int64]]]:
+) -> Iterator[tuple[Doubles, Integers]]:
     """Yield alphas and, one row per alpha, the number of documents above each one just beyond it.
 
     The first alpha is `low`. The others are those at which documents with different labels cross: a metric cannot

@@ -13,9 +13,7 @@ from rankwright.metrics.closed_forms import LABELS_AT_ONCE, remembered_sum, valu
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
     from rankwright.metrics.closed_forms import DocumentSum
 
@@ -27,7 +25,7 @@ ORDERS_ONE_BY_ONE = 120
 ORDERS_CHECKED = 4  # of those of a sum over documents
 
 
-def expected_value(metric: Metric, labels: Doubles, run_starts: NDArray[np.int64]) -> float:
+def expected_value(metric: Metric, labels: Doubles, run_starts: Integers) -> float:
     """Return the mean over all orders of tied documents, whose runs in this ranking start at these ranks."""
     ends = np.append(run_starts[1:], len(labels))
     runs = [slice(*ends_of_run) for ends_of_run in zip(run_starts, ends, strict=True)]

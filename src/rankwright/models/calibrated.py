@@ -18,8 +18,9 @@ from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import checked_part
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -81,9 +82,7 @@ class Calibrated(Scorer):
         calibration = replace(self.calibration, total=self.calibration.total - dropped)
         return replace(self, classes=classes, calibration=calibration)
 
-    def probabilities(
-        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return the probability of each class, one row per document. Takes the same input as `predict`."""
         if not isinstance(self.calibration, BayesScorer):
             raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
@@ -91,19 +90,19 @@ class Calibrated(Scorer):
         return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_jobs)))
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that occur in any split."""
         return self.classes.trees.used_features
 
-    def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.calibration._score(self._of_classes(X, groups, n_threads), groups, n_threads)
 
     def _of_classes(self, X: Any, groups: QueryGroups, n_threads: int) -> Any:
         """Return the score of each class in double precision, one row per document."""
         return np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)
 
-    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        def calibrated(scores: Any) -> NDArray[np.float64]:
+    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
+        def calibrated(scores: Any) -> Doubles:
             return self.calibration._score(np.ascontiguousarray(scores.T), groups, n_threads)
 
         parts, scores = (

@@ -19,9 +19,9 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.dataset import Documents
     from rankwright.data.groups import QueryGroups
 
@@ -231,14 +231,14 @@ class ExpectedRelevance(Scorer):
         return np.ascontiguousarray(shares.T)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that occur in any split."""
         return self.classes.trees.used_features
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
 
-    def _contributions(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         parts, scores = (
             self.classes._contributions(X, groups, n_threads),
             self.classes._scores(X, groups, n_threads),

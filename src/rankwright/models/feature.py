@@ -12,8 +12,7 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, checked_n_features, checked_number, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -50,20 +49,18 @@ class FeatureScorer(Scorer):
             raise InputError(f"direction must be 1 or -1, not {shown(self.direction)}.")
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = X[:, self.feature].astype(np.float64)
         values[np.isnan(values)] = self.missing
         return self.direction * values
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), self.n_features + 1))
         values[:, self.feature] = self._score(X, groups, n_threads)
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """That feature."""
         return np.array([self.feature])
 

@@ -16,8 +16,9 @@ from rankwright.models.state import State, frozen_numbers, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 MAX_WIDTH = 2**31 - 1
@@ -40,9 +41,9 @@ class NetworkScorer(Scorer):
     """
 
     kind: ClassVar[str] = "network"
-    widths: NDArray[np.int64]
-    parameters: NDArray[np.float64]
-    missing: NDArray[np.float64]
+    widths: Integers
+    parameters: Doubles
+    missing: Doubles
 
     def __post_init__(self) -> None:
         self._set("widths", _checked_widths(self.widths))
@@ -57,7 +58,7 @@ class NetworkScorer(Scorer):
         self._set("missing", frozen_numbers("missing", self.missing, (self.n_features,)))
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, _groups: QueryGroups, n_threads: int, /) -> Doubles:
         return _native.network_scores(
             widths=self.widths,
             parameters=self.parameters,
@@ -67,15 +68,13 @@ class NetworkScorer(Scorer):
         )
 
     @classmethod
-    def of_layers(
-        cls, layers: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]], missing: NDArray[np.float64]
-    ) -> Self:
+    def of_layers(cls, layers: Sequence[tuple[Doubles, Doubles]], missing: Doubles) -> Self:
         """Return the network of these layers, each with its weights and biases."""
         widths = np.array([len(layers[0][0]), *(len(biases) for _, biases in layers)])
         return cls(widths, np.concatenate([part.ravel() for layer in layers for part in layer]), missing)
 
     @property
-    def layers(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    def layers(self) -> list[tuple[Doubles, Doubles]]:
         """The weights, one row per input and one column per unit, and the biases of each layer."""
         found, start = [], 0
         for n_inputs, n_units in pairwise(self.widths.tolist()):
@@ -85,7 +84,7 @@ class NetworkScorer(Scorer):
         return found
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that have a weight other than zero."""
         return np.flatnonzero(self.layers[0][0].any(axis=1))
 
@@ -100,13 +99,13 @@ class NetworkScorer(Scorer):
         return cls(state.array("widths", np.int64), parameters, missing)
 
 
-def count_parameters(widths: NDArray[np.int64]) -> int:
+def count_parameters(widths: Integers) -> int:
     """Return the number of weights and biases of a network of these widths."""
     sizes = widths.tolist()  # Python integers cannot overflow
     return sum((inputs + 1) * units for inputs, units in pairwise(sizes))
 
 
-def _checked_widths(widths: ArrayLike) -> NDArray[np.int64]:
+def _checked_widths(widths: ArrayLike) -> Integers:
     sizes = np.asarray(widths)
     if sizes.ndim != 1 or sizes.dtype.kind not in "iu" or len(sizes) < 2 or sizes[-1] != 1:
         raise InputError("widths must be integers: the number of features, of units of each hidden layer, and 1.")

@@ -16,9 +16,7 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -61,7 +59,7 @@ class BayesScorer(Scorer):
             expected += gain * probability
         return expected
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         return self.expected_gains(X)  # type: ignore[arg-type]  # converted to doubles there
 
 

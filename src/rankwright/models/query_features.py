@@ -13,8 +13,7 @@ from rankwright.models.state import State, shown
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
     from rankwright.models.facts import JSON
 
@@ -69,23 +68,21 @@ class QueryFeatureScorer(WrappingScorer):
         """Always."""
         return True
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.inner._score(self._made(X, groups, n_threads), groups, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         wide = self.inner._contributions(self._made(X, groups, n_threads), groups, n_threads)
         values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and the base score
         for start in range(0, wide.shape[1] - values.shape[1], self.n_features):
             values[:, :-1] += wide[:, start : start + self.n_features]
         return np.ascontiguousarray(values)
 
-    def _made(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float32]:
+    def _made(self, X: Floats, groups: QueryGroups, n_threads: int) -> Floats:
         return with_query_features(X, groups, self.columns, raw=self.raw, n_threads=n_threads)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """Those of which the inner scorer uses any column."""
         return np.unique(self.inner.used_features % self.n_features)
 

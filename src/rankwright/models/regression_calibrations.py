@@ -18,7 +18,7 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 HIGHEST_DEGREE = 8
@@ -37,7 +37,7 @@ class Polynomial(Scorer):
     """
 
     kind: ClassVar[str] = "polynomial"
-    powers: NDArray[np.int64]
+    powers: Integers
     coefficients: Doubles
 
     def __post_init__(self) -> None:
@@ -53,7 +53,7 @@ class Polynomial(Scorer):
         self._set("n_features", powers.shape[1])
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = np.zeros(len(X))
         for coefficient, powers in zip(self.coefficients, self.powers, strict=True):
             values += coefficient * monomial(X, powers)
@@ -70,7 +70,7 @@ class Polynomial(Scorer):
         return cls(powers, state.array("coefficients", np.float64))
 
 
-def monomial(X: NDArray[np.floating], powers: NDArray[np.int64]) -> Doubles:
+def monomial(X: NDArray[np.floating], powers: Integers) -> Doubles:
     """Return the product of the features, each raised to its power, for every row."""
     product = np.ones(len(X))
     for column, power in zip(X.T, powers, strict=True):
@@ -112,7 +112,7 @@ class HiddenLayer(Scorer):
         self._set("n_features", shape[0])
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = np.full(len(X), self.intercept)
         for weights, intercept, output in zip(self.weights.T, self.intercepts, self.output_weights, strict=True):
             values += output * np.tanh(intercept + _weighted_sum(X, weights))
@@ -173,7 +173,7 @@ class RadialBasis(Scorer):
             raise InputError(f"length_scale must be positive, not {self.length_scale!r}.")
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         columns = [np.ascontiguousarray(column, dtype=np.float64) for column in X.T]
         values = np.full(len(X), self.intercept)
         for weight, centre in zip(self.weights, self.centres, strict=True):
@@ -230,7 +230,7 @@ class Rescaled(WrappingScorer):
         if not self.low < self.high or not (self.scale > 0).all():
             raise InputError("low must be below high, and every scale must be positive.")
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         shifted = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale
         values = self.inner._score(shifted, groups, n_threads)  # type: ignore[arg-type]  # in full precision
         rescaled = (values - self.low) / (self.high - self.low)

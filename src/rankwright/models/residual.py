@@ -17,9 +17,9 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -61,15 +61,13 @@ class ResidualModel(WrappingScorer):
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
         features, groups = self._checked_in_queries(X, qid)
         scores = self._sums(features, groups, init_score, resolve_threads(n_jobs))
         return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
-    def _sums(
-        self, X: NDArray[np.float32], groups: QueryGroups, init_score: ArrayLike | None, n_threads: int
-    ) -> Doubles:
+    def _sums(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
         if init_score is None:
             self._refuse()
         start = frozen_numbers("init_score", init_score, (len(groups.rows),))
@@ -82,7 +80,7 @@ class ResidualModel(WrappingScorer):
             "give those scores as init_score, one per document."
         )
 
-    def _score(self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, _X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         self._refuse()
 
     def state(self) -> State:

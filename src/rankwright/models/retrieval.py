@@ -15,9 +15,9 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_n_features, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 MOST_ENTRIES = 10_000  # parameters, or fields
@@ -78,7 +78,7 @@ class RetrievalScorer(Scorer):
         return True
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """No feature."""
         return np.zeros(0, np.int64)
 
@@ -98,19 +98,17 @@ class RetrievalScorer(Scorer):
         given: Any = [state._get("field", state.fields, name) for name in ("model", "parameters", "weights")]
         return cls(*given, n_features=state.integer("n_features"))
 
-    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         if not isinstance(X, Documents) or qid is not None:
             raise _without_text(X)
         return X.X, X.groups  # of whatever features
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         if not isinstance(groups, HasText):
             raise _without_text(X)
         return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), X.shape[1] + 1))
         values[:, -1] = self._score(X, groups, n_threads)
         return values

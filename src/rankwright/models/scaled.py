@@ -11,13 +11,12 @@ from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.scaling import Scaling
     from rankwright.models.scorer import Scorer
 
 
-def linear_of_columns(weights: NDArray[np.float64], scaling: Scaling, bias: float = -0.0) -> LinearScorer:
+def linear_of_columns(weights: Doubles, scaling: Scaling, bias: float = -0.0) -> LinearScorer:
     """Return the scorer of unscaled columns that equals bias + sum of weight x scaled column.
 
     The default bias of -0.0 keeps the sign of a zero sum.
@@ -26,7 +25,7 @@ def linear_of_columns(weights: NDArray[np.float64], scaling: Scaling, bias: floa
     return LinearScorer(raw, scaling.missing, float(bias + added))
 
 
-def network_of_columns(widths: NDArray[np.int64], parameters: NDArray[np.float64], scaling: Scaling) -> Scorer:
+def network_of_columns(widths: Integers, parameters: Doubles, scaling: Scaling) -> Scorer:
     """Return the scorer of unscaled columns that equals this network of scaled columns.
 
     Without hidden layers it is linear.

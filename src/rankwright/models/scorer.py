@@ -25,8 +25,9 @@ from rankwright.models.state import checked_n_features, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
     from rankwright.models.facts import JSON
     from rankwright.models.state import State
@@ -129,7 +130,7 @@ class Scorer(ABC):
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """Return one score per document, in the order of the input.
 
         Parameters
@@ -150,7 +151,7 @@ class Scorer(ABC):
         features, groups = self._checked(X, qid)
         return self._finite_scores(features, groups, resolve_threads(n_jobs))
 
-    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return what this scorer adds to an ensemble as its weak model: its scores."""
         return self.predict(data, n_jobs=n_jobs)
 
@@ -161,7 +162,7 @@ class Scorer(ABC):
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Return each document's rank within its query, 1 for the best.
 
         Takes what `predict` takes, but always needs query ids.
@@ -171,9 +172,7 @@ class Scorer(ABC):
         scores = self._finite_scores(features, groups, resolve_threads(n_jobs))
         return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
-    def contributions(
-        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def contributions(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return one row per document: the contribution of each feature to its score, and last the base score.
 
         A row sums to the document's score. Takes what `predict` takes. The base score, to which contributions
@@ -188,7 +187,7 @@ class Scorer(ABC):
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that can change a score, in ascending order; all of them unless a subclass knows better."""
         return np.arange(self.n_features)
 
@@ -219,12 +218,10 @@ class Scorer(ABC):
         return scorer
 
     @abstractmethod
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         """Score checked features; a row's score may depend on its own query, never on the other queries."""
 
-    def _contributions(
-        self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, _X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         """Return contributions to the scores of checked features; not every kind of scorer has them."""
         raise InputError(f"A scorer of kind {self.kind!r} cannot compute contributions of features.")
 
@@ -237,7 +234,7 @@ class Scorer(ABC):
     def from_state(cls, state: State) -> Self:
         """Rebuild a scorer from its state; InputError if anything is wrong, for the file may be hostile."""
 
-    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         """Return checked features and queries; without query ids, if allowed, all rows are one query."""
         if isinstance(X, Documents):
             if qid is not None:
@@ -256,7 +253,7 @@ class Scorer(ABC):
             return X
         return frame_by_name(X, self)
 
-    def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+    def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         """Return checked features and queries, which must be known."""
         if qid is None and not isinstance(X, Documents):
             _refuse_without_queries("Documents are ranked within their query")
@@ -266,7 +263,7 @@ class Scorer(ABC):
         """Return features in a form that `_score` takes; a subclass may leave checks to `_score`."""
         return checked_features(X, allow_infinite=self.allows_infinite)
 
-    def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
+    def _finite_scores(self, X: Floats, groups: QueryGroups, n_threads: int) -> Doubles:
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
             return require_finite_scores(self._score(X, groups, n_threads))
 
@@ -306,7 +303,7 @@ def scorer_class(kind: Any) -> type[Scorer]:
     return _kinds[kind]
 
 
-def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def require_finite_scores(scores: Doubles) -> Doubles:
     """Return the scores, or refuse them if one is infinite or NaN; for callers that ignore numpy's warnings."""
     # The sum is faster, and finite only if all scores are; it may overflow where none of them is infinite.
     if not isfinite(np.add.reduce(scores)) and not np.isfinite(scores).all():

@@ -13,8 +13,7 @@ from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.standardised import StandardisedScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles
     from rankwright.data.query_features import QueryFeature
     from rankwright.models.scorer import Scorer
 
@@ -86,7 +85,7 @@ def _spread(
 ) -> LinearScorer:
     """Return the scorer of columns of all these kinds, with weight 0 for those of other kinds than its own."""
 
-    def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(values: Doubles) -> Doubles:
         blocks = dict(zip(own, np.split(values, len(own)), strict=True))
         nothing = np.zeros(len(values) // len(own))
         return np.concatenate([blocks.get(kind, nothing) for kind in kinds])

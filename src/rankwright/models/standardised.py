@@ -12,8 +12,7 @@ from rankwright.models.state import State
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -37,12 +36,10 @@ class StandardisedScorer(WrappingScorer):
         """Always."""
         return True
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return standardised(self.inner._score(X, groups, n_threads), groups, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         scores, values = (part(X, groups, n_threads) for part in (self.inner._score, self.inner._contributions))
         standard = standardised(scores, groups, n_threads)
         for rows in groups:

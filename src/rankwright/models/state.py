@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles
     from rankwright.models.facts import JSON
     from rankwright.models.scorer import Scorer
 
@@ -89,7 +90,7 @@ def checked_n_features(value: Any) -> int:
 
 def frozen_numbers(
     name: str, values: ArrayLike, shape: tuple[int, ...] | None = None, *, allow_infinite: bool = False
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Return a read-only float64 copy: all values finite, of the given shape or else one-dimensional."""
     try:
         numbers = np.array(values, dtype=np.float64)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
+
 MAX_SPLITS = 2**25 - 1
 DTYPES: dict[str, type[np.generic]] = {
     "splits": np.int64,
@@ -73,7 +75,7 @@ def _frozen_integers(name: str, values: ArrayLike) -> NDArray[Any]:
     return numbers
 
 
-def _rounded_down(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+def _rounded_down(numbers: Doubles) -> Floats:
     """Return the highest 32-bit floats that are not above: 32-bit values compare with them as with the numbers."""
     with np.errstate(over="ignore"):
         nearest = numbers.astype(np.float32)
@@ -89,13 +91,13 @@ def _require_range(name: str, values: NDArray[Any], highest: int) -> None:
         raise InputError(f"{name}[{place}] is {values[place]}; it must be from 0 to {highest}.")
 
 
-def _require_offsets(splits: NDArray[np.int64], n_splits: int) -> None:
+def _require_offsets(splits: Integers, n_splits: int) -> None:
     _require(len(splits) > 0 and splits[0] == 0, "splits must begin with 0.")
     _require((splits[1:] >= splits[:-1]).all(), "splits must not decrease.")
     _require(splits[-1] == n_splits, f"splits must end with the number of splits, {n_splits}, not {splits[-1]}.")
 
 
-def require_trees(splits: NDArray[np.int64], left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
+def require_trees(splits: Integers, left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
     """Refuse children that do not form binary trees.
 
     If every child comes after its parent, and every leaf and every split but the root is the child of exactly

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -62,15 +63,15 @@ class TreeEnsemble(Scorer):
     """
 
     kind: ClassVar[str] = "trees"
-    splits: NDArray[np.int64]
+    splits: Integers
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float32]
+    threshold: Floats
     missing_left: NDArray[np.uint8]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    leaf_value: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    cover: NDArray[np.float64]
+    leaf_value: Doubles
+    gain: Doubles
+    cover: Doubles
     n_features: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
@@ -161,7 +162,7 @@ class TreeEnsemble(Scorer):
         known: dict[str, Any] = {"feature_names": names, "categories": categories}
         return cls(splits, **joined, n_features=n_features.pop(), **known)
 
-    def importances(self, kind: Literal["gain", "splits"] = "gain") -> NDArray[np.float64]:
+    def importances(self, kind: Literal["gain", "splits"] = "gain") -> Doubles:
         """Return the total gain of each feature's splits, or their number."""
         if kind not in ("gain", "splits"):
             raise InputError(f"kind must be 'gain' or 'splits', not {shown(kind)}.")
@@ -169,18 +170,18 @@ class TreeEnsemble(Scorer):
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that any split uses."""
         return np.unique(self.feature).astype(np.int64)
 
-    def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> Doubles:
         arrays = {name: getattr(self, name) for name in DTYPES if name != "gain"}
         return _native.tree_contributions(**arrays, values=super()._opened(X), n_threads=n_threads)
 
     def _opened(self, X: Any) -> Any:
         return X if _is_dense(X) or _is_sparse(X) else super()._opened(X)
 
-    def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> Doubles:
         if isinstance(X, np.ndarray):
             scores = self._prepared.score(X, n_threads)
         else:

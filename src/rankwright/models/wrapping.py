@@ -9,8 +9,7 @@ from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +62,7 @@ class WrappingScorer(Scorer):
         return replace(self, inner=self.inner.first(n_rounds))
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """Those of the inner scorer."""
         return self.inner.used_features
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
+
     AnyPath = str | os.PathLike[str]
 
 MAX_FEATURES = 1_000_000
@@ -148,7 +150,7 @@ class Layout(NamedTuple):
         return cls(LetorQueries.field, has_none=True)
 
     def query_ids(
-        self, path: str, n_rows: int, query_of_row: NDArray[np.int64] | None, ids: list[str] | None
+        self, path: str, n_rows: int, query_of_row: Integers | None, ids: list[str] | None
     ) -> NDArray[Any]:
         """Return the query id of each row, from what the parser found or from the file of sizes."""
         if query_of_row is None or ids is None:

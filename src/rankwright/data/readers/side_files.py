@@ -16,6 +16,8 @@ from rankwright.data.readers.text_blocks import quoted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
+
 QUERY_SUFFIXES = (".query", ".group")  # of LightGBM, of XGBoost
 WEIGHT_SUFFIX = ".weight"
 
@@ -25,7 +27,7 @@ def sizes_file(path: str | os.PathLike[str]) -> Path | None:
     return _beside(path, QUERY_SUFFIXES)
 
 
-def read_query_ids(sizes: Path, path: str | os.PathLike[str], n_rows: int) -> NDArray[np.int64]:
+def read_query_ids(sizes: Path, path: str | os.PathLike[str], n_rows: int) -> Integers:
     """Return the query id of each row of a data file, queries numbered from 1.
 
     `sizes` holds one number per line, how many rows each query has; the rows of a query are adjacent.
@@ -42,7 +44,7 @@ class QueryColumn:
     """The query ids of a table without a column of them, from the file of the sizes of its queries."""
 
     name: str
-    values: NDArray[np.int64]
+    values: Integers
     holds = "query ids"
 
     def require_complete(self) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
+
 MAX_LINE_BYTES = 64 << 20  # a line that does not end soon is not a line: it would fill the memory
 BLOCK_BYTES = 4 << 20
 MEMORY_FRACTION = 0.75  # of the available memory that a matrix may take; the rest is for working with it
@@ -48,7 +50,7 @@ def require_memory(path: str | PathLike[str], n_rows: int, n_features: int, long
         )
 
 
-def integer_ids(ids: Sequence[str]) -> NDArray[np.int64] | None:
+def integer_ids(ids: Sequence[str]) -> Integers | None:
     """Return ids as integers if all of them are written as integers are (007 is not), otherwise None."""
     if not all(re.fullmatch("0|-?[1-9][0-9]{0,18}", one) for one in ids):
         return None

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles
+
 _JUDGEMENT_COLUMNS = ("query", "iteration", "document", "label")
 _RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 
@@ -33,7 +35,7 @@ class Judgements:
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
-    labels: NDArray[np.float64]
+    labels: Doubles
 
     @classmethod
     def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
@@ -66,7 +68,7 @@ class Run:
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
-    scores: NDArray[np.float64]
+    scores: Doubles
     tag: str
 
     @classmethod
@@ -191,7 +193,7 @@ def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
     seen.add((query, document))
 
 
-def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], NDArray[np.float64]]:
+def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], Doubles]:
     queries = np.array([row.query for row in rows], dtype=np.str_)
     documents = np.array([row.document for row in rows], dtype=object)
     return queries, documents, np.array([row.number for row in rows], dtype=np.float64)

@@ -14,8 +14,7 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Floats
     from rankwright.interop.exporters.target_rules import Below
     from rankwright.models.linear import LinearScorer
 
@@ -148,7 +147,7 @@ def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], number: int, place:
 
 
 def _solr_trees(
-    trees: TreeEnsemble, names: Sequence[str], thresholds: NDArray[np.float32], *, with_missing: bool
+    trees: TreeEnsemble, names: Sequence[str], thresholds: Floats, *, with_missing: bool
 ) -> list[Node]:
     def split(at: int, _number: int, _depth: int, left: Node, right: Node) -> Node:
         side = {"missing": "left" if trees.missing_left[at] else "right"} if with_missing else {}
@@ -159,7 +158,7 @@ def _solr_trees(
     return [{"weight": "1", "root": root} for root in roots]
 
 
-def _solr_thresholds(trees: TreeEnsemble) -> tuple[NDArray[np.float32], dict[int, int]]:
+def _solr_thresholds(trees: TreeEnsemble) -> tuple[Floats, dict[int, int]]:
     """Return the thresholds to write, and the power of 2 by which each feature is multiplied."""
     thresholds, powers = trees.threshold.copy(), {}
     for feature in trees.used_features.tolist():
@@ -174,7 +173,7 @@ def _multiplied(power: int) -> Node:
     return {"norm": {"class": "org.apache.solr.ltr.norm.MinMaxNormalizer", "params": limits}} if power else {}
 
 
-def before_slack(thresholds: NDArray[np.float32]) -> tuple[NDArray[np.float32], int]:
+def before_slack(thresholds: Floats) -> tuple[Floats, int]:
     """Return the numbers that become the thresholds when Solr adds its slack in 32 bits, and a power of 2.
 
     Near 0 there may be none. Then the thresholds are multiplied by the lowest power of 2 with which there are
@@ -193,7 +192,7 @@ def before_slack(thresholds: NDArray[np.float32]) -> tuple[NDArray[np.float32], 
     )
 
 
-def _before_slack(thresholds: NDArray[np.float32]) -> NDArray[np.float32]:
+def _before_slack(thresholds: Floats) -> Floats:
     """Return the numbers that become the thresholds by Solr's slack, as far as there are any."""
     with np.errstate(over="ignore", invalid="ignore"):
         found = thresholds - SOLR_SLACK

@@ -22,6 +22,7 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
 
 
@@ -81,7 +82,7 @@ class Expected(NamedTuple):
 
     classes: tuple[Flat, ...]
     start: float
-    steps: NDArray[np.float64]
+    steps: Doubles
     softmax: bool
 
 

@@ -15,6 +15,7 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Floats
     from rankwright.models.linear import LinearScorer
 
 HIGHEST = np.finfo(np.float32).max
@@ -67,7 +68,7 @@ def with_finite_thresholds(trees: TreeEnsemble) -> TreeEnsemble:
 class Below(NamedTuple):
     """Splits that send a value left if it is below the threshold, not at most the threshold."""
 
-    threshold: NDArray[np.float32]
+    threshold: Floats
     missing_left: NDArray[np.uint8]
     left: NDArray[np.int32]
     right: NDArray[np.int32]

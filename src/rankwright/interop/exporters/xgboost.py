@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
     from rankwright.interop.exporters.target_rules import Below
     from rankwright.models.trees import TreeEnsemble
 
@@ -84,7 +85,7 @@ def _tree(trees: TreeEnsemble, below: Below, number: int, place: slice) -> dict[
     }
 
 
-def _siblings_together(left: list[int], right: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _siblings_together(left: list[int], right: list[int]) -> tuple[Integers, Integers]:
     """Return the left child of each node (-1 for a leaf), and the split or leaf (negative) that the node is."""
     order, children = [0 if left else -1], [-1]
     place = 0

@@ -29,8 +29,7 @@ from rankwright.models.state import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.models.trees import TreeEnsemble
 
 MAX_DEPTH = 16  # of symmetric trees
@@ -42,11 +41,11 @@ NOT_NUMBERS = ("categorical_features", "text_features", "embedding_features")
 class Splits(NamedTuple):
     """The columns, borders and sides of missing values of several splits."""
 
-    feature: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.int64]
+    feature: Integers
+    threshold: Doubles
+    missing_left: Integers
 
-    def take(self, places: NDArray[np.int64]) -> Splits:
+    def take(self, places: Integers) -> Splits:
         """Return the splits at these places."""
         return Splits(self.feature[places], self.threshold[places], self.missing_left[places])
 
@@ -176,18 +175,16 @@ def _weight(leaf: Mapping[str, Any]) -> Any:
 
 def _tree(
     splits: Splits,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    left: Integers,
+    right: Integers,
+    values: Doubles,
+    weights: Doubles,
 ) -> ForeignTree:
     gain = _gains(left, right, values, weights)
     return ForeignTree(*splits, left=left, right=right, gain=gain, leaf_value=values, cover=weights)
 
 
-def _gains(
-    left: NDArray[np.int64], right: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _gains(left: Integers, right: Integers, values: Doubles, weights: Doubles) -> Doubles:
     """Return how far each split reduces the squared error of a constant, as CatBoost keeps no gains."""
     # From the end, these hold the leaves as children name them: -1 is the first leaf.
     weight = np.concatenate([np.zeros(len(left)), weights[::-1]])

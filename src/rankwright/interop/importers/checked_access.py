@@ -15,7 +15,7 @@ from rankwright.models.state import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Doubles, Integers
 
 HIGHEST_INTEGER = 2**31 - 1  # of the libraries' 32-bit integers
 
@@ -70,7 +70,7 @@ def list_in(value: Mapping[str, Any], name: str) -> list[Any]:
     return checked_list(name, member(name, value))
 
 
-def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> NDArray[np.int64]:
+def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> Integers:
     """Return 32-bit integers, as texts or JSON numbers."""
     try:
         numbers = np.array([_integer(one) for one in values], dtype=np.int64)
@@ -81,7 +81,7 @@ def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> ND
     return numbers
 
 
-def numbers(name: str, values: list[Any]) -> NDArray[np.float64]:
+def numbers(name: str, values: list[Any]) -> Doubles:
     """Return numbers, as texts or JSON numbers; they may be infinite, not NaN."""
     try:
         found = np.array([_number(one) for one in values], dtype=np.float64)

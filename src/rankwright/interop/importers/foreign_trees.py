@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles, Floats
+
 
 @dataclass(frozen=True, eq=False)
 class ForeignTree:
@@ -36,13 +38,13 @@ class ForeignTree:
     """
 
     feature: NDArray[Any]
-    threshold: NDArray[np.float64]
+    threshold: Doubles
     missing_left: NDArray[Any]
     left: NDArray[Any]
     right: NDArray[Any]
-    gain: NDArray[np.float64]
-    leaf_value: NDArray[np.float64]
-    cover: NDArray[np.float64]
+    gain: Doubles
+    leaf_value: Doubles
+    cover: Doubles
 
     def __post_init__(self) -> None:
         n_splits = len(self.feature)
@@ -59,13 +61,13 @@ class ForeignTree:
         return cls(whole, none, whole, whole, whole, none, np.array([value]), np.zeros(1))
 
 
-def highest_below(thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+def highest_below(thresholds: Doubles) -> Doubles:
     """Return the highest 32-bit floats below 32-bit thresholds: `x < t` as `x <= highest_below(t)`."""
     with np.errstate(over="ignore"):
         return np.nextafter(nearest_float32(thresholds), np.float32(-np.inf)).astype(np.float64)
 
 
-def nearest_float32(numbers: NDArray[np.float64]) -> NDArray[np.float32]:
+def nearest_float32(numbers: Doubles) -> Floats:
     """Return the 32-bit floats that were written as these decimal numbers."""
     with np.errstate(over="ignore"):
         return numbers.astype(np.float32)

@@ -20,7 +20,7 @@ from rankwright.models.tree_arrays import require_trees
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Integers
 
 MOST_SPLITS = 2**16  # of a tree with all its copies
 MOST_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
@@ -53,7 +53,7 @@ class Interval(NamedTuple):
     left: bool
 
 
-def intervals_of_set(categories: NDArray[np.int64], below_first: float, *, left: bool) -> Intervals:
+def intervals_of_set(categories: Integers, below_first: float, *, left: bool) -> Intervals:
     """Return where categories are: a number is of the category that it has before its decimal point.
 
     Parameters
@@ -194,6 +194,6 @@ class _Copies:
         )
 
 
-def _at_least_one(places: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _at_least_one(places: Integers, size: int) -> Integers:
     """Return how often each place is there, and 1 where it is not."""
     return np.maximum(1, np.bincount(places, minlength=size))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.models.trees import TreeEnsemble
 
 VERSIONS = ("v2", "v3", "v4")
@@ -113,7 +114,7 @@ def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
     return decided, zeros_apart | _sets(block, tree.threshold, decision & CATEGORICAL > 0)
 
 
-def _single(values: NDArray[np.float64]) -> float:
+def _single(values: Doubles) -> float:
     if len(values) != 1:
         raise InputError(f"a tree of 1 leaf has {len(values)} leaf values.")
     return float(values[0])
@@ -121,7 +122,7 @@ def _single(values: NDArray[np.float64]) -> float:
 
 def _as_written(block: Mapping[str, str]) -> ForeignTree:
     """Return the tree with its thresholds as they are, and missing values to the right."""
-    whole: dict[str, NDArray[np.int64]] = {
+    whole: dict[str, Integers] = {
         ours: integers(theirs, member(theirs, block).split())
         for ours, theirs in {"feature": "split_feature", "left": "left_child", "right": "right_child"}.items()
     }
@@ -137,7 +138,7 @@ def _as_written(block: Mapping[str, str]) -> ForeignTree:
     )
 
 
-def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> tuple[ForeignTree, dict[int, Intervals]]:
+def _decided(tree: ForeignTree, decision: Integers) -> tuple[ForeignTree, dict[int, Intervals]]:
     """Return the tree with the sides that zeros and missing values take, and the splits with zeros apart.
 
     On these, low and high values may go left, and zeros between them right, with the missing values.
@@ -163,9 +164,7 @@ def _places(chosen: NDArray[np.bool_]) -> list[int]:
     return places
 
 
-def _sets(
-    block: Mapping[str, str], thresholds: NDArray[np.float64], categorical: NDArray[np.bool_]
-) -> dict[int, Intervals]:
+def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np.bool_]) -> dict[int, Intervals]:
     """Return the categories that go left; the threshold of a categorical split is the number of its bit set."""
     if not categorical.any():
         return {}

@@ -21,8 +21,7 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.state import MAX_FEATURES, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Integers
     from rankwright.models.scorer import Scorer
     from rankwright.models.trees import TreeEnsemble
 
@@ -150,14 +149,14 @@ def _tree(
     )
 
 
-def _number_of_features(columns: NDArray[np.int64], given: int | None) -> int:
+def _number_of_features(columns: Integers, given: int | None) -> int:
     used = int(columns.max(initial=0)) + 1
     if given is not None and given < used:
         raise InputError(f"it uses feature {used}, and there are only {given} features.")
     return given or used
 
 
-def _columns(features: list[str], highest: int) -> NDArray[np.int64]:
+def _columns(features: list[str], highest: int) -> Integers:
     """Return features, which RankLib numbers from 1, numbered from 0."""
     found = integers("feature", list(features))
     if ((found < 1) | (found > highest)).any():

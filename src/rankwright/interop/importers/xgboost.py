@@ -35,8 +35,7 @@ from rankwright.models.state import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Floats, Integers
     from rankwright.models.trees import TreeEnsemble
 
 NO_CHILD = -1
@@ -99,7 +98,7 @@ def _require_all_rounds(model: Mapping[str, Any], n_trees: int) -> None:
         raise InputError(f"its iteration_indptr does not divide its {n_trees} trees into rounds.")
 
 
-def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.float32] | None]:
+def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], Floats | None]:
     """Return the trees' booster, and one weight per tree if they were dropped out (DART)."""
     name = member("name", booster)
     if name == "gbtree":
@@ -110,7 +109,7 @@ def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.
     raise InputError(f"its booster is {shown(name)}, and only gbtree and dart have trees.")
 
 
-def _weighted(trees: list[ForeignTree], weights: NDArray[np.float32]) -> list[ForeignTree]:
+def _weighted(trees: list[ForeignTree], weights: Floats) -> list[ForeignTree]:
     """Return the trees with their leaves multiplied in 32 bits, as XGBoost does."""
     if len(weights) != len(trees):
         raise InputError(f"weight_drop has {len(weights)} weights for {len(trees)} trees.")
@@ -168,7 +167,7 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
     return as_written, {int(number[node]): own for node, own in _sets(tree, splits).items()}
 
 
-def _sets(tree: Mapping[str, Any], splits: NDArray[np.int64]) -> dict[int, Intervals]:
+def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
     """Return the categories that go right, by the node of the split."""
     kinds = integers("split_type", checked_list("split_type", tree.get("split_type", [])))
     if not kinds.any():
@@ -192,7 +191,7 @@ def _sets(tree: Mapping[str, Any], splits: NDArray[np.int64]) -> dict[int, Inter
     return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in found.items()}
 
 
-def _nodes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nodes(left: Integers, right: Integers) -> tuple[Integers, Integers]:
     """Return the splits and the leaves that the root reaches, level by level; pruned nodes are not among them."""
     if ((left == NO_CHILD) != (right == NO_CHILD)).any():
         raise InputError("a split has a single child.")
