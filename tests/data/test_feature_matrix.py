@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from rankwright.base.errors import InputError
-from rankwright.data.feature_matrix import checked_features, feature_names_of
+from rankwright.data.input_arrays import checked_features, feature_names_of
 
 
 def test_rows_that_lie_askew_in_memory_are_copied():

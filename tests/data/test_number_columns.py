@@ -4,7 +4,7 @@ import pytest
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_numbers
 from rankwright.data.ranking import Ranking
 from rankwright.evaluation.evaluate import evaluate
 

@@ -18,7 +18,7 @@ from rankwright.models import (
     SigmoidCalibration,
     StandardCalibration,
 )
-from rankwright.models.class_contributions import class_contributions
+from rankwright.models.class_trees import class_contributions
 
 GAINS = [0.0, 0.25, 1.0]
 LEAVES = [4, 1, 6, 3, 2, 5]

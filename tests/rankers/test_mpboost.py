@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from learners.test_pairs import DISTANCES, states
 from sklearn.base import clone
 
 import rankwright as rw
-from learners.test_pairs import DISTANCES, states
 from properties import examples
 from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost

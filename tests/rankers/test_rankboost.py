@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from learners.test_pairs import states
 from sklearn.base import clone
 
 import rankwright as rw
-from learners.test_pairs import states
 from properties import examples
 from rankwright import RankBoost
 from rankwright.base.errors import InputError

@@ -13,10 +13,9 @@ import numpy as np
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, shown_p_value
+from rankwright.base.wording import brief_list, counted, shown_p_value
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import Division
-from rankwright.data.columns import listed
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
@@ -241,7 +240,7 @@ def _columns(feature: int | str, data: RankingData) -> list[int]:
     found = found or [place for place, name in enumerate(names) if fnmatchcase(name, feature)]
     if not found:
         close = get_close_matches(feature, [*names, *categories], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {listed(names)}."
+        hint = f"did you mean {close[0]!r}?" if close else f"there are {brief_list(names)}."
         raise InputError(f"There is no feature {feature!r} in the data; {hint}")
     return found
 

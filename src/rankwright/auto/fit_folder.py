@@ -17,7 +17,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.version import __version__
 from rankwright.data.alignment import require_same_number
-from rankwright.models.store import load, save
+from rankwright.models.model_file import load, save
 
 if TYPE_CHECKING:
     import os

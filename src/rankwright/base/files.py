@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import os
@@ -18,6 +17,11 @@ from rankwright.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where stale parts stay
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -82,7 +86,7 @@ def _new_part(target: Path) -> tuple[Path, int]:
         part = target.with_name(_part_name(target, secrets.token_hex(8)))
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with suppress(OSError):  # a file system without locks: nobody will remove the part, dead or alive
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor)
         if os.fstat(descriptor).st_nlink > 0:
             return part, descriptor
         os.close(descriptor)  # another writer removed it before it was locked
@@ -94,10 +98,17 @@ def _remove_stale_parts(target: Path) -> None:
         with suppress(OSError):
             descriptor = os.open(part, os.O_RDWR)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(descriptor, wait=False)
                 part.unlink()
             finally:
                 os.close(descriptor)
+
+
+def lock_file(descriptor: int, *, wait: bool = True) -> None:
+    """Lock a file for this process; OSError if that cannot be done."""
+    if fcntl is None:
+        raise OSError("this system has no file locks")
+    fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _mode_of(target: Path) -> int | None:

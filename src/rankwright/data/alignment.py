@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
+from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, listed
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents
-from rankwright.data.feature_matrix import checked_features
+from rankwright.data.input_arrays import checked_features
 from rankwright.data.readers.frames import columns_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _warn_of_new_values(category: Category, values: set[str]) -> None:
     new = sorted(values.difference(category.values))
     if new:
         known = f"The model was not trained on these values of {category.name!r}"
-        warnings.warn(f"{known}, which count as missing: {listed(new)}.", stacklevel=2)
+        warnings.warn(f"{known}, which count as missing: {brief_list(new)}.", stacklevel=2)
 
 
 def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
@@ -155,10 +155,10 @@ def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
     known, there = set(needed), set(given)
     absent = [name for name in needed if name not in there]
     if absent:
-        near = get_close_matches(absent[0], [name for name in given if name not in known], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise InputError(f"The model needs {listed(map(repr, absent))}, which the data do not have{hint}")
+        close = closest(absent[0], [name for name in given if name not in known])
+        hint = f"; did you mean {close!r}?" if close else "."
+        raise InputError(f"The model needs {brief_list(map(repr, absent))}, which the data do not have{hint}")
     known |= {LABEL, QUERY, DOCUMENT}  # a frame may well have these besides the features
     extra = [name for name in given if name not in known]
     if extra:
-        warnings.warn(f"The model does not use {listed(extra)}.", stacklevel=2)
+        warnings.warn(f"The model does not use {brief_list(extra)}.", stacklevel=2)

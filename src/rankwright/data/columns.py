@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from shlex import quote
 from typing import TYPE_CHECKING, TypedDict
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import brief_list, closest, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
 SCORE = "score"  # in tables of scores
-SHOWN_COLUMNS = 8
-SHOWN_CHARACTERS = 60
 
 # Common names of these columns elsewhere: suggested in error messages, never taken by themselves.
 ALTERNATIVES = {
@@ -91,11 +88,11 @@ class Columns:
     guessed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"features: {counted(len(self.features), 'column')} ({listed(self.features)})"]
+        parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]
         if self.categorical:
-            parts.append(f"categorical: {listed(self.categorical)}")
+            parts.append(f"categorical: {brief_list(self.categorical)}")
         if self.not_used:
-            parts.append(f"not used: {listed(f'{name} ({why})' for name, why in self.not_used.items())}")
+            parts.append(f"not used: {brief_list(f'{name} ({why})' for name, why in self.not_used.items())}")
         return "; ".join(parts)
 
     def without(self, names: Iterable[str], why: str) -> Columns:
@@ -113,26 +110,13 @@ class Columns:
         """A sentence about the columns that a rule left out without being told; None if there are none."""
         if not self.guessed:
             return None
-        names = listed(f"{name} ({self.not_used[name]})" for name in self.guessed)
+        names = brief_list(f"{name} ({self.not_used[name]})" for name in self.guessed)
         return f"Columns that are not used: {names}. Name them in features, categorical or docid, or in drop."
 
 
 def looks_like_id(name: str) -> bool:
     """Return whether the name of a column says that it holds ids."""
     return bool(ID_NAME.fullmatch(name) or CAMEL_ID.fullmatch(name))
-
-
-def listed(names: Iterable[str]) -> str:
-    """Return names separated by commas; of many only the first."""
-    every = [_shown(name) for name in names]
-    more = len(every) - SHOWN_COLUMNS
-    return ", ".join(every) if more <= 1 else f"{', '.join(every[:SHOWN_COLUMNS])} and {more} more"
-
-
-def _shown(name: str) -> str:
-    """Return a name for a message: shortened, and without control characters, for a file may hold anything."""
-    short = name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 3]}..."
-    return short if short.isprintable() else repr(short)[1:-1]
 
 
 def matching(names: Sequence[str], wanted: Sequence[str] | str) -> list[str]:
@@ -155,12 +139,12 @@ def no_column(name: str, names: Sequence[str]) -> str:
     if usual and name in (LABEL, QUERY, DOCUMENT):
         option = f"{name}={usual[0]!r} (--{name} {quote(usual[0])})"
         return f"There is no column {name!r}; if it is {usual[0]!r}, pass {option}."
-    near = usual or get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the table has {listed(names) or 'none'}."
+    close = usual[0] if usual else closest(name, names)
+    hint = f"did you mean {close!r}?" if close else f"the table has {brief_list(names) or 'none'}."
     return f"There is no column {name!r}; {hint}"
 
 
 def _no_match(wanted: str, names: Sequence[str]) -> str:
     if any(character in wanted for character in "*?["):
-        return f"No column matches {wanted!r}; the table has {listed(names) or 'none'}."
+        return f"No column matches {wanted!r}; the table has {brief_list(names) or 'none'}."
     return no_column(wanted, names)

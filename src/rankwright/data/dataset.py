@@ -11,9 +11,8 @@ import numpy as np
 from rankwright.base.arrays import frozen, sealed
 from rankwright.base.errors import InputError
 from rankwright.data.categories import checked_categories
-from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_feature_names, checked_features, checked_numbers, feature_names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

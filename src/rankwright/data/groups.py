@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.data.number_columns import refuse_masked
+from rankwright.data.input_arrays import refuse_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

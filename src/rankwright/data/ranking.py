@@ -10,7 +10,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

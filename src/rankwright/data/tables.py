@@ -34,7 +34,7 @@ class ColumnsWarning(UserWarning):
     """Some columns of a table were left out by a rule; the message names them."""
 
 
-class Column(Protocol):
+class TableColumn(Protocol):
     """One column of a table, whatever the library that holds it."""
 
     @property
@@ -62,7 +62,7 @@ class Column(Protocol):
         ...
 
 
-def documents_of(columns: Iterable[Column], roles: Roles) -> Documents:
+def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
     """Return the documents of a table, one per row, with labels if there is a label column."""
     table = _by_name(columns)
     use = _assigned(table, roles)
@@ -109,8 +109,8 @@ def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".") + "."
 
 
-def _by_name(columns: Iterable[Column]) -> dict[str, Column]:
-    table: dict[str, Column] = {}
+def _by_name(columns: Iterable[TableColumn]) -> dict[str, TableColumn]:
+    table: dict[str, TableColumn] = {}
     for column in columns:
         if column.name in table:
             raise InputError(f"There are two columns {column.name!r}.")
@@ -118,13 +118,13 @@ def _by_name(columns: Iterable[Column]) -> dict[str, Column]:
     return table
 
 
-def _column(table: dict[str, Column], name: str) -> Column:
+def _column(table: dict[str, TableColumn], name: str) -> TableColumn:
     if name not in table:
         raise InputError(no_column(name, list(table)))
     return table[name]
 
 
-def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
+def _labels(table: dict[str, TableColumn], name: str) -> NDArray[Any]:
     try:
         column = _column(table, name)
         column.require_complete()
@@ -133,7 +133,7 @@ def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
     return column.numbers()
 
 
-def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
+def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     """Return what each column of the table is used for."""
     names = list(table)
     docid = roles.document_column(names)
@@ -160,7 +160,7 @@ def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
     return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
 
 
-def _why_not(column: Column) -> str | None:
+def _why_not(column: TableColumn) -> str | None:
     """Return why a column that nobody mentioned is no feature; None if it is one."""
     if column.holds != NUMBERS:
         return column.holds
@@ -176,7 +176,7 @@ def _require_features(features: Sequence[str], categorical: Sequence[str], taken
 
 
 def _matrix(
-    columns: Sequence[Column], categories: dict[str, Category], n_rows: int
+    columns: Sequence[TableColumn], categories: dict[str, Category], n_rows: int
 ) -> tuple[Floats, tuple[str, ...]]:
     """Return the features of the columns, and their names."""
     names = [

@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
-from rankwright.models.class_contributions import class_contributions
-from rankwright.models.class_trees import ClassTrees
+from rankwright.models.class_trees import ClassTrees, class_contributions
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
@@ -88,6 +87,11 @@ class Calibrated(Scorer):
             raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
         features, groups = self._checked(X, qid)
         return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_jobs)))
+
+    @property
+    def total_gain(self) -> Doubles:
+        """The total gain of the splits on each feature."""
+        return self.classes.trees.total_gain
 
     @property
     def used_features(self) -> Integers:

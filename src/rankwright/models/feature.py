@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, checked_n_features, checked_number, shown
+from rankwright.models.state import Saved, State, checked_integer, checked_n_features, checked_number, shown
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
@@ -33,6 +33,12 @@ class FeatureScorer(Scorer):
     """
 
     kind: ClassVar[str] = "feature"
+    saved: ClassVar[Saved] = {
+        "feature": State.integer,
+        "direction": State.integer,
+        "n_features": State.integer,
+        "missing": State.number,
+    }
     feature: int
     direction: int = 1
     n_features: int = field(kw_only=True)
@@ -63,18 +69,3 @@ class FeatureScorer(Scorer):
     def used_features(self) -> Integers:
         """That feature."""
         return np.array([self.feature])
-
-    def state(self) -> State:
-        """Return the four numbers."""
-        names = ("feature", "direction", "n_features", "missing")
-        return State(fields={name: getattr(self, name) for name in names})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from its four numbers."""
-        return cls(
-            state.integer("feature"),
-            state.integer("direction"),
-            n_features=state.integer("n_features"),
-            missing=state.number("missing"),
-        )

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_number, frozen_numbers
+from rankwright.models.state import Saved, State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
+    from rankwright.data.scaling import Scaling
 
 # Number of rows scored together: few enough for their columns to stay in the cache.
 BLOCK_ROWS = 8192
@@ -36,6 +37,7 @@ class LinearScorer(Scorer):
     """
 
     kind: ClassVar[str] = "linear"
+    saved: ClassVar[Saved] = {"weights": State.vector, "missing": State.vector, "intercept": State.number}
     weights: Doubles
     missing: Doubles
     intercept: float = 0.0
@@ -78,13 +80,11 @@ class LinearScorer(Scorer):
         """The features whose weight is not zero."""
         return np.flatnonzero(self.weights)
 
-    def state(self) -> State:
-        """Return weights, missing values and intercept."""
-        arrays = {"weights": self.weights, "missing": self.missing}
-        return State(fields={"intercept": self.intercept}, arrays=arrays)
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from weights, missing values and intercept."""
-        weights, missing = state.array("weights", np.float64), state.array("missing", np.float64)
-        return cls(weights, missing, state.number("intercept"))
+def linear_of_columns(weights: Doubles, scaling: Scaling, bias: float = -0.0) -> LinearScorer:
+    """Return the scorer of unscaled columns that equals bias + sum of weight x scaled column.
+
+    The default bias of -0.0 keeps the sign of a zero sum.
+    """
+    raw, added = scaling.folded(weights)
+    return LinearScorer(raw, scaling.missing, float(bias + added))

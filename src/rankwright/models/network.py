@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.models.linear import linear_of_columns
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, frozen_numbers, shown
+from rankwright.models.state import Saved, State, frozen_numbers, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
+    from rankwright.data.scaling import Scaling
 
 MAX_WIDTH = 2**31 - 1
 
@@ -41,6 +44,11 @@ class NetworkScorer(Scorer):
     """
 
     kind: ClassVar[str] = "network"
+    saved: ClassVar[Saved] = {
+        "widths": partial(State.array, dtype=np.int64),
+        "parameters": State.vector,
+        "missing": State.vector,
+    }
     widths: Integers
     parameters: Doubles
     missing: Doubles
@@ -88,16 +96,6 @@ class NetworkScorer(Scorer):
         """The features that have a weight other than zero."""
         return np.flatnonzero(self.layers[0][0].any(axis=1))
 
-    def state(self) -> State:
-        """Return widths, parameters and missing values."""
-        return State(arrays={"widths": self.widths, "parameters": self.parameters, "missing": self.missing})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a network from widths, parameters and missing values."""
-        parameters, missing = state.array("parameters", np.float64), state.array("missing", np.float64)
-        return cls(state.array("widths", np.int64), parameters, missing)
-
 
 def count_parameters(widths: Integers) -> int:
     """Return the number of weights and biases of a network of these widths."""
@@ -114,3 +112,16 @@ def _checked_widths(widths: ArrayLike) -> Integers:
     sizes = sizes.astype(np.int64)
     sizes.flags.writeable = False
     return sizes
+
+
+def network_of_columns(widths: Integers, parameters: Doubles, scaling: Scaling) -> Scorer:
+    """Return the scorer of unscaled columns that equals this network of scaled columns.
+
+    Without hidden layers it is linear.
+    """
+    n_features, n_units = (int(width) for width in widths[:2])
+    weights, biases, rest = np.split(parameters, [n_features * n_units, (n_features + 1) * n_units])
+    if len(widths) == 2:
+        return linear_of_columns(weights, scaling, biases[0])
+    raw, added = scaling.folded(weights.reshape(n_features, n_units))
+    return NetworkScorer(widths, np.concatenate([raw.ravel(), biases + added, rest]), scaling.missing)

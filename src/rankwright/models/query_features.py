@@ -15,7 +15,9 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.models.facts import JSON
+    from rankwright.data.scaling import Scaling
+    from rankwright.models.scorer import Scorer
+    from rankwright.models.state import JSON
 
 MAX_COLUMNS_PER_FEATURE = 16
 """The most columns that nested scorers may make of each feature: more would let a small file exhaust memory."""
@@ -82,6 +84,12 @@ class QueryFeatureScorer(WrappingScorer):
         return with_query_features(X, groups, self.columns, raw=self.raw, n_threads=n_threads)
 
     @property
+    def total_gain(self) -> Doubles | None:
+        """That of each feature's own column and of all columns made from it."""
+        gain = self.inner.total_gain
+        return None if gain is None else gain.reshape(-1, self.n_features).sum(axis=0)
+
+    @property
     def used_features(self) -> Integers:
         """Those of which the inner scorer uses any column."""
         return np.unique(self.inner.used_features % self.n_features)
@@ -104,3 +112,8 @@ class QueryFeatureScorer(WrappingScorer):
         if not isinstance(raw, bool):
             raise InputError(f"raw must be true or false, not {shown(raw)}.")
         return cls(state.child("inner"), tuple(known[str(name)] for name in names), raw)
+
+
+def over_columns(scorer: Scorer, scaling: Scaling) -> Scorer:
+    """Return the scorer of features for a scorer of the columns that the scaling applies to."""
+    return scorer if scaling.within is None else QueryFeatureScorer(scorer, (scaling.within,), raw=False)

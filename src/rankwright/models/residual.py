@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
 from rankwright.data.ranking import Ranking
 from rankwright.models.scorer import require_finite_scores
-from rankwright.models.state import State, frozen_numbers
+from rankwright.models.state import frozen_numbers
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ class ResidualModel(WrappingScorer):
     def needs_init_score(self) -> bool:
         """Always."""
         return True
+
+    @property
+    def total_gain(self) -> Doubles | None:
+        """That of the inner scorer."""
+        return self.inner.total_gain
 
     def predict(
         self,
@@ -82,12 +87,3 @@ class ResidualModel(WrappingScorer):
 
     def _score(self, _X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         self._refuse()
-
-    def state(self) -> State:
-        """Return the inner scorer."""
-        return State(children={"inner": self.inner})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a residual model from the inner scorer."""
-        return cls(state.child("inner"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,14 +14,14 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
+from rankwright.base.wording import brief_list
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.input_arrays import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.ranking import Ranking
-from rankwright.models.facts import checked_about
-from rankwright.models.state import checked_n_features, shown
+from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,16 +30,17 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.models.facts import JSON
-    from rankwright.models.state import State
+    from rankwright.models.state import JSON
+
+MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorer(ABC):
     """An immutable model that scores documents; a higher score is better.
 
-    A subclass is a frozen dataclass of arrays and plain fields. It defines `kind` (its name in model files),
-    `n_features`, `_score`, `state` and `from_state`; its constructor checks every value.
+    A subclass is a frozen dataclass of arrays, plain fields and scorers. It defines `kind` (its name in model
+    files), `saved`, `n_features` and `_score`; its constructor checks every value.
 
     Parameters
     ----------
@@ -51,6 +53,7 @@ class Scorer(ABC):
     """
 
     kind: ClassVar[str]
+    saved: ClassVar[Saved]
     n_features: int = field(init=False)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     categories: tuple[Category, ...] = field(default=(), kw_only=True)
@@ -78,11 +81,17 @@ class Scorer(ABC):
         return f"{type(self).__name__}({self.n_features} features)"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return a card of the model for a notebook."""
-        from rankwright.models.card import card_of
-        from rankwright.reports.charts.notebook import bundle
+        """Return a card for a notebook: the kind of scorer, its features and rounds, and the facts about it."""
+        from rankwright.reports.notebook import card_html
 
-        return bundle(repr(self), html=card_of(self))
+        names = "" if self.feature_names is None else f": {brief_list(self.feature_names)}"
+        facts = {"kind": self.kind, "features": f"{self.n_features:,}{names}"}
+        if self.n_rounds:
+            facts["rounds"] = f"{self.n_rounds:,}"
+        for name, fact in self.about.items():
+            facts.setdefault(name, fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False))
+        short = {name: f"{fact[:MOST_SHOWN]}{'...' * (len(fact) > MOST_SHOWN)}" for name, fact in facts.items()}
+        return {"text/plain": repr(self), "text/html": card_html(type(self).__name__, short)}
 
     @property
     def needs_queries(self) -> bool:
@@ -191,6 +200,11 @@ class Scorer(ABC):
         """The features that can change a score, in ascending order; all of them unless a subclass knows better."""
         return np.arange(self.n_features)
 
+    @property
+    def total_gain(self) -> Doubles | None:
+        """The total gain of the splits on each feature and on columns made from it; None if not all is trees."""
+        return None
+
     def described(
         self,
         *,
@@ -225,14 +239,18 @@ class Scorer(ABC):
         """Return contributions to the scores of checked features; not every kind of scorer has them."""
         raise InputError(f"A scorer of kind {self.kind!r} cannot compute contributions of features.")
 
-    @abstractmethod
     def state(self) -> State:
         """Return everything that `from_state` needs to rebuild this scorer, except names and facts."""
+        values = {name: getattr(self, name) for name in self.saved}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        children = {name: value for name, value in values.items() if isinstance(value, Scorer)}
+        fields = {name: value for name, value in values.items() if not isinstance(value, np.ndarray | Scorer)}
+        return State(fields, arrays, children)
 
     @classmethod
-    @abstractmethod
     def from_state(cls, state: State) -> Self:
         """Rebuild a scorer from its state; InputError if anything is wrong, for the file may be hostile."""
+        return cls(**{name: read(state, name) for name, read in cls.saved.items()})
 
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         """Return checked features and queries; without query ids, if allowed, all rows are one query."""

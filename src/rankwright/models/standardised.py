@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.data.query_features import standardised
-from rankwright.models.state import State
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
@@ -47,12 +46,3 @@ class StandardisedScorer(WrappingScorer):
             mean = np.sort(own, axis=0).mean(axis=0)  # sorted: it must not depend on the order of documents
             values[rows] = (own - mean) / (np.ptp(scores[rows]) / spread) if spread else 0.0
         return values
-
-    def state(self) -> State:
-        """Return the inner scorer."""
-        return State(children={"inner": self.inner})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from the inner one."""
-        return cls(state.child("inner"))

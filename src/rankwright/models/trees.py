@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import (
+    Saved,
     State,
     checked_integer,
     checked_n_features,
@@ -19,7 +20,6 @@ from rankwright.models.state import (
     frozen_numbers,
     shown,
 )
-from rankwright.models.tree_arrays import DTYPES, PER_LEAF, PER_SPLIT, checked_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +28,21 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
+
+MAX_SPLITS = 2**25 - 1
+DTYPES: dict[str, type[np.generic]] = {
+    "splits": np.int64,
+    "feature": np.int32,
+    "threshold": np.float32,
+    "missing_left": np.uint8,
+    "left": np.int32,
+    "right": np.int32,
+    "leaf_value": np.float64,
+    "gain": np.float64,
+    "cover": np.float64,
+}
+PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain")
+PER_LEAF = ("leaf_value", "cover")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,6 +78,9 @@ class TreeEnsemble(Scorer):
     """
 
     kind: ClassVar[str] = "trees"
+    saved: ClassVar[Saved] = {"n_features": State.integer} | {
+        name: partial(State.array, dtype=dtype) for name, dtype in DTYPES.items()
+    }
     splits: Integers
     feature: NDArray[np.int32]
     threshold: Floats
@@ -170,6 +188,11 @@ class TreeEnsemble(Scorer):
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
 
     @property
+    def total_gain(self) -> Doubles:
+        """The total gain of the splits on each feature."""
+        return self.importances("gain")
+
+    @property
     def used_features(self) -> Integers:
         """The features that any split uses."""
         return np.unique(self.feature).astype(np.int64)
@@ -209,16 +232,6 @@ class TreeEnsemble(Scorer):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
 
-    def state(self) -> State:
-        """Return the arrays and the number of features."""
-        return State(fields={"n_features": self.n_features}, arrays={name: getattr(self, name) for name in DTYPES})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild an ensemble from its arrays and number of features."""
-        arrays: dict[str, Any] = {name: state.array(name, dtype) for name, dtype in DTYPES.items()}
-        return cls(**arrays, n_features=state.integer("n_features"))
-
 
 def _is_dense(X: Any) -> bool:
     """Whether the native scorer can read this array without a copy."""
@@ -231,3 +244,90 @@ def _is_sparse(X: Any) -> bool:
     if not hasattr(X, "todense") or X.format != "csr" or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
         return False
     return bool(X.has_canonical_format) and X.indices.dtype == X.indptr.dtype
+
+
+def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str, NDArray[Any]]:
+    """Return read-only arrays of the right types, once they have been found to form binary trees."""
+    arrays: dict[str, NDArray[Any]] = {
+        name: _frozen_integers(name, given[name])
+        for name in ("splits", "feature", "missing_left", "left", "right")
+    }
+    splits, n_splits = arrays["splits"], len(arrays["feature"])
+    _require(n_splits <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
+    _require_offsets(splits, n_splits)
+    sizes = dict.fromkeys(PER_SPLIT, n_splits) | dict.fromkeys(PER_LEAF, n_splits + len(splits) - 1)
+    for name in ("leaf_value", "gain", "cover"):
+        arrays[name] = frozen_numbers(name, given[name], (sizes[name],))
+    arrays["threshold"] = _rounded_down(
+        frozen_numbers("threshold", given["threshold"], (n_splits,), allow_infinite=True)
+    )
+    for name in ("missing_left", "left", "right"):
+        _require(len(arrays[name]) == n_splits, f"{name} must have one value per split.")
+    _require_range("feature", arrays["feature"], n_features - 1)
+    _require_range("missing_left", arrays["missing_left"], 1)
+    _require((arrays["cover"] >= 0).all(), "cover must not be negative.")
+    require_trees(splits, arrays["left"], arrays["right"])
+    return arrays
+
+
+def _require(holds: bool | np.bool_, sentence: str) -> None:
+    if not holds:
+        raise InputError(sentence)
+
+
+def _frozen_integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a read-only copy as integers of the array's type."""
+    given, dtype = np.asarray(values), DTYPES[name]
+    if given.ndim != 1:
+        raise InputError(f"{name} has shape {given.shape}, expected one dimension.")
+    if given.dtype.kind not in "iu" and given.size:
+        raise InputError(f"{name} must be integers, not {given.dtype}.")
+    numbers = given.astype(dtype)
+    if not (numbers == given).all():
+        raise InputError(f"{name} holds numbers too large for {np.dtype(dtype)}.")
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _rounded_down(numbers: Doubles) -> Floats:
+    """Return the highest 32-bit floats that are not above: 32-bit values compare with them as with the numbers."""
+    with np.errstate(over="ignore"):
+        nearest = numbers.astype(np.float32)
+        down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    down.flags.writeable = False
+    return down
+
+
+def _require_range(name: str, values: NDArray[Any], highest: int) -> None:
+    wrong = (values < 0) | (values > highest)
+    if wrong.any():
+        place = int(wrong.argmax())
+        raise InputError(f"{name}[{place}] is {values[place]}; it must be from 0 to {highest}.")
+
+
+def _require_offsets(splits: Integers, n_splits: int) -> None:
+    _require(len(splits) > 0 and splits[0] == 0, "splits must begin with 0.")
+    _require((splits[1:] >= splits[:-1]).all(), "splits must not decrease.")
+    _require(splits[-1] == n_splits, f"splits must end with the number of splits, {n_splits}, not {splits[-1]}.")
+
+
+def require_trees(splits: Integers, left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
+    """Refuse children that do not form binary trees.
+
+    If every child comes after its parent, and every leaf and every split but the root is the child of exactly
+    one split, then all of them are reached from the root. A tree of n splits names 2n children and has as many
+    splits and leaves besides the root, so it is enough that no child is named twice.
+    """
+    sizes = np.diff(splits)
+    tree = np.repeat(np.arange(len(sizes)), sizes)
+    place, size = np.arange(len(left)) - splits[tree], sizes[tree]
+    filled = np.zeros(2 * len(left) + len(sizes), dtype=np.uint8)  # all splits, then all leaves
+    for name, child in (("left", left.astype(np.int64)), ("right", right.astype(np.int64))):
+        wrong = np.where(child < 0, -1 - child > size, (child <= place) | (child >= size))
+        if wrong.any():
+            split = int(wrong.argmax())
+            raise InputError(f"{name}[{split}] is {child[split]}: neither a later split nor a leaf of its tree.")
+        target = np.where(child < 0, len(left) + splits[tree] + tree - 1 - child, splits[tree] + child)
+        _require(not filled[target].any(), f"{name} names a child that has a parent already.")
+        filled[target] = 1
+        _require(filled.sum() == (1 if name == "left" else 2) * len(left), f"{name} names a child twice.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
+from rankwright.models.state import Saved, State
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Integers
@@ -22,6 +23,7 @@ class WrappingScorer(Scorer):
         The scorer that it contains.
     """
 
+    saved: ClassVar[Saved] = {"inner": State.child}
     inner: Scorer
 
     def __post_init__(self) -> None:

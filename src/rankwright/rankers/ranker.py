@@ -15,7 +15,6 @@ from rankwright.base.version import __version__
 from rankwright.metrics.base import Metric
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.parse import as_metric
-from rankwright.models.card import card_of
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.parameters.other_names import refuse_arguments
@@ -231,7 +230,7 @@ class Ranker(Parameters, Estimator, ABC):
         """Return the parameters and, after a fit, a card of the model and the learning curve for a notebook."""
         if not self.__sklearn_is_fitted__():
             return bundle(repr(self), html=self._repr_html_())
-        html = self._repr_html_() + card_of(self.model_)
+        html = self._repr_html_() + self.model_._repr_mimebundle_()["text/html"]
         return bundle(repr(self), html=html, chart=lambda: self.history_.chart(str(self.metric)))
 
     def __sklearn_clone__(self) -> Self:

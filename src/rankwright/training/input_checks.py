@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_numbers
 from rankwright.models.fitted import scorer_of
 from rankwright.training.training_set import TrainingSet
 

@@ -127,7 +127,7 @@ def _write_sheet(
     import numpy as np
 
     from rankwright.data.alignment import aligned
-    from rankwright.data.table_writers import write_table
+    from rankwright.data.writers import write_table
 
     documents = aligned(rows, scorer)
     default = [f"feature{number}" for number in range(1, scorer.n_features + 1)]

@@ -10,7 +10,7 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import (
     FORMATS,
     ReadOptions,
@@ -20,7 +20,6 @@ from rankwright.cli.options.data_files import (
 )
 from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
 from rankwright.cli.output.console import note, show_text, write_text
-from rankwright.data.columns import listed
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -65,7 +64,7 @@ def predict(
 
         rankwright predict model.rw --data test.parquet --out scores.csv
     """
-    from rankwright.data.table_writers import format_table, is_table_name, write_table
+    from rankwright.data.writers import format_table, is_table_name, write_table
     from rankwright.models.score_table import score_columns
 
     out = _checked(out, model, data)
@@ -124,7 +123,7 @@ def _note_rows_without_id(documents: Documents) -> None:
         return
     rows = [f"row{row}" for row, one in enumerate(documents.document_ids, start=1) if not one]
     if rows:
-        note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
+        note(f"{counted(len(rows), 'document')} without an id: {brief_list(rows)}")
 
 
 def run_lists(run: Run) -> dict[str, Any]:

@@ -12,8 +12,17 @@ from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.base.errors import InputError
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
-from rankwright.data.readers.side_files import QueryColumn, read_query_ids, sizes_file, warn_of_weights
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
+from rankwright.data.readers.text_files import (
+    MAX_LINE_BYTES,
+    QueryColumn,
+    integer_ids,
+    quoted,
+    read_blocks,
+    read_query_ids,
+    require_memory,
+    sizes_file,
+    warn_of_weights,
+)
 from rankwright.data.tables import NUMBERS, documents_of, naming, warned
 
 if TYPE_CHECKING:
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import Documents, RankingData
-    from rankwright.data.tables import Column
+    from rankwright.data.tables import TableColumn
 
 DELIMITERS = (",", ";", "\t")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")  # as in the native parser
@@ -140,7 +149,7 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
     return delimiter
 
 
-def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[Column], int]:
+def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[TableColumn], int]:
     """Return the columns of a file and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
     if roles.categorical:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import Documents, RankingData
-    from rankwright.data.tables import Column
+    from rankwright.data.tables import TableColumn
 
 
 @overload
@@ -112,7 +112,7 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "iloc") or hasattr(X, "column_names") or hasattr(X, "get_columns")
 
 
-def columns_of(frame: Any) -> Iterator[Column]:
+def columns_of(frame: Any) -> Iterator[TableColumn]:
     """Yield the columns of a pandas or polars data frame or an Arrow table."""
     if hasattr(frame, "iloc"):
         for name, series in frame.items():

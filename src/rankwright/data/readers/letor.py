@@ -17,8 +17,16 @@ from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.threads import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import MAX_QUERY_ID
-from rankwright.data.readers.side_files import read_query_ids, sizes_file, warn_of_weights
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
+from rankwright.data.readers.text_files import (
+    MAX_LINE_BYTES,
+    integer_ids,
+    quoted,
+    read_blocks,
+    read_query_ids,
+    require_memory,
+    sizes_file,
+    warn_of_weights,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.data.feature_matrix import checked_feature_names
+from rankwright.data.input_arrays import checked_feature_names
 from rankwright.interop.exporters.c_header import c_header
 from rankwright.interop.exporters.engines import elasticsearch_json, ltr_plugin_json, solr_json
 from rankwright.interop.exporters.flat_models import Flat, flattened

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.models.tree_arrays import PER_LEAF, PER_SPLIT
-from rankwright.models.trees import TreeEnsemble
+from rankwright.models.trees import PER_LEAF, PER_SPLIT, TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.interop.importers.foreign_trees import ForeignTree
-from rankwright.models.tree_arrays import require_trees
+from rankwright.models.trees import require_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

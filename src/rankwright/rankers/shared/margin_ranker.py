@@ -11,7 +11,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
-from rankwright.models.scaled import linear_of_columns, over_columns
+from rankwright.models.linear import linear_of_columns
+from rankwright.models.query_features import over_columns
 from rankwright.rankers.parameters.checks import Real
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.parameters.search_space import Range

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.models.scaled import network_of_columns, over_columns
+from rankwright.models.network import network_of_columns
+from rankwright.models.query_features import over_columns
 from rankwright.rankers.parameters.checks import Integer, ListOf, OneOf
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
