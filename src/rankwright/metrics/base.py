@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from rankwright._native import SortedQueries
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 MOST_RANKS = 2**31 - 1
 

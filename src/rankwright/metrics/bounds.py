@@ -20,8 +20,8 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.average_precision import AP
 from rankwright.metrics.parse import as_metric
+from rankwright.metrics.relevance import AP
 
 if TYPE_CHECKING:
     from collections.abc import Callable

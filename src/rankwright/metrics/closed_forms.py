@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.metrics.base import Metric
+    from rankwright.metrics.protocols import RankingMetric
 
 SAME = 1e-9  # values that differ by less than this part of the largest value are equal
 RANDOM_TRIALS = 8  # rankings in random order that a form must hold for, besides those of `telling_rankings`
@@ -63,12 +63,12 @@ class DocumentSum:
         means = np.add.reduceat(self.gains_of(labels), run_starts) / sizes
         return float(self.constant + np.repeat(means, sizes) @ self.discounts)
 
-    def agrees(self, metric: Metric, rankings: Doubles) -> bool:
+    def agrees(self, metric: RankingMetric, rankings: Doubles) -> bool:
         """Return whether the metric has these values."""
         return are_equal(self.values(rankings), values_of(metric, rankings))
 
 
-def find_sums(metric: Metric, labels: Doubles, groups: QueryGroups) -> list[DocumentSum] | None:
+def find_sums(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> list[DocumentSum] | None:
     """Return the metric of each query as a sum over documents; None if it is not a sum in some query."""
     found: dict[bytes, DocumentSum] = {}
     by_query: list[DocumentSum | None] = [None] * len(groups)
@@ -84,7 +84,7 @@ def find_sums(metric: Metric, labels: Doubles, groups: QueryGroups) -> list[Docu
     return [one for one in by_query if one is not None]
 
 
-def find_sum(metric: Metric, labels: Doubles, like: DocumentSum | None = None) -> DocumentSum | None:
+def find_sum(metric: RankingMetric, labels: Doubles, like: DocumentSum | None = None) -> DocumentSum | None:
     """Return the metric of a query with these labels as a sum over documents; None if it is not one.
 
     It takes about one evaluation per rank; few if the discounts of `like`, a longer query, prove to be right.
@@ -97,12 +97,12 @@ def find_sum(metric: Metric, labels: Doubles, like: DocumentSum | None = None) -
 
 
 @lru_cache(maxsize=REMEMBERED)
-def remembered_sum(metric: Metric, ordered_labels: bytes) -> DocumentSum | None:
+def remembered_sum(metric: RankingMetric, ordered_labels: bytes) -> DocumentSum | None:
     """Return `find_sum` of the labels with these bytes."""
     return find_sum(metric, np.frombuffer(ordered_labels))
 
 
-def find_depth(metric: Metric, labels: Doubles, groups: QueryGroups) -> int | None:
+def find_depth(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> int | None:
     """Return a number of first ranks that the metric depends on alone, in every query; None if there is none."""
     by_size = np.argsort(-groups.sizes, kind="stable")
     trials = [
@@ -117,7 +117,7 @@ def find_depth(metric: Metric, labels: Doubles, groups: QueryGroups) -> int | No
     return depth if all(_ignores(metric, rankings[::4], depth) for rankings in trials) else None
 
 
-def values_of(metric: Metric, rankings: Doubles) -> Doubles:
+def values_of(metric: RankingMetric, rankings: Doubles) -> Doubles:
     """Return `of_rankings`, checked; a custom metric may return anything."""
     if not len(rankings):
         return np.empty(0)
@@ -130,7 +130,7 @@ def values_of(metric: Metric, rankings: Doubles) -> Doubles:
     return values
 
 
-def check_batch_form(metric: Metric, labels: Doubles) -> None:
+def check_batch_form(metric: RankingMetric, labels: Doubles) -> None:
     """Refuse a metric whose `of_rankings` differs from its `of_ranking`."""
     rankings = telling_rankings(labels)
     together = values_of(metric, rankings.copy())
@@ -170,7 +170,7 @@ def swapped(labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     return rankings
 
 
-def _candidates(metric: Metric, labels: Doubles, like: DocumentSum | None) -> Iterator[DocumentSum]:
+def _candidates(metric: RankingMetric, labels: Doubles, like: DocumentSum | None) -> Iterator[DocumentSum]:
     """Yield what the metric would be if it was a sum: first with the discounts of `like`, then with its own."""
     ascending = np.sort(labels)
     levels = np.unique(ascending)
@@ -200,7 +200,7 @@ def _candidates(metric: Metric, labels: Doubles, like: DocumentSum | None) -> It
     yield _with_discounts(levels, gains, own, at_end[widest], ends[widest])
 
 
-def _discounts(metric: Metric, ranking: Doubles, value: float, gains: Doubles, span: float) -> Doubles:
+def _discounts(metric: RankingMetric, ranking: Doubles, value: float, gains: Doubles, span: float) -> Doubles:
     """Return the discounts of the ranks, 0 for the last, from one swap of each rank with the first or the last.
 
     The first document has gain 0 and the last one gain 1, so at least one of the two swaps changes the value.
@@ -229,7 +229,7 @@ def _with_discounts(
     return DocumentSum(levels, gains, discounts, float(value - without.values(ranking[None])[0]))
 
 
-def _ignores(metric: Metric, rankings: Doubles, depth: int) -> bool:
+def _ignores(metric: RankingMetric, rankings: Doubles, depth: int) -> bool:
     """Return whether the order of the documents from rank `depth`, from 0, on changes no value."""
     if depth >= rankings.shape[1] - 1:
         return True

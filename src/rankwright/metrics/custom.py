@@ -23,16 +23,15 @@ from rankwright.metrics.closed_forms import (
     values_of,
 )
 from rankwright.metrics.lambdas import GivenLambdas, NativeLambdas, scaled_gains
-from rankwright.metrics.sweep import Sweep, sweep_by_rankings
+from rankwright.metrics.protocols import Sweep
+from rankwright.metrics.sweep import sweep_by_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.metrics.base import Metric
     from rankwright.metrics.closed_forms import DocumentSum
-    from rankwright.metrics.lambdas import LambdaKernel, Pull, Sums
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, Pull, RankingMetric, Sums, SweepKernel
 
 # Without a closed form and without `of_rankings`, a round tries at most so many swaps, and a search for the best
 # weight so many rankings, spread evenly over queries, but never fewer than the second number in a query that has
@@ -48,7 +47,7 @@ FARTHEST_CHECKED = 1e3  # the largest weight for which a sweep is checked
 HIGHEST_DISCOUNT = 1e280  # above it, sums over queries may overflow
 
 
-def custom_lambda_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+def custom_lambda_kernel(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
     """Return the kernel of a metric that has `of_ranking` and maybe `of_rankings`."""
     if not len(groups):
         return GivenLambdas(TriedSwaps(metric, None, None).deltas)
@@ -79,7 +78,7 @@ class TriedSwaps:
         at one of these ranks is then swapped with one lower document of each label only.
     """
 
-    def __init__(self, metric: Metric, most: int | None, depth: int | None) -> None:
+    def __init__(self, metric: RankingMetric, most: int | None, depth: int | None) -> None:
         self._metric, self._most, self._depth = metric, most, depth
         self._has_warned = False
 
@@ -141,7 +140,7 @@ class SumCheck:
     At the first difference it warns; `instead` says what happens from then on.
     """
 
-    def __init__(self, metric: Metric, sums: Sequence[DocumentSum], instead: str) -> None:
+    def __init__(self, metric: RankingMetric, sums: Sequence[DocumentSum], instead: str) -> None:
         self._metric, self._sums, self._instead = metric, sums, instead
         self._holds = True
 
@@ -169,7 +168,12 @@ class SumLambdas:
     """The kernel of a metric that is a sum over documents as far as trials can tell; checked while in use."""
 
     def __init__(
-        self, metric: Metric, sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGroups, most: int | None
+        self,
+        metric: RankingMetric,
+        sums: Sequence[DocumentSum],
+        labels: Doubles,
+        groups: QueryGroups,
+        most: int | None,
     ) -> None:
         self._check = SumCheck(metric, sums, "swaps of documents are tried one by one")
         self._by_sum = _native_kernel(sums, labels, groups)
@@ -200,7 +204,7 @@ class SumLambdas:
         return of_query
 
 
-def custom_sweep_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+def custom_sweep_kernel(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> SweepKernel:
     """Return the sweep of a metric that has `of_ranking` and maybe `of_rankings`."""
     most = None if metric.has_batch_form or metric.has_kernel else _most_of_a_query(groups)
     by_rankings = partial(sweep_by_rankings, metric, labels, groups, most=most)
@@ -215,7 +219,7 @@ class SumSweep:
 
     def __init__(
         self,
-        metric: Metric,
+        metric: RankingMetric,
         sums: Sequence[DocumentSum],
         labels: Doubles,
         groups: QueryGroups,
@@ -247,7 +251,7 @@ class SumSweep:
         return Sweep(starts + self._constants, alphas, changes)
 
 
-def values_of_swaps(metric: Metric, labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
+def values_of_swaps(metric: RankingMetric, labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     """Return the value of the ranking with each of these pairs of ranks swapped."""
     block = max(1, LABELS_AT_ONCE // max(1, len(labels)))
     parts = [slice(first, first + block) for first in range(0, len(upper), block)]

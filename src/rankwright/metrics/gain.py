@@ -25,8 +25,7 @@ from rankwright.metrics.sweep import native_sweep, rank_weights
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 HIGHEST_EXPONENT = 1000.0  # 2^1000 is still a finite double
 HIGHEST_GAIN = 1e280  # above it, sums over queries may overflow

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.metrics.base import Metric
     from rankwright.metrics.closed_forms import DocumentSum
+    from rankwright.metrics.protocols import RankingMetric
 
 # The value is the mean over all orders of tied labels if there are at most this many. Otherwise it is exact for a
 # sum over documents, and for other metrics a mean over random orders: this many with a batch form, fewer without.
@@ -25,7 +25,7 @@ ORDERS_ONE_BY_ONE = 120
 ORDERS_CHECKED = 4  # of those of a sum over documents
 
 
-def expected_value(metric: Metric, labels: Doubles, run_starts: Integers) -> float:
+def expected_value(metric: RankingMetric, labels: Doubles, run_starts: Integers) -> float:
     """Return the mean over all orders of tied documents, whose runs in this ranking start at these ranks."""
     ends = np.append(run_starts[1:], len(labels))
     runs = [slice(*ends_of_run) for ends_of_run in zip(run_starts, ends, strict=True)]
@@ -44,7 +44,7 @@ def expected_value(metric: Metric, labels: Doubles, run_starts: Integers) -> flo
     return float(np.mean(np.concatenate([values_of(metric, some) for some in rankings])))
 
 
-def _sum_of(metric: Metric, labels: Doubles) -> DocumentSum | None:
+def _sum_of(metric: RankingMetric, labels: Doubles) -> DocumentSum | None:
     """Return the metric as a sum over documents; None if it is not one, or if it cannot be remembered."""
     try:
         hash(metric)

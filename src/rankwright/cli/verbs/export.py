@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -13,23 +13,11 @@ from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, rea
 from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
 from rankwright.cli.output.console import note, say, show_json
 
-if TYPE_CHECKING:
-    from rankwright.data.dataset import Documents
-
-# The formats, each with what to compare our scores with. Written out, since help must not wait for numpy; a test
-# compares them with the formats.
-TARGETS = {
-    "lightgbm": "Booster(model_file=...).predict(X, raw_score=True)",
-    "xgboost": "Booster(model_file=...).predict(DMatrix(X), output_margin=True)",
-    "ranklib": "what -load MODEL -rank DATA -score FILE writes",
-    "elasticsearch": "_score of a learning_to_rank rescorer, to which Elasticsearch adds a constant",
-    "elasticsearch-ltr": "_score of an sltr query with this model",
-    "opensearch-ltr": "_score of an sltr query with this model",
-    "solr": "the scores of a query with rq={!ltr model=NAME reRankDocs=N}",
-    "vespa": "the relevance by a rank profile with this expression",
-    "onnx": "the output score of a session whose input is the features of one query",
-    "c": "NAME_score of every row, or NAME_score_query of every query",
-}
+# Written out, since help must not wait for numpy; a test compares them with the formats.
+TARGETS = (
+    *("lightgbm", "xgboost", "ranklib", "elasticsearch", "elasticsearch-ltr", "opensearch-ltr", "solr", "vespa"),
+    *("onnx", "c"),
+)
 
 ModelArgument = Annotated[
     Path, typer.Argument(metavar="MODEL", help="Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.")
@@ -92,46 +80,26 @@ def export(
 
         rankwright export model.rw --to solr --out solr-model.json --check test.txt
     """
-    sheet = _checked(model, to, out, check)
+    _check_files(model, to, out, check)
     with file_of(model) as path:
         scorer = rw.load(path)
     rows = None if check is None else read_documents(check, reading, [scorer], n_jobs=jobs)
-    names = None if feature_names is None else [one.strip() for one in feature_names.split(",")]
+    names = None if feature_names is None else [name.strip() for name in feature_names.split(",")]
     options: dict[str, Any] = {"format": to, "version": engine_version, "name": name, "feature_names": names}
-    remarks = rw.export(scorer, out, **options, missing=not no_missing, non_negative=non_negative)
-    if rows is not None and sheet is not None:
-        _write_sheet(scorer, rows, sheet, names, jobs)
+    options |= {"missing": not no_missing, "non_negative": non_negative, "check": rows, "n_jobs": jobs}
+    written = rw.export(scorer, out, **options)
     if json:
-        checked = None if sheet is None else str(sheet)
-        show_json({"format": to, "file": str(out), "check": checked, "remarks": remarks})
+        show_json(written.to_dict())
         return
-    for remark in remarks:
+    for remark in written.remarks:
         say(remark)
-    note(f"wrote {out}{'' if sheet is None else f' and {sheet}: compare its scores with {TARGETS[to]}'}")
+    note(written.summary)
 
 
-def _checked(model: Path, to: str, out: Path, check: Path | None) -> Path | None:
-    """Return the file of rows and scores, if any, after checking what can be checked before the work."""
+def _check_files(model: Path, to: str, out: Path, check: Path | None) -> None:
+    """Check what can be checked before the work."""
     if to not in TARGETS:
         raise InputError(f"--to must be one of {', '.join(TARGETS)}, not {to!r}.")
     checked_output(out, inputs=(model, check))
-    if check is None:
-        return None
-    return checked_output(out.with_name(f"{out.name}.check.csv"), inputs=(model, check))
-
-
-def _write_sheet(
-    scorer: rw.Scorer, rows: Documents, path: Path, names: list[str] | None, jobs: int | None
-) -> None:
-    """Write one row per document: query, document, features by name, and our score."""
-    import numpy as np
-
-    from rankwright.data.alignment import aligned
-    from rankwright.data.writers import write_table
-
-    documents = aligned(rows, scorer)
-    default = [f"feature{number}" for number in range(1, scorer.n_features + 1)]
-    columns: dict[str, Any] = {"qid": documents.qid, "docid": np.asarray(documents.document_names)}
-    for place, name in enumerate(names or scorer.feature_names or default):
-        columns[name] = documents.X[:, place]
-    write_table(columns | {"score": scorer.predict(documents, n_jobs=jobs)}, path)
+    if check is not None:
+        checked_output(out.with_name(f"{out.name}.check.csv"), inputs=(model, check))

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.interop.exporters.target_rules import numbered, strictly_below
+from rankwright.interop.exporters.target_rules import depths, nested, slices_of_trees, strictly_below
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.base.arrays import Floats
-    from rankwright.interop.exporters.target_rules import Below
     from rankwright.models.linear import LinearScorer
 
 SOLR_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 HIGHEST_POWER = 126  # of 2, by which a feature is multiplied: its inverse is a normal 32-bit float
-MAX_DEPTH = 200  # of nested JSON, which the engines read by recursion
 Node = dict[str, Any]
 
 
@@ -36,7 +34,7 @@ def ltr_plugin_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], na
 
 def elasticsearch_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
     """Return the body of `PUT _ml/trained_models/NAME`, for Elasticsearch's own learning to rank."""
-    models = [{"tree": _elastic_tree(trees, names, number, place)} for number, place in enumerate(numbered(trees))]
+    models = [{"tree": _elastic_tree(trees, names, *slices)} for slices in slices_of_trees(trees)]
     ensemble = {
         "feature_names": list(names),
         "trained_models": models,
@@ -67,81 +65,53 @@ def solr_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: st
     return json.dumps(whole, indent=1, allow_nan=False)
 
 
-def nested(
-    trees: TreeEnsemble, left: Any, right: Any, split: Callable[..., Node], leaf: Callable[..., Node]
-) -> list[Node]:
-    """Return the roots of all trees; `split` gets its place, its number, depth and children, `leaf` its value."""
-    roots = []
-    for number, place in enumerate(numbered(trees)):
-        n_splits = place.stop - place.start
-        depth = _depths(left[place].tolist(), right[place].tolist())
-        values = trees.leaf_value[place.start + number : place.stop + number + 1].tolist()
-        nodes = {-1 - one: leaf(value, n_splits + one) for one, value in enumerate(values)}
-        for one in range(n_splits - 1, -1, -1):  # children come after their parents
-            at = place.start + one
-            nodes[one] = split(at, one, depth[one], nodes.pop(int(left[at])), nodes.pop(int(right[at])))
-        roots.append(nodes.popitem()[1])
-    return roots
-
-
-def _depths(left: list[int], right: list[int]) -> list[int]:
-    depth = [0] * len(left)
-    for split, children in enumerate(zip(left, right, strict=True)):
-        for child in children:
-            if child >= 0:
-                depth[child] = depth[split] + 1
-    if depth and max(depth) >= MAX_DEPTH:
-        raise InputError(
-            f"A tree is {max(depth) + 1} levels deep; at most {MAX_DEPTH} can be nested in this format."
-        )
-    return depth
-
-
 def _dumped(trees: TreeEnsemble, names: Sequence[str]) -> list[Node]:
     """Return the trees as XGBoost dumps them, with the keys that the plugins' strict parser knows."""
-    below: Below = strictly_below(trees)
+    below, depth = strictly_below(trees), depths(trees)
+    number = np.arange(len(trees.feature)) - np.repeat(trees.splits[:-1], np.diff(trees.splits))
 
-    def split(at: int, number: int, depth: int, left: Node, right: Node) -> Node:
+    def split(index: int, left: Node, right: Node) -> Node:
         yes, no = left["nodeid"], right["nodeid"]
         return {
-            "nodeid": number,
-            "depth": depth,
-            "split": names[trees.feature[at]],
-            "split_condition": float(below.threshold[at]),
+            "nodeid": int(number[index]),
+            "depth": depth[index],
+            "split": names[trees.feature[index]],
+            "split_condition": float(below.threshold[index]),
             "yes": yes,
             "no": no,
-            "missing": yes if below.missing_left[at] else no,
+            "missing": yes if below.missing_left[index] else no,
             "children": [left, right],
         }
 
     return nested(trees, below.left, below.right, split, lambda value, number: {"nodeid": number, "leaf": value})
 
 
-def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], number: int, place: slice) -> Node:
+def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], splits: slice, leaves: slice) -> Node:
     """Return one tree: first its splits, then its leaves, with the names of the features that it uses."""
-    n_splits, used = place.stop - place.start, np.unique(trees.feature[place])
-    column = np.searchsorted(used, trees.feature[place]).tolist()
+    used = np.unique(trees.feature[splits])
+    column = np.searchsorted(used, trees.feature[splits]).tolist()
+    n_splits = len(column)
     left, right = (
-        np.where(one[place] < 0, n_splits - 1 - one[place], one[place]).tolist()
-        for one in (trees.left, trees.right)
+        np.where(child[splits] < 0, n_splits - 1 - child[splits], child[splits]).tolist()
+        for child in (trees.left, trees.right)
     )
-    splits = [
+    nodes: list[Node] = [
         {
-            "node_index": one,
-            "split_feature": column[one],
+            "node_index": number,
+            "split_feature": column[number],
             "decision_type": "lte",
-            "threshold": float(trees.threshold[place.start + one]),
-            "left_child": left[one],
-            "right_child": right[one],
-            "default_left": bool(trees.missing_left[place.start + one]),
+            "threshold": float(trees.threshold[splits.start + number]),
+            "left_child": left[number],
+            "right_child": right[number],
+            "default_left": bool(trees.missing_left[splits.start + number]),
         }
-        for one in range(n_splits)
+        for number in range(n_splits)
     ]
-    values = trees.leaf_value[place.start + number : place.stop + number + 1].tolist()
-    leaves = [{"node_index": n_splits + one, "leaf_value": value} for one, value in enumerate(values)]
+    values = enumerate(trees.leaf_value[leaves].tolist(), start=n_splits)
+    nodes += [{"node_index": number, "leaf_value": value} for number, value in values]
     return {
-        "feature_names": [names[one] for one in used],
-        "tree_structure": [*splits, *leaves],
+        "feature_names": [names[feature] for feature in used],
+        "tree_structure": nodes,
         "target_type": "regression",
     }
 
@@ -149,9 +119,11 @@ def _elastic_tree(trees: TreeEnsemble, names: Sequence[str], number: int, place:
 def _solr_trees(
     trees: TreeEnsemble, names: Sequence[str], thresholds: Floats, *, with_missing: bool
 ) -> list[Node]:
-    def split(at: int, _number: int, _depth: int, left: Node, right: Node) -> Node:
-        side = {"missing": "left" if trees.missing_left[at] else "right"} if with_missing else {}
-        feature = {"feature": names[trees.feature[at]], "threshold": repr(float(thresholds[at]))}
+    depths(trees)  # refuses deep trees
+
+    def split(index: int, left: Node, right: Node) -> Node:
+        side = {"missing": "left" if trees.missing_left[index] else "right"} if with_missing else {}
+        feature = {"feature": names[trees.feature[index]], "threshold": repr(float(thresholds[index]))}
         return {**feature, **side, "left": left, "right": right}
 
     roots = nested(trees, trees.left, trees.right, split, lambda value, _number: {"value": repr(value)})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.interop.exporters.onnx_nodes import (
+from rankwright.interop.exporters.onnx_encoding import (
     AS_FLOATS,
     AS_INTEGERS,
     AS_STRING,
@@ -20,12 +20,15 @@ from rankwright.interop.exporters.onnx_nodes import (
     FLOAT,
     attribute,
     cast,
+    floats,
+    integer,
+    integers,
+    nested,
     node,
     tensor,
     whole_number,
 )
 from rankwright.interop.exporters.onnx_query import COLUMNS, INPUT, constants_of, standardised, within_query
-from rankwright.interop.exporters.protobuf import floats, integer, integers, nested
 from rankwright.interop.exporters.target_rules import require_float32
 
 if TYPE_CHECKING:

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.query_features import QueryFeature
-from rankwright.interop.exporters.onnx_nodes import AS_INTEGERS, FLOAT, attribute, cast, node, tensor, whole_number
-from rankwright.interop.exporters.protobuf import integers
+from rankwright.interop.exporters.onnx_encoding import (
+    AS_INTEGERS,
+    FLOAT,
+    attribute,
+    cast,
+    integers,
+    node,
+    tensor,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.lambdas import LambdaKernel, Pull
+    from rankwright.metrics.protocols import LambdaKernel, Pull
     from rankwright.rankers.parameters.declaration import MetricParameter
     from rankwright.training.training_set import QueryLabels
 

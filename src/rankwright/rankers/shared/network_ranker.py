@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data.scaling import Scaling
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
