@@ -108,14 +108,14 @@ class _EncodedTable:
     def __init__(self, data: Documents) -> None:
         assert data.feature_names is not None
         self._X = data.X
-        self._place = {name: place for place, name in enumerate(data.feature_names)}
+        self._column = {name: column for column, name in enumerate(data.feature_names)}
         self._categories = {category.name: category for category in data.categories}
         self.columns = source_columns(data.feature_names, data.categories)
 
     def numbers(self, name: str) -> NDArray[Any]:
         if name in self._categories:
             raise InputError(f"{name!r} holds numbers in the model, but categories in the data.")
-        return self._X[:, self._place[name]]
+        return self._X[:, self._column[name]]
 
     def codes(self, category: Category) -> Integers:
         if category.name not in self._categories:
@@ -124,7 +124,7 @@ class _EncodedTable:
                 "name it in categorical when you read the data."
             )
         own = self._categories[category.name]
-        codes = own.decoded(self._X[:, [self._place[name] for name in own.columns]])
+        codes = own.decoded(self._X[:, [self._column[name] for name in own.columns]])
         _warn_of_new_values(category, {own.values[code] for code in np.unique(codes[codes >= 0])})
         return own.recoded(codes, category)
 
@@ -138,8 +138,8 @@ def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) ->
     columns = [made[name] if name in made else table.numbers(name) for name in names]
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
         X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
-    for place in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():  # refuse what was finite before
-        checked_features(columns[place][:, np.newaxis], [names[place]], allow_infinite=True)
+    for column in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():  # refuse what was finite before
+        checked_features(columns[column][:, np.newaxis], [names[column]], allow_infinite=True)
     return np.ascontiguousarray(X)
 
 

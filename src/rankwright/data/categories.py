@@ -45,7 +45,7 @@ class Category:
     one_hot: bool
 
     def __post_init__(self) -> None:
-        texts = isinstance(self.values, list | tuple) and all(isinstance(one, str) for one in self.values)
+        texts = isinstance(self.values, list | tuple) and all(isinstance(value, str) for value in self.values)
         if not isinstance(self.name, str) or not texts or not isinstance(self.one_hot, bool):
             raise InputError("A category must have a name, a list of texts as values, and be one-hot or not.")
         if not self.one_hot <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
@@ -76,8 +76,8 @@ class Category:
 
     def codes(self, texts: Sequence[str | None]) -> Integers:
         """Return the position of each value in `values`, -1 for a missing or unknown one."""
-        place: dict[str | None, int] = {value: number for number, value in enumerate(self.values)}
-        return np.fromiter((place.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        position: dict[str | None, int] = {value: number for number, value in enumerate(self.values)}
+        return np.fromiter((position.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
 
     def encoded(self, codes: Integers) -> Floats:
         """Return the columns of documents whose values have these codes."""
@@ -99,7 +99,7 @@ class Category:
 
 def checked_categories(categories: Sequence[Category], names: Sequence[str] | None) -> tuple[Category, ...]:
     """Return categories as a tuple: each only once, and all their columns among the feature names."""
-    if not all(isinstance(one, Category) for one in categories):
+    if not all(isinstance(category, Category) for category in categories):
         raise InputError("categories must be a list of Category.")
     if len({category.name for category in categories}) < len(categories):
         raise InputError("A category is given twice.")

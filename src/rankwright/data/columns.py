@@ -121,20 +121,20 @@ def looks_like_id(name: str) -> bool:
 
 def matching(names: Sequence[str], wanted: Sequence[str] | str) -> list[str]:
     """Return the columns that are named or match a shell-style pattern, each once, in the order of `wanted`."""
-    found: dict[str, None] = {}
-    for one in [wanted] if isinstance(wanted, str) else wanted:
-        if not isinstance(one, str):
-            raise InputError(f"Columns are named by strings, not {one!r:.60}.")
-        matched = [one] if one in names else [name for name in names if fnmatchcase(name, one)]
+    chosen: dict[str, None] = {}
+    for pattern in [wanted] if isinstance(wanted, str) else wanted:
+        if not isinstance(pattern, str):
+            raise InputError(f"Columns are named by strings, not {pattern!r:.60}.")
+        matched = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
         if not matched:
-            raise InputError(_no_match(one, names))
-        found |= dict.fromkeys(matched)
-    return list(found)
+            raise InputError(_no_match(pattern, names))
+        chosen |= dict.fromkeys(matched)
+    return list(chosen)
 
 
 def no_column(name: str, names: Sequence[str]) -> str:
     """Return the sentence about a column that is not there."""
-    lower = {one.lower(): one for one in names}
+    lower = {column.lower(): column for column in names}
     usual = [lower[other] for other in (name, *ALTERNATIVES.get(name, ())) if other in lower]
     if usual and name in (LABEL, QUERY, DOCUMENT):
         option = f"{name}={usual[0]!r} (--{name} {quote(usual[0])})"

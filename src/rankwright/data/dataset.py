@@ -99,7 +99,7 @@ class Documents:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone, without anything computed from them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the fields; arrays are read-only again, which pickle does not keep."""
@@ -136,7 +136,7 @@ class Documents:
     def document_names(self) -> NDArray[np.object_]:
         """The document ids; a document without one has the name of its row: row1, row2 and so on."""
         ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
-        return checked_document_ids([one or f"row{row}" for row, one in enumerate(ids, start=1)], len(self))
+        return checked_document_ids([name or f"row{row}" for row, name in enumerate(ids, start=1)], len(self))
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
         """Return documents joined from several parts, of which this is the first, as documents of its kind."""
@@ -209,7 +209,7 @@ def labels_of(labels: ArrayLike, n_rows: int) -> Doubles:
 def checked_document_ids(ids: Sequence[object] | NDArray[Any], n_rows: int) -> NDArray[np.object_]:
     """Return document ids as a read-only array of strings, one per row."""
     names = np.empty(len(ids), dtype=object)
-    names[:] = [str(one) for one in ids]
+    names[:] = [str(name) for name in ids]
     if len(names) != n_rows:
         raise InputError(f"There are {n_rows} documents but {len(names)} document ids.")
     return sealed(names)

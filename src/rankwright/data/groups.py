@@ -100,29 +100,29 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
         return ids
     if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
-    if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids):
+    if ids.dtype.kind == "O" and all(isinstance(query, str) for query in ids):
         _check_texts(ids)
         return ids.astype(np.str_) if len(ids) else ids.astype(np.int64)
-    if ids.dtype.kind == "O" and all(_is_int64(one) for one in ids):
+    if ids.dtype.kind == "O" and all(_is_int64(query) for query in ids):
         return ids.astype(np.int64)
     raise InputError(f"qid must hold integers or strings, not {ids.dtype}.")
 
 
 def _check_texts(ids: Iterable[object]) -> None:
     """Refuse ids that a numpy array of strings cannot store: it drops NULs and pads every id to the longest."""
-    for row, one in enumerate(ids):
-        if not isinstance(one, str | bytes):
+    for row, query in enumerate(ids):
+        if not isinstance(query, str | bytes):
             continue
-        if (b"\0" if isinstance(one, bytes) else "\0") in one:  # type: ignore[operator]
+        if (b"\0" if isinstance(query, bytes) else "\0") in query:  # type: ignore[operator]
             raise InputError(f"The query id of row {row} contains a NUL character; remove it.")
-        if len(one) > MAX_QUERY_ID:
+        if len(query) > MAX_QUERY_ID:
             raise InputError(
-                f"The query id of row {row} has {len(one):,} characters; at most {MAX_QUERY_ID:,} are allowed."
+                f"The query id of row {row} has {len(query):,} characters; at most {MAX_QUERY_ID:,} are allowed."
             )
 
 
-def _is_int64(one: object) -> bool:
-    return isinstance(one, int | np.integer) and not isinstance(one, bool) and -(2**63) <= int(one) < 2**63
+def _is_int64(query: object) -> bool:
+    return isinstance(query, int | np.integer) and not isinstance(query, bool) and -(2**63) <= int(query) < 2**63
 
 
 _counted = np.arange(0)

@@ -122,15 +122,15 @@ class JudgedRun:
     @property
     def coverage(self) -> Coverage:
         """How many queries and documents occur on one side only."""
-        found = self.queries[self.queries >= 0]
+        judged = self.queries[self.queries >= 0]
         ids, query_of_row = self.judgements.groups.ids, self.judgements.groups.query_of_row
         return Coverage(
             n_queries=len(self.groups),
             n_documents=len(self.run),
             n_unjudged_documents=int((~self.judged).sum()),
-            n_documents_not_retrieved=int(np.isin(query_of_row[self.not_retrieved], found).sum()),
+            n_documents_not_retrieved=int(np.isin(query_of_row[self.not_retrieved], judged).sum()),
             queries_without_judgements=tuple(self.groups.ids[self.queries < 0].tolist()),
-            queries_not_retrieved=tuple(np.delete(ids, found).tolist()),
+            queries_not_retrieved=tuple(np.delete(ids, judged).tolist()),
         )
 
     def n_relevant(self, at_least: float = 1.0) -> Integers:

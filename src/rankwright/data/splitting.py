@@ -182,9 +182,9 @@ def part_sizes(sizes: Sequence[float], n_queries: int) -> Integers:
     ends = np.rint(np.cumsum(sizes) * n_queries).astype(np.int64)
     parts: Integers = np.diff(ends, prepend=0)
     if (parts == 0).any():
-        place = int(parts.argmin())
+        empty = int(parts.argmin())
         raise InputError(
-            f"{counted(n_queries, 'query')} are too few: part {place + 1}, {sizes[place]:g}, would be empty."
+            f"{counted(n_queries, 'query')} are too few: part {empty + 1}, {sizes[empty]:g}, would be empty."
         )
     return parts
 
@@ -207,27 +207,27 @@ def _check_parts(parts: Sequence[Any], shared_queries: str) -> None:
     if isinstance(first, list | tuple):
         raise InputError("concat takes the parts one by one, as in concat(one, other) or concat(*parts).")
     _require_documents(first)
-    for place, part in enumerate(parts[1:], start=2):
+    for number, part in enumerate(parts[1:], start=2):
         _require_documents(part)
         if isinstance(part, RankingData) != isinstance(first, RankingData):
             raise InputError(
-                f"Some parts have labels and part {place if not isinstance(part, RankingData) else 1} has none."
+                f"Some parts have labels and part {number if not isinstance(part, RankingData) else 1} has none."
             )
         if part.n_features != first.n_features:
             raise InputError(
-                f"Part 1 has {counted(first.n_features, 'feature')}, part {place} has {part.n_features:,}."
+                f"Part 1 has {counted(first.n_features, 'feature')}, part {number} has {part.n_features:,}."
             )
-    _check_names([(place, part) for place, part in enumerate(parts, start=1) if part.feature_names is not None])
+    _check_names([(number, part) for number, part in enumerate(parts, start=1) if part.feature_names is not None])
 
 
 def _check_names(named: Sequence[tuple[int, Documents]]) -> None:
-    for place, part in named[1:]:
+    for number, part in named[1:]:
         first, reference = named[0]
         if {*(part.feature_names or ())} != {*(reference.feature_names or ())}:
-            raise InputError(f"Parts {first} and {place} have different feature names.")
+            raise InputError(f"Parts {first} and {number} have different feature names.")
         if part.categories != reference.categories:
             raise InputError(
-                f"Parts {first} and {place} encode categories differently; join their tables before they are read."
+                f"Parts {first} and {number} encode categories differently; join their tables before reading them."
             )
 
 
@@ -264,18 +264,18 @@ def _joined_queries(parts: Sequence[Documents], shared_queries: str) -> NDArray[
 
 def _integers(ids: Sequence[NDArray[Any]]) -> Integers:
     """Join integers of any type: numpy would turn 64-bit integers with and without sign into floats."""
-    if any(len(one) and int(one.max()) > np.iinfo(np.int64).max for one in ids):
+    if any(len(part) and int(part.max()) > np.iinfo(np.int64).max for part in ids):
         raise InputError("Query ids above 2^63 - 1 cannot be joined; use smaller ones, or strings.")
-    return np.concatenate([one.astype(np.int64) for one in ids])
+    return np.concatenate([part.astype(np.int64) for part in ids])
 
 
 def _refuse_shared(ids: Sequence[NDArray[Any]]) -> None:
     where: dict[Any, int] = {}
-    for place, part in enumerate(ids, start=1):
-        for one in part.tolist():
-            if one in where:
+    for number, part in enumerate(ids, start=1):
+        for query in part.tolist():
+            if query in where:
                 raise InputError(
-                    f"Parts {where[one]} and {place} both have query {one!r}: pass shared_queries='merge' if that "
-                    "is the same query, 'separate' if these are different queries."
+                    f"Parts {where[query]} and {number} both have query {query!r}: pass shared_queries='merge' if "
+                    "that is the same query, 'separate' if these are different queries."
                 )
-        where.update(dict.fromkeys(part.tolist(), place))
+        where.update(dict.fromkeys(part.tolist(), number))

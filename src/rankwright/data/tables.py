@@ -154,8 +154,8 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
         features = [name for name in asked if name in exact or name not in taken]
         features += [name for name in categorical if name not in features]
     _require_features(features, categorical, {*ids, roles.label})
-    told = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
-    not_used = {name: guessed.get(name, why) for name, why in told.items() if name not in features}
+    reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
+    not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in features}
     chosen = tuple(name for name in features if name in categorical)
     return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
 
@@ -185,17 +185,17 @@ def _matrix(
         for name in (categories[column.name].columns if column.name in categories else [column.name])
     ]
     X = np.empty((n_rows, len(names)), dtype=np.float32)
-    place = 0
+    start = 0
     with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
         for column in columns:
             if column.name in categories:
                 category = categories[column.name]
                 width = len(category.columns)
-                X[:, place : place + width] = category.encoded(category.codes(column.texts()))
+                X[:, start : start + width] = category.encoded(category.codes(column.texts()))
             else:
                 width = 1
-                X[:, place] = column.numbers()
-            place += width
+                X[:, start] = column.numbers()
+            start += width
     return sealed(X), tuple(names)
 
 
@@ -207,9 +207,9 @@ def _without_row_numbers(
         return X, names, use
     span = X.max(axis=0) - X.min(axis=0)  # NaN where a value is missing
     numbering = {
-        names[place]: place
-        for place in np.flatnonzero(span == len(X) - 1)
-        if names[place] not in use.categorical and _numbers_rows(X[:, place])
+        names[column]: column
+        for column in np.flatnonzero(span == len(X) - 1)
+        if names[column] not in use.categorical and _numbers_rows(X[:, column])
     }
     if not numbering:
         return X, names, use

@@ -128,7 +128,7 @@ class SurrogateBounds:
         """
         weights, phi = self._checked(w), _found(surrogate)
         if over == "max":
-            return float(sum((phi(one.short) * one.lost).max() for one in self._worst_pairs(weights)))
+            return float(sum((phi(pairs.short) * pairs.lost).max() for pairs in self._worst_pairs(weights)))
         if over != "sum":
             raise InputError(f"over must be 'max' or 'sum', not {over!r}.")
         return float(sum(query.sum_over_pairs(weights, phi) for query in self._queries))
@@ -136,14 +136,14 @@ class SurrogateBounds:
     def margin_hinge(self, w: ArrayLike) -> float:
         """Return the second hinge loss of section 4.2, which SVMmap minimises: the margin is the measure lost."""
         pairs = self._worst_pairs(self._checked(w))
-        return float(sum(max(0.0, (one.lost + one.short).max()) for one in pairs))
+        return float(sum(max(0.0, (pair.lost + pair.short).max()) for pair in pairs))
 
     def close_to_optimal(self, w: ArrayLike) -> bool:
         """Return whether condition 9 holds, under which type two bounds are tighter (theorem 3)."""
         weights = self._checked(w)
         pairs = self._worst_pairs(weights)
         return all(
-            -one.short.max() >= query.value(weights) for query, one in zip(self._queries, pairs, strict=True)
+            -pair.short.max() >= query.value(weights) for query, pair in zip(self._queries, pairs, strict=True)
         )
 
     def _worst_pairs(self, weights: Doubles) -> list[_Pairs]:
@@ -224,7 +224,7 @@ def _arrangements(kinds: Kinds) -> Kinds:
         chosen = np.array(list(combinations(range(free.shape[1]), count)))
         arranged = np.repeat(arranged, len(chosen), axis=0)
         np.put_along_axis(arranged, free[:, chosen].reshape(len(arranged), count), kind, axis=1)
-        left = np.array([np.delete(np.arange(free.shape[1]), one) for one in chosen])
+        left = np.array([np.delete(np.arange(free.shape[1]), taken) for taken in chosen])
         free = free[:, left].reshape(len(arranged), -1)
     return arranged
 

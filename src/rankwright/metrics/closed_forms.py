@@ -70,18 +70,18 @@ class DocumentSum:
 
 def find_sums(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> list[DocumentSum] | None:
     """Return the metric of each query as a sum over documents; None if it is not a sum in some query."""
-    found: dict[bytes, DocumentSum] = {}
+    known: dict[bytes, DocumentSum] = {}
     by_query: list[DocumentSum | None] = [None] * len(groups)
     longest: DocumentSum | None = None
     for query in np.argsort(-groups.sizes, kind="stable"):
         ordered = np.sort(labels[groups.rows[groups.offsets[query] : groups.offsets[query + 1]]])
-        form = found.get(ordered.tobytes()) or find_sum(metric, ordered, longest)
+        form = known.get(ordered.tobytes()) or find_sum(metric, ordered, longest)
         if form is None:
             return None
         if longest is None or not longest.discounts.any():
             longest = form
-        by_query[query] = found[ordered.tobytes()] = form
-    return [one for one in by_query if one is not None]
+        by_query[query] = known[ordered.tobytes()] = form
+    return [form for form in by_query if form is not None]
 
 
 def find_sum(metric: RankingMetric, labels: Doubles, like: DocumentSum | None = None) -> DocumentSum | None:
@@ -105,9 +105,8 @@ def remembered_sum(metric: RankingMetric, ordered_labels: bytes) -> DocumentSum 
 def find_depth(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> int | None:
     """Return a number of first ranks that the metric depends on alone, in every query; None if there is none."""
     by_size = np.argsort(-groups.sizes, kind="stable")
-    trials = [
-        telling_rankings(labels[groups.rows[groups.offsets[one] : groups.offsets[one + 1]]]) for one in by_size
-    ]
+    rows = list(groups)
+    trials = [telling_rankings(labels[rows[query]]) for query in by_size]
     depth = 0
     for rankings in trials[:: max(1, len(trials) // QUERIES_PROBED)]:
         ranks = range(rankings.shape[1])
@@ -134,19 +133,19 @@ def check_batch_form(metric: RankingMetric, labels: Doubles) -> None:
     """Refuse a metric whose `of_rankings` differs from its `of_ranking`."""
     rankings = telling_rankings(labels)
     together = values_of(metric, rankings.copy())
-    apart = np.array([metric.of_ranking(one.copy()) for one in rankings], dtype=np.float64)
+    apart = np.array([metric.of_ranking(ranking.copy()) for ranking in rankings], dtype=np.float64)
     if not are_equal(together, apart):
-        place = int(np.argmax(~(np.abs(together - apart) <= SAME * np.abs(apart))))
+        differs = int(np.argmax(~(np.abs(together - apart) <= SAME * np.abs(apart))))
         raise InputError(
             f"{metric}: of_rankings and of_ranking must agree, but for one ranking they return "
-            f"{together[place]:g} and {apart[place]:g}."
+            f"{together[differs]:g} and {apart[differs]:g}."
         )
 
 
-def are_equal(one: Doubles, other: Doubles) -> bool:
+def are_equal(first: Doubles, second: Doubles) -> bool:
     """Return whether values are equal up to rounding; NaN equals NaN."""
-    scale = max(np.abs(values).max(initial=0.0, where=np.isfinite(values)) for values in (one, other))
-    return np.allclose(one, other, rtol=0.0, atol=SAME * scale, equal_nan=True)
+    scale = max(np.abs(values).max(initial=0.0, where=np.isfinite(values)) for values in (first, second))
+    return np.allclose(first, second, rtol=0.0, atol=SAME * scale, equal_nan=True)
 
 
 def telling_rankings(labels: Doubles) -> Doubles:
@@ -181,8 +180,8 @@ def _candidates(metric: RankingMetric, labels: Doubles, like: DocumentSum | None
         yield nothing
         return
     # Each label at the last rank, with the lowest at the first, and the two swapped.
-    places = np.searchsorted(ascending, levels[1:])
-    at_end = swapped(ascending, places, np.full(len(places), n - 1))
+    first_ranks = np.searchsorted(ascending, levels[1:])
+    at_end = swapped(ascending, first_ranks, np.full(len(first_ranks), n - 1))
     at_front = at_end.copy()
     at_front[:, [0, -1]] = at_end[:, [-1, 0]]
     ends = values_of(metric, at_end)
@@ -237,4 +236,4 @@ def _ignores(metric: RankingMetric, rankings: Doubles, depth: int) -> bool:
     rising[:, depth:] = np.sort(rankings[:, depth:], axis=1)
     falling[:, depth:] = rising[:, depth:][:, ::-1]
     values = values_of(metric, rankings)
-    return all(are_equal(values_of(metric, one), values) for one in (rising, falling))
+    return all(are_equal(values_of(metric, reordered), values) for reordered in (rising, falling))

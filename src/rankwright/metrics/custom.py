@@ -100,8 +100,8 @@ class TriedSwaps:
             self._warn(len(upper))
             step = len(upper) / self._most
             start = np.random.default_rng(seed).random()
-            places = ((start + np.arange(self._most)) * step).astype(np.int64)
-            upper, lower = upper[places], lower[places]
+            tried = ((start + np.arange(self._most)) * step).astype(np.int64)
+            upper, lower = upper[tried], lower[tried]
         changes = np.abs(values_of_swaps(self._metric, labels, upper, lower) - value)
         if not np.isfinite(changes).all():
             raise InputError(f"{self._metric} must be a finite number for every ranking, but for some it is not.")
@@ -188,7 +188,7 @@ class SumLambdas:
     def pull(self, *, offsets: Any, labels: Doubles, **options: Any) -> Pull:
         """Return a function of a query's number and its documents' scores that gives their gradients."""
         by_sum, by_trial = (
-            one.pull(offsets=offsets, labels=labels, **options) for one in (self._by_sum, self._by_trial)
+            kernel.pull(offsets=offsets, labels=labels, **options) for kernel in (self._by_sum, self._by_trial)
         )
         holds = True
 
@@ -209,7 +209,7 @@ def custom_sweep_kernel(metric: RankingMetric, labels: Doubles, groups: QueryGro
     most = None if metric.has_batch_form or metric.has_kernel else _most_of_a_query(groups)
     by_rankings = partial(sweep_by_rankings, metric, labels, groups, most=most)
     sums = find_sums(metric, labels, groups) if len(groups) else None
-    if sums is None or max(np.abs(one.discounts).max() for one in sums) > HIGHEST_DISCOUNT:
+    if sums is None or max(np.abs(form.discounts).max() for form in sums) > HIGHEST_DISCOUNT:
         return by_rankings
     return SumSweep(metric, sums, labels, groups, by_rankings)
 
@@ -227,7 +227,7 @@ class SumSweep:
     ) -> None:
         self._labels, self._groups, self._by_rankings = labels, groups, by_rankings
         self._check = SumCheck(metric, sums, "rankings are tried one by one")
-        self._constants = np.array([one.constant for one in sums])
+        self._constants = np.array([form.constant for form in sums])
         gains, discounts = _rows_of_sums(sums, labels, groups)
         rows, average_ties = metric.rows_by_ties(labels, groups)
         self._arguments: dict[str, Any] = {
@@ -277,9 +277,9 @@ def _native_kernel(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGr
 def _rows_of_sums(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGroups) -> tuple[Doubles, Doubles]:
     """Return the gain of every row, and the discount of every rank of every query."""
     gains = np.empty(len(labels))
-    for rows, one in zip(groups, sums, strict=True):
-        gains[rows] = one.gains_of(labels[rows])
-    return gains, np.concatenate([one.discounts for one in sums])
+    for rows, form in zip(groups, sums, strict=True):
+        gains[rows] = form.gains_of(labels[rows])
+    return gains, np.concatenate([form.discounts for form in sums])
 
 
 def _most_of_a_query(groups: QueryGroups) -> int:

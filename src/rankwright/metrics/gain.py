@@ -67,13 +67,13 @@ class Gain:
         return self._look_up(labels)
 
     def _look_up(self, labels: Doubles) -> Doubles:
-        places = labels.astype(np.int64)
-        wrong = (places != labels) | (places >= len(self.values))
+        levels = labels.astype(np.int64)
+        wrong = (levels != labels) | (levels >= len(self.values))
         if wrong.any():
             raise InputError(
                 f"The gain table has labels 0 to {len(self.values) - 1}, but one label is {labels[wrong][0]:g}."
             )
-        return np.asarray(self.values)[places]
+        return np.asarray(self.values)[levels]
 
     def __str__(self) -> str:
         return ":".join([self.kind, *map(spell_number, self.values)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankwright.base.errors import InputError
@@ -131,20 +132,19 @@ def as_metrics(given: Any) -> list[Metric]:
     if isinstance(given, str):
         return parse_metrics(given)
     listed = list(given) if isinstance(given, Iterable) else [given]
-    metrics = [
-        one for some in listed for one in (_parse_cutoffs(some) if isinstance(some, str) else [as_metric(some)])
-    ]
+    parsed = (_parse_cutoffs(item) if isinstance(item, str) else [as_metric(item)] for item in listed)
+    metrics = list(chain.from_iterable(parsed))
     if not metrics:
         raise InputError("There is nothing to measure: give at least one metric.")
-    for one in metrics:
-        if any(str(one) == str(other) and one != other for other in metrics):
-            raise InputError(f"Two metrics are called {one}; give their functions different names.")
+    for metric in metrics:
+        if any(str(metric) == str(other) and metric != other for other in metrics):
+            raise InputError(f"Two metrics are called {metric}; give their functions different names.")
     return metrics
 
 
 def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:
     name, _, value = (part.strip() for part in option.partition("="))
-    known = {one.name for one in fields(metric)} - {"k"}
+    known = {option.name for option in fields(metric)} - {"k"}
     if name not in known:
         raise InputError(f"The metric {metric.name} has no option {name!r}{nearest(name, known)}")
     try:

@@ -50,8 +50,8 @@ class _InFirstRanks(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
-        found, n_relevant = relevance[: self._depth].sum(), relevance.sum()
-        return float(found / self._divisor(n_relevant)) if n_relevant else np.nan
+        hits, n_relevant = relevance[: self._depth].sum(), relevance.sum()
+        return float(hits / self._divisor(n_relevant)) if n_relevant else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         relevance = self.relevance(labels)
@@ -74,9 +74,9 @@ class _InFirstRanks(RelevanceMetric):
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         relevance, groups = self.relevance(labels), ranking.groups
-        found = _native.discounted_gains(*self._sorted(ranking), relevance, self._discounts(groups), n_threads)
+        hits = _native.discounted_gains(*self._sorted(ranking), relevance, self._discounts(groups), n_threads)
         n_relevant = relevant_documents(relevance, groups)
-        return np.where(n_relevant > 0, found / self._divisor(n_relevant), np.nan)
+        return np.where(n_relevant > 0, hits / self._divisor(n_relevant), np.nan)
 
     def _discounts(self, groups: QueryGroups) -> Doubles:
         """Return a discount of 1 for each rank that counts, at most as many as the longest query has."""
@@ -159,13 +159,13 @@ class AP(RelevanceMetric):
         """Return the closed form: a relevant document passes others, whose precisions change by 1 / rank."""
         relevance = self.relevance(labels)
         inverse_ranks = self._inverse_ranks(len(labels))
-        found = np.cumsum(relevance)
+        n_found = np.cumsum(relevance)
         between = np.cumsum(relevance * inverse_ranks)  # a difference of two entries sums over the ranks between
         upper, lower = np.triu_indices(len(labels), 1)
         passed = between[lower] - between[upper] - relevance[lower] * inverse_ranks[lower]
         rising = relevance[lower] > relevance[upper]
-        leaves = found[lower] * inverse_ranks[lower]
-        arrives = (found[upper] + rising) * inverse_ranks[upper]
+        leaves = n_found[lower] * inverse_ranks[lower]
+        arrives = (n_found[upper] + rising) * inverse_ranks[upper]
         change = np.where(relevance[lower] == relevance[upper], 0.0, np.abs(arrives - leaves + passed))
         deltas = np.zeros((len(labels), len(labels)))
         deltas[upper, lower] = deltas[lower, upper] = change / self._divisor(

@@ -122,13 +122,13 @@ def _rankings(
     for first in range(0, len(starts), block):
         ends = np.append(starts, len(crossing))[first + 1 : first + block + 1]
         events = np.arange(starts[first], ends[-1])
-        place = np.searchsorted(ends, events, side="right")
+        event_of = np.searchsorted(ends, events, side="right")
         moved = np.zeros((len(ends), n), dtype=np.int64)
-        np.subtract.at(moved, (place, riser[events]), 1)
-        np.add.at(moved, (place, faller[events]), 1)
+        np.subtract.at(moved, (event_of, riser[events]), 1)
+        np.add.at(moved, (event_of, faller[events]), 1)
         rankings = above + np.cumsum(moved, axis=0)
         above = rankings[-1]
-        matters = np.bincount(place, labels[riser[events]] != labels[faller[events]]) > 0
+        matters = np.bincount(event_of, labels[riser[events]] != labels[faller[events]]) > 0
         yield crossing[ends - 1][matters], rankings[matters]
 
 

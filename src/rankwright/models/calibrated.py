@@ -43,8 +43,8 @@ class Calibrated(Scorer):
     def __post_init__(self) -> None:
         self._set("calibration", checked_part(self.calibration))
         if self.calibration.n_features != self.classes.n_classes:
-            expected, found = self.classes.n_classes, self.calibration.n_features
-            raise InputError(f"There are {expected} classes, but the calibration takes {found}.")
+            expected, given = self.classes.n_classes, self.calibration.n_features
+            raise InputError(f"There are {expected} classes, but the calibration takes {given}.")
         self._set("n_features", self.classes.trees.n_features)
         super().__post_init__()
 

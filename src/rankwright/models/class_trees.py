@@ -85,8 +85,8 @@ class ClassTrees:
     @classmethod
     def concatenate(cls, parts: Sequence[ClassTrees], weights: Sequence[float]) -> Self:
         """Return the weighted sum of several ensembles with the same classes and columns."""
-        values = [weight * one.values for weight, one in zip(weights, parts, strict=True)]
-        trees = TreeEnsemble.concatenate([one.trees for one in parts])
+        values = [weight * part.values for weight, part in zip(weights, parts, strict=True)]
+        trees = TreeEnsemble.concatenate([part.trees for part in parts])
         return cls(trees, np.concatenate(values), parts[0].n_classes)
 
     @property
@@ -112,14 +112,14 @@ class ClassTrees:
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return the scores, one row per class and one column per document."""
-        return np.stack([one.predict(data, n_jobs=n_jobs) for one in self.by_class])
+        return np.stack([trees.predict(data, n_jobs=n_jobs) for trees in self.by_class])
 
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
-        return np.stack([one._score(X, groups, n_threads) for one in self.by_class])
+        return np.stack([trees._score(X, groups, n_threads) for trees in self.by_class])
 
     def _contributions(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
         """Return the contributions to the score of each class: classes x documents x (features and base score)."""
-        return np.stack([one._contributions(X, groups, n_threads) for one in self.by_class])
+        return np.stack([trees._contributions(X, groups, n_threads) for trees in self.by_class])
 
     @cached_property
     def by_class(self) -> tuple[TreeEnsemble, ...]:
@@ -265,7 +265,7 @@ class ExpectedRelevance(Scorer):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make a scorer from its trees, their leaf values, the levels and the link."""
-        name, known = state.fields.get("link"), {one.value: one for one in ClassLink}
+        name, known = state.fields.get("link"), {link.value: link for link in ClassLink}
         if not isinstance(name, str) or name not in known:
             raise InputError(f"link must be one of {', '.join(known)}, not {shown(name)}.")
         trees = state.child("trees")

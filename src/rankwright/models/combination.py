@@ -36,8 +36,8 @@ class Combination(Scorer):
 
     def __post_init__(self) -> None:
         members = _checked_members(self.members)
-        named = [one for one in (*members, self) if one.feature_names is not None]
-        if len({(one.feature_names, one.categories) for one in named}) > 1:
+        named = [scorer for scorer in (*members, self) if scorer.feature_names is not None]
+        if len({(scorer.feature_names, scorer.categories) for scorer in named}) > 1:
             raise InputError("The members of a combination must have the same feature names in the same order.")
         self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
         self._set("n_features", members[0].n_features)
@@ -80,8 +80,8 @@ class Combination(Scorer):
         """Return the combination with longer members cut; a member without rounds stays whole."""
         if not self.n_rounds:
             return super().first(n_rounds)
-        members = tuple(one.first(n_rounds) if one.n_rounds > n_rounds else one for one in self.members)
-        return replace(self, members=members)
+        cut = (member.first(n_rounds) if member.n_rounds > n_rounds else member for member in self.members)
+        return replace(self, members=tuple(cut))
 
     def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         scores = np.zeros(len(X))

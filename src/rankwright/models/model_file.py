@@ -95,7 +95,7 @@ def encode(scorer: Scorer) -> bytes:
         "scorer": _node_of(scorer),
     }
     if scorer.categories:
-        description["categories"] = [asdict(one) for one in scorer.categories]
+        description["categories"] = [asdict(category) for category in scorer.categories]
     header = json.dumps(description, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MAX_HEADER_SIZE:
         raise InputError(f"The model's description takes {len(header)} bytes, more than {MAX_HEADER_SIZE}.")
@@ -185,7 +185,7 @@ def _described_scorer(header: Any, payload: _Payload) -> Scorer:
         raise InputError("its feature names and categories must be lists, its facts an object.")
     scorer = _scorer_from(node, payload, depth=1)
     payload.require_used_up()
-    known = [Category(*_parts(one, "name", "values", "one_hot")) for one in categories]
+    known = [Category(*_parts(category, "name", "values", "one_hot")) for category in categories]
     return scorer.described(feature_names=names, categories=known, about=about)
 
 

@@ -84,12 +84,12 @@ class NetworkScorer(Scorer):
     @property
     def layers(self) -> list[tuple[Doubles, Doubles]]:
         """The weights, one row per input and one column per unit, and the biases of each layer."""
-        found, start = [], 0
+        layers, start = [], 0
         for n_inputs, n_units in pairwise(self.widths.tolist()):
             middle, end = start + n_inputs * n_units, start + (n_inputs + 1) * n_units
-            found.append((self.parameters[start:middle].reshape(n_inputs, n_units), self.parameters[middle:end]))
+            layers.append((self.parameters[start:middle].reshape(n_inputs, n_units), self.parameters[middle:end]))
             start = end
-        return found
+        return layers
 
     @property
     def used_features(self) -> Integers:

@@ -96,7 +96,7 @@ class QueryFeatureScorer(WrappingScorer):
 
     def state(self) -> State:
         """Return the kinds of columns, whether the features come first, and the inner scorer."""
-        fields: dict[str, JSON] = {"columns": [one.value for one in self.columns]}
+        fields: dict[str, JSON] = {"columns": [column.value for column in self.columns]}
         if not self.raw:  # absent in older files
             fields["raw"] = False
         return State(fields=fields, children={"inner": self.inner})
@@ -105,7 +105,7 @@ class QueryFeatureScorer(WrappingScorer):
     def from_state(cls, state: State) -> Self:
         """Rebuild a scorer from what `state` returned."""
         names = state.fields.get("columns")
-        known = {one.value: one for one in QueryFeature}
+        known = {kind.value: kind for kind in QueryFeature}
         if not isinstance(names, list) or not all(isinstance(name, str) and name in known for name in names):
             raise InputError(f"columns must be a list of {', '.join(known)}, not {shown(names)}.")
         raw = state.fields.get("raw", True)

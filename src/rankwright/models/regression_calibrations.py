@@ -173,8 +173,8 @@ class RadialBasis(Scorer):
         values = np.full(len(X), self.intercept)
         for weight, centre in zip(self.weights, self.centres, strict=True):
             distance = np.zeros(len(X))
-            for column, place in zip(columns, centre, strict=True):
-                distance += ((column - place) / self.length_scale) ** 2
+            for column, coordinate in zip(columns, centre, strict=True):
+                distance += ((column - coordinate) / self.length_scale) ** 2
             values += weight * np.exp(-0.5 * distance)
         return values
 

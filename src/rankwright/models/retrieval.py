@@ -69,8 +69,8 @@ class RetrievalScorer(Scorer):
         super().__post_init__()
 
     def __repr__(self) -> str:
-        numbers = {name: value for name, value in self.parameters.items() if not isinstance(value, str)}
-        return f"RetrievalScorer({', '.join([self.model, *(f'{name}={one:g}' for name, one in numbers.items())])})"
+        numbers = [f"{name}={value:g}" for name, value in self.parameters.items() if not isinstance(value, str)]
+        return f"RetrievalScorer({', '.join([self.model, *numbers])})"
 
     @property
     def needs_queries(self) -> bool:

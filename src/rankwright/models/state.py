@@ -116,8 +116,8 @@ def frozen_numbers(
         raise InputError(f"{name} has shape {numbers.shape}, expected {expected}.")
     wrong = np.isnan(numbers) if allow_infinite else ~np.isfinite(numbers)
     if wrong.any():
-        place, must = int(wrong.argmax()), "a number" if allow_infinite else "finite"
-        raise InputError(f"{name}[{place}] is {numbers.flat[place]}; it must be {must}.")
+        index, must = int(wrong.argmax()), "a number" if allow_infinite else "finite"
+        raise InputError(f"{name}[{index}] is {numbers.flat[index]}; it must be {must}.")
     numbers.flags.writeable = False
     return numbers
 
@@ -143,8 +143,8 @@ def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
 def _require_shallow(facts: dict[str, JSON]) -> None:
     level: list[JSON] = [facts]
     for _ in range(MAX_FACTS_DEPTH):  # level by level, for recursion could itself go too deep
-        level = [part for one in level for part in _parts(one)]
-    if any(isinstance(one, dict | list) for one in level):
+        level = [part for value in level for part in _parts(value)]
+    if any(isinstance(value, dict | list) for value in level):
         raise InputError(f"about must not be nested more than {MAX_FACTS_DEPTH} levels deep.")
 
 

@@ -167,14 +167,16 @@ class TreeEnsemble(Scorer):
         """Return one model of all trees, in order; the ensembles must have the same features."""
         if not ensembles:
             raise InputError("There must be at least one ensemble to concatenate.")
-        n_features = {one.n_features for one in ensembles}
-        named = {(one.feature_names, one.categories) for one in ensembles if one.feature_names is not None}
+        n_features = {ensemble.n_features for ensemble in ensembles}
+        known_names = [ensemble for ensemble in ensembles if ensemble.feature_names is not None]
+        named = {(ensemble.feature_names, ensemble.categories) for ensemble in known_names}
         if len(n_features) > 1 or len(named) > 1:
             raise InputError("Only ensembles of the same features can be concatenated.")
         joined: dict[str, Any] = {
-            name: np.concatenate([getattr(one, name) for one in ensembles]) for name in PER_SPLIT + PER_LEAF
+            name: np.concatenate([getattr(ensemble, name) for ensemble in ensembles])
+            for name in PER_SPLIT + PER_LEAF
         }
-        sizes = np.concatenate([np.diff(one.splits) for one in ensembles])
+        sizes = np.concatenate([np.diff(ensemble.splits) for ensemble in ensembles])
         splits = np.concatenate([[0], np.cumsum(sizes)])
         names, categories = next(iter(named), (None, ()))
         known: dict[str, Any] = {"feature_names": names, "categories": categories}
@@ -301,8 +303,8 @@ def _rounded_down(numbers: Doubles) -> Floats:
 def _require_range(name: str, values: NDArray[Any], highest: int) -> None:
     wrong = (values < 0) | (values > highest)
     if wrong.any():
-        place = int(wrong.argmax())
-        raise InputError(f"{name}[{place}] is {values[place]}; it must be from 0 to {highest}.")
+        index = int(wrong.argmax())
+        raise InputError(f"{name}[{index}] is {values[index]}; it must be from 0 to {highest}.")
 
 
 def _require_offsets(splits: Integers, n_splits: int) -> None:
@@ -320,10 +322,10 @@ def require_trees(splits: Integers, left: NDArray[np.int32], right: NDArray[np.i
     """
     sizes = np.diff(splits)
     tree = np.repeat(np.arange(len(sizes)), sizes)
-    place, size = np.arange(len(left)) - splits[tree], sizes[tree]
+    number, size = np.arange(len(left)) - splits[tree], sizes[tree]
     filled = np.zeros(2 * len(left) + len(sizes), dtype=np.uint8)  # all splits, then all leaves
     for name, child in (("left", left.astype(np.int64)), ("right", right.astype(np.int64))):
-        wrong = np.where(child < 0, -1 - child > size, (child <= place) | (child >= size))
+        wrong = np.where(child < 0, -1 - child > size, (child <= number) | (child >= size))
         if wrong.any():
             split = int(wrong.argmax())
             raise InputError(f"{name}[{split}] is {child[split]}: neither a later split nor a leaf of its tree.")

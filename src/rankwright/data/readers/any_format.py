@@ -81,16 +81,16 @@ def _table(
 
 def _numbers_if_all(texts: list[str | None]) -> list[Any]:
     try:
-        return [None if one is None else float(one) for one in texts]
+        return [None if text is None else float(text) for text in texts]
     except ValueError:
         return list(texts)
 
 
 def _by_query(name: str, queries: list[str], values: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    by_query: dict[str, Any] = {}
     for query, value in zip(queries, values, strict=True):
-        if found.setdefault(query, value) != value:
+        if by_query.setdefault(query, value) != value:
             raise InputError(
-                f"column {name!r} has more than one value in query {query}: {found[query]} and {value}."
+                f"column {name!r} has more than one value in query {query}: {by_query[query]} and {value}."
             )
-    return found
+    return by_query

@@ -91,7 +91,7 @@ def read_csv(
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
         columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
-        sizes = None if any(one.name == qid for one in columns) else sizes_file(path)
+        sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
         if sizes is not None:
             columns.append(QueryColumn(qid, read_query_ids(sizes, path, n_rows)))
         warn_of_weights(path)
@@ -164,7 +164,7 @@ def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tupl
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows = parser.n_rows
-    return [_CsvColumn(path, one, one.name == roles.label) for one in parser.take_columns()], n_rows
+    return [_CsvColumn(path, column, column.name == roles.label) for column in parser.take_columns()], n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
@@ -176,7 +176,7 @@ def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
     return [column.name for column in parser.take_columns()]
 
 
-def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, found: bytes) -> str:
+def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, token: bytes) -> str:
     if fault in EXPECTED:
-        return f"{path}, line {line}: {EXPECTED[fault]} {quoted(found)}."
-    return f"{path}, line {line}: expected {n_columns} fields as in the header, found {found.decode()}."
+        return f"{path}, line {line}: {EXPECTED[fault]} {quoted(token)}."
+    return f"{path}, line {line}: expected {n_columns} fields as in the header, found {token.decode()}."

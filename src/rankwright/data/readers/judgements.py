@@ -11,7 +11,7 @@ from rankwright.base.wording import listed
 from rankwright.data.readers import irds
 from rankwright.data.readers.trec import (
     Judgements,
-    Row,
+    FileRow,
     checked_number,
     columns_of_rows,
     pairs,
@@ -57,7 +57,7 @@ def read_judgements(
     """
     if irds.is_name(path):
         records = [fields for _, fields in irds.load(path).records("qrels")]
-        rows = [Row(str(fields["query_id"]), str(fields["doc_id"]), fields["relevance"]) for fields in records]
+        rows = [FileRow(str(fields["query_id"]), str(fields["doc_id"]), fields["relevance"]) for fields in records]
         return _graded(Judgements.of(*columns_of_rows(rows)), path, grades)
     lines = read_words(path)
     line, words = next(lines, (0, []))
@@ -82,22 +82,22 @@ def _format_of(words: list[str]) -> str:
     return "smart" if len(words) in (2, WITH_GRADES) else "trec"
 
 
-def _trec_row(words: list[str], _width: int) -> Row:
+def _trec_row(words: list[str], _width: int) -> FileRow:
     require_columns(words, TREC_COLUMNS)
-    return Row(words[0], words[2], checked_number(words[3], "label"))
+    return FileRow(words[0], words[2], checked_number(words[3], "label"))
 
 
-def _smart_row(words: list[str], width: int) -> Row:
+def _smart_row(words: list[str], width: int) -> FileRow:
     """Return a relation; where there are no grades, every document that is listed has label 1."""
     if len(words) != width or width not in (2, WITH_GRADES, 4):
         raise InputError(f"Found {len(words)} columns, expected query, document and perhaps a grade.")
     grade = checked_number(words[2], "label") if width == WITH_GRADES else 1.0
-    return Row(unpadded(words[0]), unpadded(words[1]), grade)
+    return FileRow(unpadded(words[0]), unpadded(words[1]), grade)
 
 
-def _beir_row(words: list[str], _width: int) -> Row:
+def _beir_row(words: list[str], _width: int) -> FileRow:
     require_columns(words, BEIR_COLUMNS)
-    return Row(words[0], words[1], checked_number(words[2], "label"))
+    return FileRow(words[0], words[1], checked_number(words[2], "label"))
 
 
 FORMATS = {"trec": _trec_row, "smart": _smart_row, "beir": _beir_row}

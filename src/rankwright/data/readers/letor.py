@@ -149,7 +149,7 @@ class Layout(NamedTuple):
     def of(cls, path: str, block: NDArray[np.uint8]) -> Layout:
         """Return the layout of a file that starts with these bytes, as its first document has it."""
         fields, comment = _first_document(block)
-        if not fields or any(one.startswith(b"qid:") for one in fields[:2]):
+        if not fields or any(word.startswith(b"qid:") for word in fields[:2]):
             return cls(LetorQueries.field)
         if sizes := sizes_file(path):
             return cls(LetorQueries.nowhere, sizes)
@@ -208,8 +208,8 @@ def _first_document(block: NDArray[np.uint8]) -> tuple[list[bytes], bytes]:
 
 
 def _sentence(path: str, layout: Layout, line: int, fault: LetorFault, token: bytes) -> str:
-    found = quoted(token) if token else "the end of the line"
-    return f"{path}, line {line}: {EXPECTED[fault]}, found {found}{_hint(path, layout, fault, token)}."
+    shown = quoted(token) if token else "the end of the line"
+    return f"{path}, line {line}: {EXPECTED[fault]}, found {shown}{_hint(path, layout, fault, token)}."
 
 
 def _hint(path: str, layout: Layout, fault: LetorFault, token: bytes) -> str:

@@ -61,17 +61,17 @@ def require_memory(path: AnyPath, n_rows: int, n_features: int, longest_query_id
 
 def integer_ids(ids: Sequence[str]) -> Integers | None:
     """Return ids as integers if all of them are written as integers are (007 is not), otherwise None."""
-    if not all(re.fullmatch("0|-?[1-9][0-9]{0,18}", one) for one in ids):
+    if not all(re.fullmatch("0|-?[1-9][0-9]{0,18}", name) for name in ids):
         return None
     try:
-        return np.array([int(one) for one in ids], dtype=np.int64)
+        return np.array([int(name) for name in ids], dtype=np.int64)
     except OverflowError:
         return None
 
 
-def quoted(found: bytes) -> str:
+def quoted(token: bytes) -> str:
     """Return bytes of a file for use in a message: as text in quotes, shortened."""
-    text = found.decode(errors="backslashreplace")
+    text = token.decode(errors="backslashreplace")
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
@@ -86,7 +86,7 @@ def read_query_ids(sizes: Path, path: AnyPath, n_rows: int) -> Integers:
     `sizes` holds one number per line, how many rows each query has; the rows of a query are adjacent.
     """
     counts = [_count(sizes, number, line) for number, line in enumerate(sizes.read_bytes().split(b"\n"), start=1)]
-    known = np.array([one for one in counts if one is not None], dtype=np.int64)
+    known = np.array([count for count in counts if count is not None], dtype=np.int64)
     if known.sum() != n_rows:
         raise InputError(f"The sizes in {sizes} sum to {known.sum():,}, but {path} has {n_rows:,} documents.")
     return np.repeat(np.arange(1, len(known) + 1), known)
@@ -127,7 +127,7 @@ def _beside(path: AnyPath, suffixes: tuple[str, ...]) -> Path | None:
     name = os.fspath(path)
     bases = dict.fromkeys([name, name.removesuffix(".gz")])
     candidates = (Path(base + suffix) for base in bases for suffix in suffixes)
-    return next((one for one in candidates if one.is_file()), None)
+    return next((path for path in candidates if path.is_file()), None)
 
 
 def _count(sizes: Path, number: int, line: bytes) -> int | None:

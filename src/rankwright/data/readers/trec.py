@@ -127,7 +127,7 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """A line of a file: the label or score of a document in a query, and the name of the system in a run."""
 
     query: str
@@ -137,10 +137,10 @@ class Row(NamedTuple):
 
 
 def read_rows(
-    path: str | PathLike[str], lines: Iterable[tuple[int, list[str]]], parse: Callable[[list[str]], Row]
-) -> list[Row]:
+    path: str | PathLike[str], lines: Iterable[tuple[int, list[str]]], parse: Callable[[list[str]], FileRow]
+) -> list[FileRow]:
     """Parse the words of numbered lines; a document may occur once per query. Errors name the line."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     seen: set[tuple[str, str]] = set()
     for line, words in lines:
         try:
@@ -163,9 +163,9 @@ def read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{path} is not text in UTF-8.") from None
 
 
-def _run_row(words: list[str]) -> Row:
+def _run_row(words: list[str]) -> FileRow:
     require_columns(words, RUN_COLUMNS)
-    return Row(words[0], words[2], checked_number(words[4], "score"), words[-1])
+    return FileRow(words[0], words[2], checked_number(words[4], "score"), words[-1])
 
 
 def require_columns(words: list[str], columns: Sequence[str]) -> None:
@@ -192,7 +192,7 @@ def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
     seen.add((query, document))
 
 
-def columns_of_rows(rows: list[Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], Doubles]:
+def columns_of_rows(rows: list[FileRow]) -> tuple[NDArray[np.str_], NDArray[np.object_], Doubles]:
     """Return the queries, documents and numbers of rows."""
     queries = np.array([row.query for row in rows], dtype=np.str_)
     documents = np.array([row.document for row in rows], dtype=object)

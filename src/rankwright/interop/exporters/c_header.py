@@ -233,7 +233,7 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
             f"{name[:60]!r} is no name of a C function: give a name that begins with a letter and "
             "has letters, digits and underscores only."
         )
-    listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
+    listed = "".join(f" * {column} {_comment(name_of_feature)}\n" for column, name_of_feature in enumerate(names))
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
     infinite = flat.trees is not None and bool(np.isinf(flat.trees.threshold).any())
@@ -306,12 +306,12 @@ def _sum_of_terms(flat: Flat) -> str:
 
 def _depth(flat: Flat) -> int:
     """Return how many terms are inside one another."""
-    return max((1 + _depth(one.inner) for one in flat.standardised), default=0)
+    return max((1 + _depth(term.inner) for term in flat.standardised), default=0)
 
 
 def _comment(text: str) -> str:
     """Return a name that cannot end a comment."""
-    return "".join(one if one.isalnum() or one in " _-.:" else "?" for one in text)
+    return "".join(character if character.isalnum() or character in " _-.:" else "?" for character in text)
 
 
 def _float(number: float) -> str:
@@ -330,7 +330,7 @@ def _tables_of_trees(trees: Any) -> str:
             _table("uint8_t", "missing_left", map(str, trees.missing_left.tolist())),
             _table("int32_t", "left", map(str, trees.left.tolist())),
             _table("int32_t", "right", map(str, trees.right.tolist())),
-            _table("double", "leaf", (one.hex() for one in trees.leaf_value.tolist())),
+            _table("double", "leaf", (value.hex() for value in trees.leaf_value.tolist())),
         ]
     )
 
@@ -341,18 +341,18 @@ def _tables_of_weights(linear: Any) -> str:
     return head + "".join(
         [
             _table("int32_t", "column", map(str, used.tolist())),
-            _table("double", "weight", (one.hex() for one in linear.weights[used].tolist())),
-            _table("double", "missing", (one.hex() for one in linear.missing[used].tolist())),
+            _table("double", "weight", (value.hex() for value in linear.weights[used].tolist())),
+            _table("double", "missing", (value.hex() for value in linear.missing[used].tolist())),
         ]
     )
 
 
 def _relevance(expected: Expected) -> str:
     functions, calls = "", []
-    for number, one in enumerate(expected.classes):
-        functions += _of_documents(one, "score").replace("NAME_", f"NAME_class{number}_")
+    for number, of_class in enumerate(expected.classes):
+        functions += _of_documents(of_class, "score").replace("NAME_", f"NAME_class{number}_")
         calls.append(f"NAME_class{number}_score(features)")
-    steps = _table("double", "steps", (one.hex() for one in expected.steps.tolist()))
+    steps = _table("double", "steps", (step.hex() for step in expected.steps.tolist()))
     whole = EXPECTED.replace("LINK", SOFTMAX if expected.softmax else LOGISTIC).replace("SCORES", ", ".join(calls))
     return functions + steps + whole.replace("START", expected.start.hex()).replace("N_CLASSES", str(len(calls)))
 
@@ -362,8 +362,8 @@ def _network(network: NetworkScorer) -> str:
     sizes = f"#define NAME_N_LAYERS {len(hidden) + 1}\n#define NAME_WIDEST {max([1, *hidden])}\n"
     tables = [
         _table("int32_t", "widths", map(str, network.widths.tolist())),
-        _table("double", "parameters", (one.hex() for one in network.parameters.tolist())),
-        _table("double", "missing", (one.hex() for one in network.missing.tolist())),
+        _table("double", "parameters", (value.hex() for value in network.parameters.tolist())),
+        _table("double", "missing", (value.hex() for value in network.missing.tolist())),
     ]
     return sizes + "".join(tables) + NETWORK
 

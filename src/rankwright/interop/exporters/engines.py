@@ -27,8 +27,7 @@ def ltr_plugin_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], na
     if isinstance(model, TreeEnsemble):
         kind, definition = "model/xgboost+json", json.dumps(_dumped(model, names), allow_nan=False)
     else:
-        used = model.used_features.tolist()
-        kind, definition = "model/linear", json.dumps({names[one]: model.weights[one].item() for one in used})
+        kind, definition = "model/linear", json.dumps(_weights_by_name(model, names))
     return json.dumps({"model": {"name": name, "model": {"type": kind, "definition": definition}}}, indent=1)
 
 
@@ -51,18 +50,22 @@ def elasticsearch_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
 def solr_json(model: TreeEnsemble | LinearScorer, names: Sequence[str], name: str, *, with_missing: bool) -> str:
     """Return the body of `PUT .../schema/model-store`; `with_missing` needs Solr 9.2."""
     used = model.used_features.tolist()
-    features: list[Node] = [{"name": names[one]} for one in used]
+    features: list[Node] = [{"name": names[feature]} for feature in used]
     params: dict[str, Any]
     if isinstance(model, TreeEnsemble):
         kind = "MultipleAdditiveTreesModel"
         params = {"isNullSameAsZero": "false"} if with_missing else {}
         thresholds, powers = _solr_thresholds(model)
         params["trees"] = _solr_trees(model, names, thresholds, with_missing=with_missing)
-        features = [one | _multiplied(powers[column]) for one, column in zip(features, used, strict=True)]
+        features = [feature | _multiplied(powers[column]) for feature, column in zip(features, used, strict=True)]
     else:
-        kind, params = "LinearModel", {"weights": {names[one]: model.weights[one].item() for one in used}}
+        kind, params = "LinearModel", {"weights": _weights_by_name(model, names)}
     whole = {"class": f"org.apache.solr.ltr.model.{kind}", "name": name, "features": features, "params": params}
     return json.dumps(whole, indent=1, allow_nan=False)
+
+
+def _weights_by_name(model: LinearScorer, names: Sequence[str]) -> dict[str, float]:
+    return {names[feature]: model.weights[feature].item() for feature in model.used_features.tolist()}
 
 
 def _dumped(trees: TreeEnsemble, names: Sequence[str]) -> list[Node]:
@@ -154,9 +157,9 @@ def before_slack(thresholds: Floats) -> tuple[Floats, int]:
     for power in range(HIGHEST_POWER + 1):
         with np.errstate(over="ignore"):
             wanted = np.ldexp(thresholds, power)
-        found = _before_slack(wanted)
-        if np.isfinite(wanted).all() and (found + SOLR_SLACK == wanted).all():
-            return found, power
+        lowered = _before_slack(wanted)
+        if np.isfinite(wanted).all() and (lowered + SOLR_SLACK == wanted).all():
+            return lowered, power
     wrong = thresholds[_before_slack(thresholds) + SOLR_SLACK != thresholds]
     raise InputError(
         f"Solr adds 1e-6 to every threshold, and no number becomes {float(wrong[0])!r} by that; the feature has "
@@ -167,8 +170,8 @@ def before_slack(thresholds: Floats) -> tuple[Floats, int]:
 def _before_slack(thresholds: Floats) -> Floats:
     """Return the numbers that become the thresholds by Solr's slack, as far as there are any."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = thresholds - SOLR_SLACK
+        lowered = thresholds - SOLR_SLACK
         for towards in (np.float32(np.inf), np.float32(-np.inf)):
             beside = np.nextafter(thresholds - SOLR_SLACK, towards)
-            found = np.where(beside + SOLR_SLACK == thresholds, beside, found)
-        return found.astype(np.float32)
+            lowered = np.where(beside + SOLR_SLACK == thresholds, beside, lowered)
+        return lowered.astype(np.float32)

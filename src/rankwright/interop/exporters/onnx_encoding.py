@@ -51,9 +51,9 @@ def floats(field: int, values: NDArray[Any]) -> bytes:
 
 def node(kind: str, inputs: Sequence[str], outputs: Sequence[str], *attributes: bytes, domain: str = "") -> bytes:
     """Return a node, named after its first output."""
-    content = b"".join(nested(1, one) for one in inputs) + b"".join(nested(2, one) for one in outputs)
+    content = b"".join(nested(1, name) for name in inputs) + b"".join(nested(2, name) for name in outputs)
     content += nested(3, outputs[0] + "_node") + nested(4, kind)
-    return content + b"".join(nested(5, one) for one in attributes) + nested(7, domain)
+    return content + b"".join(nested(5, attribute) for attribute in attributes) + nested(7, domain)
 
 
 def attribute(name: str, kind: int, content: bytes) -> bytes:

@@ -101,8 +101,8 @@ def standardised(scores: str) -> list[bytes]:
     nothing else count as equal.
     """
     low, high, span, scaled, mean, distance, square, variance, deviation = (
-        f"{scores}_{one}"
-        for one in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
+        f"{scores}_{part}"
+        for part in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
     )
     along = attribute("axes", AS_INTEGERS, integers(8, [0]))
     return [

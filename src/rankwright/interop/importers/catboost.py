@@ -38,59 +38,57 @@ TREATMENTS = ("AsIs", "AsFalse", "AsTrue")  # of a missing value, which is above
 NOT_NUMBERS = ("categorical_features", "text_features", "embedding_features")
 
 
-class Splits(NamedTuple):
+class BorderSplits(NamedTuple):
     """The columns, borders and sides of missing values of several splits."""
 
     feature: Integers
     threshold: Doubles
     missing_left: Integers
 
-    def take(self, places: Integers) -> Splits:
+    def take(self, indices: Integers) -> BorderSplits:
         """Return the splits at these places."""
-        return Splits(self.feature[places], self.threshold[places], self.missing_left[places])
+        return BorderSplits(self.feature[indices], self.threshold[indices], self.missing_left[indices])
 
 
-class Columns:
+class BorderColumns:
     """The numeric features of a model, each with its column, the side of its missing values, and its name."""
 
     def __init__(self, features: Mapping[str, Any]) -> None:
         for kind in NOT_NUMBERS:
             if features.get(kind):
                 raise InputError(f"it has {kind.replace('_', ' ')}.")
-        given = [checked_object("a feature", one) for one in list_in(features, "float_features")]
-        index, column = (
-            integers(key, [member(key, one) for one in given]) for key in ("feature_index", "flat_feature_index")
-        )
+        given = [checked_object("a feature", feature) for feature in list_in(features, "float_features")]
+        keys = ("feature_index", "flat_feature_index")
+        index, column = (integers(key, [member(key, feature) for feature in given]) for key in keys)
         expected = np.arange(len(given))
         if not (np.array_equal(index, expected) and np.array_equal(column, expected)):
             raise InputError("its features are not numbered from 0.")
-        self.missing_left = np.array([_missing_left(one) for one in given], dtype=np.int64)
-        self.names = [str(one.get("feature_id", "")) for one in given]
-        borders = [numbers("borders", checked_list("borders", one.get("borders") or [])) for one in given]
+        self.missing_left = np.array([_missing_left(feature) for feature in given], dtype=np.int64)
+        self.names = [str(feature.get("feature_id", "")) for feature in given]
+        borders = [numbers("borders", checked_list("borders", feature.get("borders") or [])) for feature in given]
         self._feature = np.repeat(expected, [len(own) for own in borders])
         self._border = nearest_float32(np.concatenate([np.zeros(0), *borders]))
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def splits(self, given: list[Any]) -> Splits:
+    def splits(self, given: list[Any]) -> BorderSplits:
         """Return the splits that a tree has.
 
         CatBoost itself reads `split_index` alone, the place in all features' borders, one feature after the other.
         """
-        splits = [checked_object("a split", one) for one in given]
-        for one in splits:
-            if member("split_type", one) != "FloatFeature":
-                raise InputError(f"it has splits of type {shown(one['split_type'])}, not by a number alone.")
-        feature, place = (
-            integers(key, [member(key, one) for one in splits]) for key in ("float_feature_index", "split_index")
-        )
-        border = nearest_float32(numbers("border", [member("border", one) for one in splits]))
-        if ((place < 0) | (place >= len(self._border))).any():
+        splits = [checked_object("a split", split) for split in given]
+        for split in splits:
+            if member("split_type", split) != "FloatFeature":
+                raise InputError(f"it has splits of type {shown(split['split_type'])}, not by a number alone.")
+        keys = ("float_feature_index", "split_index")
+        feature, index = (integers(key, [member(key, split) for split in splits]) for key in keys)
+        border = nearest_float32(numbers("border", [member("border", split) for split in splits]))
+        if ((index < 0) | (index >= len(self._border))).any():
             raise InputError(f"a split_index is not among the features' {len(self._border):,} borders.")
-        if (feature != self._feature[place]).any() or (border != self._border[place]).any():
+        if (feature != self._feature[index]).any() or (border != self._border[index]).any():
             raise InputError("the feature and border of a split are not those that its split_index stands for.")
-        return Splits(feature, border.astype(np.float64), self.missing_left[feature])
+        return BorderSplits(feature, border.astype(np.float64), self.missing_left[feature])
 
 
 def _missing_left(feature: Mapping[str, Any]) -> bool:
@@ -108,12 +106,12 @@ def scorer_from_catboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble
     """
     with reading("CatBoost"):
         parts = parsed_json(model)
-        columns = Columns(object_in(parts, "features_info"))
+        columns = BorderColumns(object_in(parts, "features_info"))
         scale, bias = _scale_and_bias(list_in(parts, "scale_and_bias"))
         if "oblivious_trees" in parts:
-            trees = [_symmetric_tree(one, columns) for one in list_in(parts, "oblivious_trees")]
+            trees = [_symmetric_tree(tree, columns) for tree in list_in(parts, "oblivious_trees")]
         else:
-            trees = [_nested_tree(one, columns) for one in list_in(parts, "trees")]
+            trees = [_nested_tree(tree, columns) for tree in list_in(parts, "trees")]
         scorer = ensemble(trees, len(columns), scale=scale, bias=bias)
         named = all(columns.names) and not made_up(columns.names)
         return scorer.described(feature_names=columns.names) if named else scorer
@@ -129,7 +127,7 @@ def _scale_and_bias(given: list[Any]) -> tuple[float, float]:
     return float(scale), float(biases[0]) if biases else 0.0
 
 
-def _symmetric_tree(given: Any, columns: Columns) -> ForeignTree:
+def _symmetric_tree(given: Any, columns: BorderColumns) -> ForeignTree:
     """Return a complete tree; the last split is its root, so that leaves come in the order of their indices."""
     tree = checked_object("a tree", given)
     splits = checked_list("splits", tree.get("splits") or [])
@@ -140,12 +138,12 @@ def _symmetric_tree(given: Any, columns: Columns) -> ForeignTree:
         raise InputError(f"a tree of {depth} levels has {len(values)} leaf values and {len(weights)} weights.")
     n_splits = 2**depth - 1
     child = 2 * np.arange(n_splits) + 1
-    left, right = (np.where(one < n_splits, one, n_splits - 1 - one) for one in (child, child + 1))
+    left, right = (np.where(number < n_splits, number, n_splits - 1 - number) for number in (child, child + 1))
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
     return _tree(columns.splits(splits).take(depth - 1 - level), left, right, values, weights)
 
 
-def _nested_tree(given: Any, columns: Columns) -> ForeignTree:
+def _nested_tree(given: Any, columns: BorderColumns) -> ForeignTree:
     splits: list[Any] = []
     children: list[list[int]] = []
     leaves: list[Mapping[str, Any]] = []
@@ -153,28 +151,25 @@ def _nested_tree(given: Any, columns: Columns) -> ForeignTree:
     while pending:
         node, parent, side = pending.pop()
         node = checked_object("a node", node)
-        place = len(splits) if "split" in node else -1 - len(leaves)
+        number = len(splits) if "split" in node else -1 - len(leaves)
         if parent >= 0:
-            children[parent][side] = place
-        if place < 0:
+            children[parent][side] = number
+        if number < 0:
             leaves.append(node)
             continue
         if len(splits) == MOST_SPLITS:
             raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
         splits.append(node["split"])
         children.append([0, 0])
-        pending += [(member("left", node), place, 0), (member("right", node), place, 1)]
+        pending += [(member("left", node), number, 0), (member("right", node), number, 1)]
     left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    values = numbers("value", [member("value", one) for one in leaves])
-    return _tree(columns.splits(splits), left, right, values, numbers("weight", [_weight(one) for one in leaves]))
-
-
-def _weight(leaf: Mapping[str, Any]) -> Any:
-    return leaf.get("weight", 0)
+    values = numbers("value", [member("value", leaf) for leaf in leaves])
+    weights = numbers("weight", [leaf.get("weight", 0) for leaf in leaves])
+    return _tree(columns.splits(splits), left, right, values, weights)
 
 
 def _tree(
-    splits: Splits,
+    splits: BorderSplits,
     left: Integers,
     right: Integers,
     values: Doubles,

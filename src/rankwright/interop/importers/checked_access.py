@@ -73,7 +73,7 @@ def list_in(value: Mapping[str, Any], name: str) -> list[Any]:
 def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> Integers:
     """Return 32-bit integers, as texts or JSON numbers."""
     try:
-        numbers = np.array([_integer(one) for one in values], dtype=np.int64)
+        numbers = np.array([_integer(value) for value in values], dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be integers.") from None
     if (np.abs(numbers) > highest).any():
@@ -84,12 +84,12 @@ def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> In
 def numbers(name: str, values: list[Any]) -> Doubles:
     """Return numbers, as texts or JSON numbers; they may be infinite, not NaN."""
     try:
-        found = np.array([_number(one) for one in values], dtype=np.float64)
+        parsed = np.array([_number(value) for value in values], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be numbers.") from None
-    if np.isnan(found).any():
+    if np.isnan(parsed).any():
         raise InputError(f"{name} must be numbers, not NaN.")
-    return found
+    return parsed
 
 
 def _integer(value: Any) -> int:

@@ -47,10 +47,10 @@ class ForeignTree:
 
     def __post_init__(self) -> None:
         n_splits = len(self.feature)
-        for one in fields(self):
-            found, expected = len(getattr(self, one.name)), n_splits + (one.name in PER_LEAF)
-            if found != expected:
-                raise InputError(f"a tree of {n_splits} splits has {found} values of {one.name}.")
+        for field in fields(self):
+            given, expected = len(getattr(self, field.name)), n_splits + (field.name in PER_LEAF)
+            if given != expected:
+                raise InputError(f"a tree of {n_splits} splits has {given} values of {field.name}.")
 
     @classmethod
     def leaf(cls, value: float) -> ForeignTree:
@@ -78,9 +78,9 @@ def ensemble(
     """Return `scale` times the sum of the trees, plus `bias`, which becomes part of the first tree's leaves."""
     trees = trees or [ForeignTree.leaf(0.0)]
     arrays: dict[str, Any] = {
-        name: np.concatenate([getattr(one, name) for one in trees]) for name in PER_SPLIT + PER_LEAF
+        name: np.concatenate([getattr(tree, name) for tree in trees]) for name in PER_SPLIT + PER_LEAF
     }
-    splits = np.cumsum([0, *(len(one.feature) for one in trees)])
+    splits = np.cumsum([0, *(len(tree.feature) for tree in trees)])
     with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
         arrays["leaf_value"] = arrays["leaf_value"] * scale
         arrays["leaf_value"][: splits[1] + 1] += bias

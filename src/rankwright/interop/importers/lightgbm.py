@@ -94,10 +94,10 @@ def _require_all_trees(header: Mapping[str, str], n_trees: int) -> None:
 
 def _value(section: Mapping[str, str], key: str) -> int:
     """Return the single integer of a key."""
-    found = integers(key, member(key, section).split())
-    if len(found) != 1:
+    values = integers(key, member(key, section).split())
+    if len(values) != 1:
         raise InputError(f"{key} must be one integer.")
-    return int(found[0])
+    return int(values[0])
 
 
 def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
@@ -160,8 +160,8 @@ def _decided(tree: ForeignTree, decision: Integers) -> tuple[ForeignTree, dict[i
 
 
 def _places(chosen: NDArray[np.bool_]) -> list[int]:
-    places: list[int] = np.flatnonzero(chosen).tolist()
-    return places
+    splits: list[int] = np.flatnonzero(chosen).tolist()
+    return splits
 
 
 def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np.bool_]) -> dict[int, Intervals]:
@@ -173,7 +173,7 @@ def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np
     fitting = len(starts) == _value(block, "num_cat") + 1 and (np.diff(starts) >= 0).all()
     if not fitting or starts[0] < 0 or starts[-1] != len(words) or (words < 0).any():
         raise InputError("cat_boundaries and cat_threshold do not form num_cat sets of categories.")
-    found = {}
+    sets = {}
     for split in _places(categorical):
         number = int(thresholds[split]) if abs(thresholds[split]) < len(starts) else -1
         if number != thresholds[split] or not 0 <= number < len(starts) - 1:
@@ -181,5 +181,5 @@ def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np
                 f"a categorical split has the threshold {thresholds[split]:g}, which is no set of its tree."
             )
         bits = (words[starts[number] : starts[number + 1], np.newaxis] >> np.arange(BITS)) & 1
-        found[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
-    return found
+        sets[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
+    return sets

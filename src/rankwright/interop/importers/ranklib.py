@@ -73,10 +73,10 @@ def _forest(body: str, n_features: int | None) -> TreeEnsemble:
         root = ET.fromstring(f"<models>{body}</models>")
     except ET.ParseError as error:
         raise InputError(f"its XML is damaged: {error}.") from None
-    ensembles = [_checked(one, "ensemble") for one in root]
+    ensembles = [_checked(element, "ensemble") for element in root]
     if not ensembles:
         raise InputError("it has no ensemble.")
-    trees = [_weighted_tree(_checked(tree, "tree")) for one in ensembles for tree in one]
+    trees = [_weighted_tree(_checked(tree, "tree")) for forest in ensembles for tree in forest]
     if not trees:
         raise InputError("it has no trees.")
     columns = np.concatenate([tree.feature for tree in trees])
@@ -101,9 +101,9 @@ def _weighted_tree(tree: ET.Element) -> ForeignTree:
         node, parent, side = pending.pop()
         parts = list(_checked(node, "split"))
         is_leaf = [part.tag for part in parts] == ["output"]
-        place = -1 - len(outputs) if is_leaf else len(splits)
+        number = -1 - len(outputs) if is_leaf else len(splits)
         if parent >= 0:
-            children[parent][side] = place
+            children[parent][side] = number
         if is_leaf:
             outputs.append(_text(parts[0]))
             continue
@@ -112,7 +112,7 @@ def _weighted_tree(tree: ET.Element) -> ForeignTree:
         children.append([0, 0])
         if len(splits) > MOST_SPLITS:
             raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
-        pending += [(left, place, 0), (right, place, 1)]
+        pending += [(left, number, 0), (right, number, 1)]
     return _tree(splits, children, outputs, float(weight))
 
 
@@ -133,12 +133,12 @@ def _tree(
     splits: list[tuple[str, str]], children: list[list[int]], outputs: list[str], weight: float
 ) -> ForeignTree:
     left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    threshold = nearest_float32(numbers("threshold", [one for _, one in splits])).astype(np.float64)
+    threshold = nearest_float32(numbers("threshold", [threshold for _, threshold in splits])).astype(np.float64)
     leaves = nearest_float32(numbers("output", outputs)).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
         leaves = leaves * weight
     return ForeignTree(
-        feature=_columns([one for one, _ in splits], MAX_FEATURES),
+        feature=_columns([feature for feature, _ in splits], MAX_FEATURES),
         threshold=threshold,
         missing_left=(threshold >= 0.0).astype(np.int64),
         left=left,
@@ -158,10 +158,10 @@ def _number_of_features(columns: Integers, given: int | None) -> int:
 
 def _columns(features: list[str], highest: int) -> Integers:
     """Return features, which RankLib numbers from 1, numbered from 0."""
-    found = integers("feature", list(features))
-    if ((found < 1) | (found > highest)).any():
+    numbered = integers("feature", list(features))
+    if ((numbered < 1) | (numbered > highest)).any():
         raise InputError(f"features must be numbered from 1 to {highest:,}.")
-    return found - 1
+    return numbered - 1
 
 
 def _entries(body: str, length: int) -> list[list[str]]:
@@ -179,19 +179,20 @@ def _linear(body: str, n_features: int | None) -> LinearScorer:
     if len(constants) > 1:
         raise InputError("it has two constants.")
     given = [entry for entry in entries if entry[0] != "0"]
-    column = _columns([one for one, _ in given], MAX_LINEAR_FEATURES)
+    column = _columns([feature for feature, _ in given], MAX_LINEAR_FEATURES)
     weights = np.zeros(_number_of_features(column, n_features))
-    np.add.at(weights, column, numbers("weight", [one for _, one in given]))  # AdaRank may choose a feature again
-    intercept = numbers("weight", [one for _, one in constants])
+    # AdaRank may choose a feature again.
+    np.add.at(weights, column, numbers("weight", [weight for _, weight in given]))
+    intercept = numbers("weight", [weight for _, weight in constants])
     return LinearScorer(weights, np.zeros(len(weights)), float(intercept.sum()))
 
 
 def _thresholds(body: str, n_features: int | None) -> TreeEnsemble:
     """Return RankBoost's rules, each of which adds its weight if the value is above the threshold."""
     entries = _entries(body, 3)
-    columns = _columns([one for one, _, _ in entries], MAX_FEATURES)
-    thresholds = numbers("threshold", [one for _, one, _ in entries])
-    weights = numbers("weight", [one for _, _, one in entries])
+    columns = _columns([feature for feature, _, _ in entries], MAX_FEATURES)
+    thresholds = numbers("threshold", [threshold for _, threshold, _ in entries])
+    weights = numbers("weight", [weight for _, _, weight in entries])
     trees = [_stump(*rule) for rule in zip(columns, thresholds, weights, strict=True)]
     return ensemble(trees, _number_of_features(columns, n_features))
 
