@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.wording import counted
-from rankwright.data.readers.trec import pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,5 +148,5 @@ def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedR
         The label of documents without a judgement.
     """
     known = judgements.row_numbers
-    rows = np.array([known.get(pair, -1) for pair in pairs(run)], dtype=np.int64)
+    rows = np.array([known.get(pair, -1) for pair in run.pairs()], dtype=np.int64)
     return JudgedRun(run, judgements, rows, unjudged)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
-from rankwright.data.ranking import Ranking
 from rankwright.models.scorer import require_finite_scores
 from rankwright.models.state import frozen_numbers
 from rankwright.models.wrapping import WrappingScorer
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles, Floats, Integers
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -47,32 +45,7 @@ class ResidualModel(WrappingScorer):
         """That of the inner scorer."""
         return self.inner.total_gain
 
-    def predict(
-        self,
-        X: Any,
-        qid: ArrayLike | None = None,
-        *,
-        init_score: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Doubles:
-        """Return one score per document: its `init_score` plus the score of the inner model."""
-        features, groups = self._checked(X, qid)
-        return self._sums(features, groups, init_score, resolve_threads(n_jobs))
-
-    def rank(
-        self,
-        X: Any,
-        qid: ArrayLike | None = None,
-        *,
-        init_score: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Integers:
-        """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
-        features, groups = self._checked_in_queries(X, qid)
-        scores = self._sums(features, groups, init_score, resolve_threads(n_jobs))
-        return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
-
-    def _sums(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
+    def _from_start(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
         if init_score is None:
             self._refuse()
         start = frozen_numbers("init_score", init_score, (len(groups.rows),))

@@ -156,9 +156,8 @@ class Scorer(ABC):
         n_jobs
             Number of threads, None for all that this process may use; scores do not depend on it.
         """
-        _refuse_init_score(init_score)
         features, groups = self._checked(X, qid)
-        return self._finite_scores(features, groups, resolve_threads(n_jobs))
+        return self._from_start(features, groups, init_score, resolve_threads(n_jobs))
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return what this scorer adds to an ensemble as its weak model: its scores."""
@@ -176,9 +175,10 @@ class Scorer(ABC):
 
         Takes what `predict` takes, but always needs query ids.
         """
-        _refuse_init_score(init_score)
-        features, groups = self._checked_in_queries(X, qid)
-        scores = self._finite_scores(features, groups, resolve_threads(n_jobs))
+        if qid is None and not isinstance(X, Documents):
+            _refuse_without_queries("Documents are ranked within their query")
+        features, groups = self._checked(X, qid)
+        scores = self._from_start(features, groups, init_score, resolve_threads(n_jobs))
         return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
     def contributions(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
@@ -271,15 +271,15 @@ class Scorer(ABC):
             return X
         return frame_by_name(X, self)
 
-    def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
-        """Return checked features and queries, which must be known."""
-        if qid is None and not isinstance(X, Documents):
-            _refuse_without_queries("Documents are ranked within their query")
-        return self._checked(X, qid)
-
     def _opened(self, X: Any) -> Any:
         """Return features in a form that `_score` takes; a subclass may leave checks to `_score`."""
         return checked_features(X, allow_infinite=self.allows_infinite)
+
+    def _from_start(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
+        """Return the scores; a residual model adds them to `init_score`, and any other refuses it."""
+        if init_score is not None:
+            raise InputError("This model needs no init_score: only a residual model takes it.")
+        return self._finite_scores(X, groups, n_threads)
 
     def _finite_scores(self, X: Floats, groups: QueryGroups, n_threads: int) -> Doubles:
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
@@ -328,11 +328,6 @@ def require_finite_scores(scores: Doubles) -> Doubles:
         row = int((~np.isfinite(scores)).argmax())
         raise InputError(f"The score of row {row} is not finite: the model's numbers are too large.")
     return scores
-
-
-def _refuse_init_score(init_score: ArrayLike | None) -> None:
-    if init_score is not None:
-        raise InputError("This model needs no init_score: only a residual model takes it.")
 
 
 def _refuse_without_queries(reason: str) -> NoReturn:

@@ -10,11 +10,10 @@ from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import listed
 from rankwright.data.readers import irds
 from rankwright.data.readers.trec import (
-    Judgements,
     FileRow,
+    Judgements,
     checked_number,
     columns_of_rows,
-    pairs,
     read_rows,
     read_words,
     require_columns,
@@ -112,7 +111,7 @@ def _graded(judgements: Judgements, path: str | PathLike[str], grades: Mapping[f
     """Return judgements with the labels of their grades; a grade without a label is an error."""
     if grades is None:
         return judgements
-    for (query, document), grade in zip(pairs(judgements), judgements.labels.tolist(), strict=True):
+    for (query, document), grade in zip(judgements.pairs(), judgements.labels.tolist(), strict=True):
         if grade not in grades:
             known = ", ".join(f"{number:g}" for number in grades)
             raise InputError(

@@ -29,11 +29,29 @@ RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
-    """The labels of judged documents, one per row: query, document and label."""
+class NamedRows:
+    """Rows of documents, each with the id of its query."""
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query."""
+        return QueryGroups.of(self.qid)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Return the query id and the document id of each row."""
+        return zip(self.qid.tolist(), self.document_ids.tolist(), strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements(NamedRows):
+    """The labels of judged documents, one per row: query, document and label."""
+
     labels: Doubles
 
     @classmethod
@@ -42,18 +60,10 @@ class Judgements:
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_labels(labels, len(documents)))
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @cached_property
-    def groups(self) -> QueryGroups:
-        """The rows of every judged query."""
-        return QueryGroups.of(self.qid)
-
     @cached_property
     def row_numbers(self) -> dict[tuple[str, str], int]:
         """The row of each pair of query id and document id."""
-        return {pair: row for row, pair in enumerate(pairs(self))}
+        return {pair: row for row, pair in enumerate(self.pairs())}
 
     @cached_property
     def query_numbers(self) -> dict[str, int]:
@@ -62,11 +72,9 @@ class Judgements:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedRows):
     """The documents that a system retrieved: one row per document with query and score, and the system's name."""
 
-    qid: NDArray[np.str_]
-    document_ids: NDArray[np.object_]
     scores: Doubles
     tag: str
 
@@ -82,14 +90,6 @@ class Run:
         """Make a run from scored documents in any order; a document may occur once per query."""
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_scores(scores, len(documents)), tag)
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @cached_property
-    def groups(self) -> QueryGroups:
-        """The rows of every query."""
-        return QueryGroups.of(self.qid)
 
     def ranking(self) -> Ranking:
         """Return the documents of every query, best first by score; the ranks in a file are ignored."""
@@ -208,8 +208,3 @@ def _checked_names(
     for query, document in zip(queries.tolist(), documents, strict=True):
         _require_new(query, document, seen)
     return queries, documents
-
-
-def pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
-    """Return the query id and the document id of each row."""
-    return zip(named.qid.tolist(), named.document_ids.tolist(), strict=True)

@@ -22,7 +22,7 @@ from rankwright.interop.importers.checked_access import (
     parsed_json,
     reading,
 )
-from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, nearest_float32
+from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.fitted import made_up
 from rankwright.models.state import shown
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from rankwright.models.trees import TreeEnsemble
 
 MAX_DEPTH = 16  # of symmetric trees
-MOST_SPLITS = 2**16  # of other trees
 TREATMENTS = ("AsIs", "AsFalse", "AsTrue")  # of a missing value, which is above no border but with the last
 NOT_NUMBERS = ("categorical_features", "text_features", "embedding_features")
 
@@ -144,28 +143,16 @@ def _symmetric_tree(given: Any, columns: BorderColumns) -> ForeignTree:
 
 
 def _nested_tree(given: Any, columns: BorderColumns) -> ForeignTree:
-    splits: list[Any] = []
-    children: list[list[int]] = []
-    leaves: list[Mapping[str, Any]] = []
-    pending = [(given, -1, 0)]  # nodes, and where they are a child
-    while pending:
-        node, parent, side = pending.pop()
-        node = checked_object("a node", node)
-        number = len(splits) if "split" in node else -1 - len(leaves)
-        if parent >= 0:
-            children[parent][side] = number
-        if number < 0:
-            leaves.append(node)
-            continue
-        if len(splits) == MOST_SPLITS:
-            raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
-        splits.append(node["split"])
-        children.append([0, 0])
-        pending += [(member("left", node), number, 0), (member("right", node), number, 1)]
-    left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    values = numbers("value", [member("value", leaf) for leaf in leaves])
-    weights = numbers("weight", [leaf.get("weight", 0) for leaf in leaves])
-    return _tree(columns.splits(splits), left, right, values, weights)
+    walk = Walk(given, _children_of)
+    values = numbers("value", [member("value", leaf) for leaf in walk.leaves])
+    weights = numbers("weight", [leaf.get("weight", 0) for leaf in walk.leaves])
+    return _tree(columns.splits([node["split"] for node in walk.splits]), walk.left, walk.right, values, weights)
+
+
+def _children_of(node: Any) -> tuple[Any, Any] | None:
+    if "split" not in checked_object("a node", node):
+        return None
+    return member("left", node), member("right", node)
 
 
 def _tree(

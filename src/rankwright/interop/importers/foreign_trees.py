@@ -7,7 +7,7 @@ bits, equals "at most the highest 32-bit float that goes left", which may be inf
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from rankwright.base.errors import InputError
 from rankwright.models.trees import PER_LEAF, PER_SPLIT, TreeEnsemble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles, Floats
+
+MOST_SPLITS = 2**16  # of a nested tree
+
+Node = TypeVar("Node")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,34 @@ class ForeignTree:
         none = np.zeros(0)
         whole = none.astype(np.int64)
         return cls(whole, none, whole, whole, whole, none, np.array([value]), np.zeros(1))
+
+
+class Walk(Generic[Node]):
+    """The splits and leaves of a nested tree, numbered as a `TreeEnsemble` numbers them.
+
+    `children_of` returns the left and the right child of a node, or None for a leaf.
+    """
+
+    def __init__(self, root: Node, children_of: Callable[[Node], tuple[Node, Node] | None]) -> None:
+        self.splits: list[Node] = []
+        self.leaves: list[Node] = []
+        children: list[list[int]] = []
+        pending = [(root, -1, 0)]  # nodes, each with its parent and whether it is the left or the right child
+        while pending:
+            node, parent, side = pending.pop()
+            below = children_of(node)
+            number = -1 - len(self.leaves) if below is None else len(self.splits)
+            if parent >= 0:
+                children[parent][side] = number
+            if below is None:
+                self.leaves.append(node)
+                continue
+            if len(self.splits) == MOST_SPLITS:
+                raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
+            self.splits.append(node)
+            children.append([0, 0])
+            pending += [(below[0], number, 0), (below[1], number, 1)]
+        self.left, self.right = np.array(children, dtype=np.int64).reshape(-1, 2).T
 
 
 def highest_below(thresholds: Doubles) -> Doubles:

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.interop.importers.checked_access import integers, numbers, reading
-from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, nearest_float32
+from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.linear import LinearScorer
 from rankwright.models.state import MAX_FEATURES, shown
 
@@ -30,7 +30,6 @@ TREES = ("LambdaMART", "MART", "Random Forests")
 LINEAR = ("AdaRank", "Coordinate Ascent", "Linear Regression")
 RANK_BOOST = "RankBoost"
 MAX_LINEAR_FEATURES = 2**20  # a linear scorer holds a weight for every feature up to the highest
-MOST_SPLITS = 2**16
 
 
 def scorer_from_ranklib(text: str, n_features: int | None = None) -> Scorer:
@@ -93,60 +92,39 @@ def _weighted_tree(tree: ET.Element) -> ForeignTree:
     if len(tree) != 1:
         raise InputError("a tree has not one root.")
     weight = nearest_float32(numbers("weight", [tree.get("weight", "")]))[0]
-    splits: list[tuple[str, str]] = []
-    children: list[list[int]] = []
-    outputs: list[str] = []
-    pending = [(tree[0], -1, 0)]  # nodes, and where they are a child
-    while pending:
-        node, parent, side = pending.pop()
-        parts = list(_checked(node, "split"))
-        is_leaf = [part.tag for part in parts] == ["output"]
-        number = -1 - len(outputs) if is_leaf else len(splits)
-        if parent >= 0:
-            children[parent][side] = number
-        if is_leaf:
-            outputs.append(_text(parts[0]))
-            continue
-        feature, threshold, left, right = _parts_of_split(parts)
-        splits.append((_text(feature), _text(threshold)))
-        children.append([0, 0])
-        if len(splits) > MOST_SPLITS:
-            raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
-        pending += [(left, number, 0), (right, number, 1)]
-    return _tree(splits, children, outputs, float(weight))
-
-
-def _parts_of_split(parts: list[ET.Element]) -> list[ET.Element]:
-    if [part.tag for part in parts] != ["feature", "threshold", "split", "split"]:
-        raise InputError("a split must have a feature, a threshold, and two splits, or an output.")
-    for part, side in zip(parts[2:], ("left", "right"), strict=True):
-        if part.get("pos", side) != side:
-            raise InputError(f"a split at the {side} says that it is at the {shown(part.get('pos'))}.")
-    return parts
-
-
-def _text(element: ET.Element) -> str:
-    return (element.text or "").strip()
-
-
-def _tree(
-    splits: list[tuple[str, str]], children: list[list[int]], outputs: list[str], weight: float
-) -> ForeignTree:
-    left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    threshold = nearest_float32(numbers("threshold", [threshold for _, threshold in splits])).astype(np.float64)
-    leaves = nearest_float32(numbers("output", outputs)).astype(np.float64)
+    walk = Walk(tree[0], _children_of)
+    splits = [[_text(part) for part in node[:2]] for node in walk.splits]
+    threshold = nearest_float32(numbers("threshold", [text for _, text in splits])).astype(np.float64)
+    leaves = nearest_float32(numbers("output", [_text(leaf[0]) for leaf in walk.leaves])).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
-        leaves = leaves * weight
+        leaves = leaves * float(weight)
     return ForeignTree(
-        feature=_columns([feature for feature, _ in splits], MAX_FEATURES),
+        feature=_columns([text for text, _ in splits], MAX_FEATURES),
         threshold=threshold,
         missing_left=(threshold >= 0.0).astype(np.int64),
-        left=left,
-        right=right,
+        left=walk.left,
+        right=walk.right,
         gain=np.zeros(len(splits)),
         leaf_value=leaves,
         cover=np.zeros(len(leaves)),
     )
+
+
+def _children_of(node: ET.Element) -> tuple[ET.Element, ET.Element] | None:
+    parts = list(_checked(node, "split"))
+    tags = [part.tag for part in parts]
+    if tags == ["output"]:
+        return None
+    if tags != ["feature", "threshold", "split", "split"]:
+        raise InputError("a split must have a feature, a threshold, and two splits, or an output.")
+    for part, side in zip(parts[2:], ("left", "right"), strict=True):
+        if part.get("pos", side) != side:
+            raise InputError(f"a split at the {side} says that it is at the {shown(part.get('pos'))}.")
+    return parts[2], parts[3]
+
+
+def _text(element: ET.Element) -> str:
+    return (element.text or "").strip()
 
 
 def _number_of_features(columns: Integers, given: int | None) -> int:
