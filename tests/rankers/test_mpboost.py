@@ -18,6 +18,7 @@ from rankwright.models.model_file import encode
 from rankwright.rankers.shared.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
+from training.learners.test_pair_signal import DISTANCES, states
 
 OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
 
