@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learners.test_pairs import DISTANCES, states
 from sklearn.base import clone
 
 import rankwright as rw

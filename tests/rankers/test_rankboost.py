@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from learners.test_pairs import states
 from sklearn.base import clone
 
 import rankwright as rw

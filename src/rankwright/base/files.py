@@ -1,4 +1,4 @@
-"""Files: errors in reading become one sentence, and writing is all or nothing."""
+"""Opens files with readable errors, and writes them atomically."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ def is_compressed(path: str | os.PathLike[str]) -> bool:
 
 @contextmanager
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a binary file that replaces the target once it is complete and on disk; an exception changes nothing.
+    """Open a binary file that replaces the target once it is complete and on disk.
 
-    The file gets the permissions that a plain `open` would give it, and a symbolic link is followed. Until then
-    the content is in a hidden `.part` file in the same folder. The process keeps it locked; if the process is
-    killed, the next write to the same target finds the file unlocked and removes it.
+    After an exception the target is unchanged. The file gets the permissions that a plain `open` would give it, and
+    a symbolic link is followed. Until then the content is in a hidden `.part` file in the same folder, which the
+    process keeps locked. If the process is killed, the next write to the same target removes that file.
     """
     target = Path(path).resolve()
     part = None
@@ -85,7 +85,7 @@ def _new_part(target: Path) -> tuple[Path, int]:
     while True:
         part = target.with_name(_part_name(target, secrets.token_hex(8)))
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with suppress(OSError):  # a file system without locks: nobody will remove the part, dead or alive
+        with suppress(OSError):  # without locks, a stale part is never removed
             lock_file(descriptor)
         if os.fstat(descriptor).st_nlink > 0:
             return part, descriptor

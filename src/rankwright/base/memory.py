@@ -1,4 +1,4 @@
-"""Determines the memory that this process can still allocate."""
+"""The memory that this process can still allocate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wording of numbers, names and lists: every message, table and page spells them by this module."""
+"""Spells numbers, names and lists for every message, table and page."""
 
 from __future__ import annotations
 

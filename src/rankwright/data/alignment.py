@@ -1,4 +1,4 @@
-"""Features put in the order of a model: by name if model and data have names, otherwise by position."""
+"""Puts features in the order of a model: by name if model and data have names, otherwise by position."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def require_same_number(expected: int, given: int) -> None:
 
 
 class NamedColumns(Protocol):
-    """Where the model's columns come from."""
+    """The source of a model's columns."""
 
     @property
     def columns(self) -> Sequence[str]:
@@ -158,7 +158,7 @@ def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
         close = closest(absent[0], [name for name in given if name not in known])
         hint = f"; did you mean {close!r}?" if close else "."
         raise InputError(f"The model needs {brief_list(map(repr, absent))}, which the data do not have{hint}")
-    known |= {LABEL, QUERY, DOCUMENT}  # a frame may well have these besides the features
+    known |= {LABEL, QUERY, DOCUMENT}  # a frame often has these besides the features
     extra = [name for name in given if name not in known]
     if extra:
         warnings.warn(f"The model does not use {brief_list(extra)}.", stacklevel=2)

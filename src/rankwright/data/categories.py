@@ -1,4 +1,4 @@
-"""Categories, such as colours or brands, as numbers; the labels play no part in it."""
+"""Encodes categories, such as colours or brands, as numbers, without using labels."""
 
 from __future__ import annotations
 

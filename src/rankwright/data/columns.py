@@ -1,14 +1,13 @@
-"""Columns of a table: how the options name them, and what each is used for."""
+"""The columns of a table: how options name them, and what each is used for."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from shlex import quote
 from typing import TYPE_CHECKING, TypedDict
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import brief_list, closest, counted
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
 SCORE = "score"  # in tables of scores
 
-# Common names of these columns elsewhere: suggested in error messages, never taken by themselves.
+# Common other names of these columns: suggested in error messages, never used without being asked for.
 ALTERNATIVES = {
     LABEL: ("relevance", "rel", "grade", "target", "rating", "judgement", "judgment", "y"),
     QUERY: ("query_id", "queryid", "q_id", "query", "group_id", "group", "srch_id", "search_id", "session_id"),
@@ -45,7 +44,7 @@ class ColumnOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns the caller wants to be used for what; see `from_pandas`."""
+    """The roles of columns that the caller asks for; see `from_pandas`."""
 
     label: str | None = LABEL
     qid: str = QUERY
@@ -107,7 +106,7 @@ class Columns:
 
     @property
     def warning(self) -> str | None:
-        """A sentence about the columns that a rule left out without being told; None if there are none."""
+        """A sentence about the columns that a rule left out; None if there are none."""
         if not self.guessed:
             return None
         names = brief_list(f"{name} ({self.not_used[name]})" for name in self.guessed)
@@ -137,8 +136,7 @@ def no_column(name: str, names: Sequence[str]) -> str:
     lower = {column.lower(): column for column in names}
     usual = [lower[other] for other in (name, *ALTERNATIVES.get(name, ())) if other in lower]
     if usual and name in (LABEL, QUERY, DOCUMENT):
-        option = f"{name}={usual[0]!r} (--{name} {quote(usual[0])})"
-        return f"There is no column {name!r}; if it is {usual[0]!r}, pass {option}."
+        return f"There is no column {name!r}; if it is {usual[0]!r}, pass it as {parameter(name)}."
     close = usual[0] if usual else closest(name, names)
     hint = f"did you mean {close!r}?" if close else f"the table has {brief_list(names) or 'none'}."
     return f"There is no column {name!r}; {hint}"

@@ -44,8 +44,7 @@ class Documents:
     categories
         How the features made from columns of categories were made, if there are any.
     copy
-        Whether to copy arrays that somebody could still write to. With False they are used as they are, which
-        saves memory, and must not change afterwards.
+        Whether to copy writeable arrays. Without a copy, which saves memory, they must not change afterwards.
     """
 
     X: Floats
@@ -82,7 +81,7 @@ class Documents:
 
     @cached_property
     def groups(self) -> QueryGroups:
-        """The rows of every query; threads that ask at the same time may each compute them, with equal results."""
+        """The rows of every query."""
         return QueryGroups.of(self.qid)
 
     @property

@@ -1,4 +1,4 @@
-"""Gives the documents of a run their labels, and reports what only the run or only the judgements hold."""
+"""Labels the documents of a run, and counts what only the run or only the judgements have."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Coverage:
         )
 
     def remarks(self) -> list[str]:
-        """Return what is on one side only, and how it counts."""
+        """Return the queries and documents that only one side has, and how each counts."""
         without = len(self.queries_without_judgements)
         kinds = (
             (without, "query", "without judgements, left out"),

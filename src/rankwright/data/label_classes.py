@@ -53,8 +53,8 @@ class LabelClasses:
     @property
     def gains(self) -> Doubles:
         """The gain of each class, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
-        worth = np.exp2(self.labels - self.labels[-1])
-        return np.asarray((worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny))
+        powers = np.exp2(self.labels - self.labels[-1])
+        return np.asarray((powers - powers[0]) / max(powers[-1] - powers[0], np.finfo(np.float64).tiny))
 
     @property
     def gain_range(self) -> float:

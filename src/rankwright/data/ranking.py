@@ -1,4 +1,4 @@
-"""Ranks documents within queries; the only place that orders equal scores."""
+"""Ranks documents within queries; no other module orders equal scores."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.alignment import aligned
 from rankwright.data.canonical_order import canonical_queries
@@ -107,7 +107,7 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
 def generator(random_state: Any) -> np.random.Generator:
     """Return the random numbers of a seed."""
     if not _is_whole(random_state) or random_state < 0:
-        raise InputError(f"random_state must be a non-negative integer, not {random_state!r}.")
+        raise InputError(f"{parameter('random_state')} must be a non-negative integer, not {random_state!r}.")
     return np.random.default_rng(random_state)
 
 
@@ -205,7 +205,7 @@ def _check_parts(parts: Sequence[Any], shared_queries: str) -> None:
         raise InputError(f"shared_queries must be one of {', '.join(SHARED_QUERIES)}, not {shared_queries!r}.")
     first = parts[0]
     if isinstance(first, list | tuple):
-        raise InputError("concat takes the parts one by one, as in concat(one, other) or concat(*parts).")
+        raise InputError("concat takes the parts one by one, as in concat(first, second) or concat(*parts).")
     _require_documents(first)
     for number, part in enumerate(parts[1:], start=2):
         _require_documents(part)

@@ -1,4 +1,4 @@
-"""Tables: documents from columns, whatever holds the columns."""
+"""Makes documents from the columns of a table, whichever library holds them."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def warned(documents: D) -> D:
 
 @contextmanager
 def naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Put the path of the file into error messages that lack it; refuse a path that is not a file."""
+    """Add the path of the file to error messages that lack it; refuse a path that is not a file."""
     if not Path(path).is_file():
         exists = Path(path).exists()
         raise InputError(f"{path} is a folder, not a table." if exists else f"There is no file {path}.")
@@ -101,7 +101,7 @@ def naming(path: str | PathLike[str]) -> Iterator[None]:
     except InputError as error:
         if str(path) in str(error):
             raise
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error.args[0]}") from None
 
 
 def first_line(error: Exception) -> str:
@@ -129,7 +129,7 @@ def _labels(table: dict[str, TableColumn], name: str) -> NDArray[Any]:
         column = _column(table, name)
         column.require_complete()
     except InputError as error:
-        raise InputError(f"{error} {WITHOUT_LABELS}") from None
+        raise InputError(f"{error.args[0]} {WITHOUT_LABELS}") from None
     return column.numbers()
 
 

@@ -116,7 +116,7 @@ class SurrogateBounds:
 
     def type_one(self, w: ArrayLike, surrogate: str = "exponential") -> float:
         """Return the sum of phi(-E) (section 4.1)."""
-        weights, phi = self._checked(w), _found(surrogate)
+        weights, phi = self._checked(w), _surrogate(surrogate)
         return float(sum(phi(np.array(-query.value(weights))) for query in self._queries))
 
     def type_two(self, w: ArrayLike, surrogate: str = "exponential", over: str = "max") -> float:
@@ -126,7 +126,7 @@ class SurrogateBounds:
         it is the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum takes queries of
         up to 7 documents.
         """
-        weights, phi = self._checked(w), _found(surrogate)
+        weights, phi = self._checked(w), _surrogate(surrogate)
         if over == "max":
             return float(sum((phi(pairs.short) * pairs.lost).max() for pairs in self._worst_pairs(weights)))
         if over != "sum":
@@ -245,7 +245,7 @@ def _in_unit_range(values: Doubles, metric: Metric) -> Doubles:
     return values
 
 
-def _found(surrogate: str) -> Callable[[Doubles], Doubles]:
+def _surrogate(surrogate: str) -> Callable[[Doubles], Doubles]:
     if surrogate not in SURROGATES:
         raise InputError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, not {surrogate!r}.")
     return SURROGATES[surrogate]

@@ -1,7 +1,7 @@
-"""Finds out by trials which closed form a custom metric has: a sum over documents, or the first ranks alone.
+"""Finds the closed form of a custom metric by trials: a sum over documents, or the first ranks alone.
 
 All trials are reorderings of a query's own labels, so a metric may depend on the labels as NDCG does, through the
-ideal ranking. Trials cannot prove a form: whoever uses one checks it again while training.
+ideal ranking. Trials cannot prove a form, so training checks it again while using it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.protocols import RankingMetric
 
 SAME = 1e-9  # values that differ by less than this part of the largest value are equal
-RANDOM_TRIALS = 8  # rankings in random order that a form must hold for, besides those of `telling_rankings`
+RANDOM_TRIALS = 8  # rankings in random order that a form must hold for, besides those of `probe_rankings`
 LEVELS_TRIED = 8  # labels that stand first, and last, in one of these rankings each
 QUERIES_PROBED = 8  # for the depth; a depth found is then checked on all queries
 LABELS_AT_ONCE = 2**18  # of the rankings that `of_rankings` gets in one call: few enough for the processor's cache
@@ -89,7 +89,7 @@ def find_sum(metric: RankingMetric, labels: Doubles, like: DocumentSum | None = 
 
     It takes about one evaluation per rank; few if the discounts of `like`, a longer query, prove to be right.
     """
-    rankings = telling_rankings(labels)
+    rankings = probe_rankings(labels)
     for form in _candidates(metric, labels, like):
         if form.agrees(metric, rankings):
             return form
@@ -106,7 +106,7 @@ def find_depth(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> i
     """Return a number of first ranks that the metric depends on alone, in every query; None if there is none."""
     by_size = np.argsort(-groups.sizes, kind="stable")
     rows = list(groups)
-    trials = [telling_rankings(labels[rows[query]]) for query in by_size]
+    trials = [probe_rankings(labels[rows[query]]) for query in by_size]
     depth = 0
     for rankings in trials[:: max(1, len(trials) // QUERIES_PROBED)]:
         ranks = range(rankings.shape[1])
@@ -131,7 +131,7 @@ def values_of(metric: RankingMetric, rankings: Doubles) -> Doubles:
 
 def check_batch_form(metric: RankingMetric, labels: Doubles) -> None:
     """Refuse a metric whose `of_rankings` differs from its `of_ranking`."""
-    rankings = telling_rankings(labels)
+    rankings = probe_rankings(labels)
     together = values_of(metric, rankings.copy())
     apart = np.array([metric.of_ranking(ranking.copy()) for ranking in rankings], dtype=np.float64)
     if not are_equal(together, apart):
@@ -148,8 +148,8 @@ def are_equal(first: Doubles, second: Doubles) -> bool:
     return np.allclose(first, second, rtol=0.0, atol=SAME * scale, equal_nan=True)
 
 
-def telling_rankings(labels: Doubles) -> Doubles:
-    """Return orders of the labels that tell forms apart: sorted, random, and with one label first or last."""
+def probe_rankings(labels: Doubles) -> Doubles:
+    """Return orders of the labels that distinguish forms: sorted, random, and with one label first or last."""
     random = np.random.default_rng(0)
     ascending = np.sort(labels)
     levels = np.unique(labels)
@@ -170,7 +170,7 @@ def swapped(labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
 
 
 def _candidates(metric: RankingMetric, labels: Doubles, like: DocumentSum | None) -> Iterator[DocumentSum]:
-    """Yield what the metric would be if it was a sum: first with the discounts of `like`, then with its own."""
+    """Yield the sums that the metric may be: first with the discounts of `like`, then with its own."""
     ascending = np.sort(labels)
     levels = np.unique(ascending)
     n = len(ascending)

@@ -109,7 +109,7 @@ class TriedSwaps:
         return deltas[:, like]
 
     def _check_depth(self, labels: Doubles, value: float, seed: int) -> None:
-        """Forget the depth, with a warning, if the order of the documents below it matters after all."""
+        """Drop the depth, with a warning, if the order of the documents below it changes the value."""
         if self._depth is None or self._depth >= len(labels):
             return
         below = np.random.default_rng(seed).permutation(labels[self._depth :])

@@ -1,4 +1,4 @@
-"""Scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models, used alike."""
+"""Uniform access to scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _names_of(model: Any) -> list[str] | None:
 
 
 def made_up(names: list[str]) -> bool:
-    """Return whether a library numbered the features itself, as for an array."""
+    """Return whether a library made up the names by numbering the features, as for an array."""
     return any(names == [f"{stem}{number}" for number in range(len(names))] for stem in ("", "f", "Column_"))
 
 

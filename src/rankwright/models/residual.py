@@ -1,4 +1,4 @@
-"""Models trained on top of scores that the model itself does not hold."""
+"""Models trained on top of the scores of another model."""
 
 from __future__ import annotations
 

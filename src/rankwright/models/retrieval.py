@@ -1,4 +1,4 @@
-"""A model of retrieval as a scorer: BM25 or a language model over the text that documents stand for."""
+"""A retrieval model, BM25 or a language model, as a scorer of the text of documents."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class HasText(Protocol):
     def retrieval_scores(
         self, name: str, parameters: Mapping[str, Any], weights: Mapping[str, float], n_threads: int
     ) -> Doubles:
-        """Return the score of each row by a model of retrieval."""
+        """Return the score of each row by a retrieval model."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RetrievalScorer(Scorer):
-    """The score of a model of retrieval, the same that `Index.search` gives; features do not matter.
+    """The score of a retrieval model, as `Index.search` gives it; features are ignored.
 
     It scores `TextDocuments` and `TextRankingData`, which know their text. Its contribution is the base score.
 
@@ -60,7 +60,7 @@ class RetrievalScorer(Scorer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str):
-            raise InputError(f"model must be the name of a model of retrieval, not {shown(self.model)}.")
+            raise InputError(f"model must be the name of a retrieval model, not {shown(self.model)}.")
         self._set("parameters", _checked("parameters", self.parameters, text=True))
         self._set("weights", _checked("weights", self.weights, text=False))
         if any(weight < 0 for weight in self.weights.values()):
@@ -101,7 +101,7 @@ class RetrievalScorer(Scorer):
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         if not isinstance(X, Documents) or qid is not None:
             raise _without_text(X)
-        return X.X, X.groups  # of whatever features
+        return X.X, X.groups  # whichever they are
 
     def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         if not isinstance(groups, HasText):
@@ -116,7 +116,7 @@ class RetrievalScorer(Scorer):
 
 def _without_text(given: Any) -> InputError:
     return InputError(
-        "A model of retrieval scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet"
+        "A retrieval model scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet"
         f" makes, not {type(given).__name__} without text."
     )
 

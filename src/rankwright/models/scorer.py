@@ -150,7 +150,7 @@ class Scorer(ABC):
             from data with names: in any order, whatever else the frame holds, categories as text.
         qid
             Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
-            relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
+            relative to their query (`needs_queries`) needs them; other models ignore them.
         init_score
             The scores that training started from; only a residual model (`needs_init_score`) takes them.
         n_jobs
@@ -160,7 +160,7 @@ class Scorer(ABC):
         return self._from_start(features, groups, init_score, resolve_threads(n_jobs))
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
-        """Return what this scorer adds to an ensemble as its weak model: its scores."""
+        """Return the scores, which this scorer adds to an ensemble as a weak model."""
         return self.predict(data, n_jobs=n_jobs)
 
     def rank(

@@ -1,4 +1,4 @@
-"""The parts of a scorer that a file can hold, and the checks for rebuilding it from them."""
+"""A scorer as plain values that a file can hold, and the checks for rebuilding it."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def frozen_numbers(
 
 
 def shown(value: Any) -> str:
-    """Return a value as text short enough for a message, whatever a file holds."""
+    """Return any value as text that is short enough for a message."""
     text = reprlib.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrappingScorer(Scorer):
-    """A scorer around another; by default it has the other's properties.
+    """A scorer around another scorer, whose properties it has by default.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import LetorFault, LetorQueries
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.threads import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
@@ -193,7 +193,9 @@ def write_letor(data: Documents, path: AnyPath) -> None:
 def _check_options(n_features: int | None, absent: float) -> None:
     is_integer = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
     if n_features is not None and not (is_integer and 1 <= n_features <= MAX_FEATURES):
-        raise InputError(f"n_features must be None or an integer from 1 to {MAX_FEATURES:,}, not {n_features!r}.")
+        raise InputError(
+            f"{parameter('n_features')} must be None or an integer from 1 to {MAX_FEATURES:,}, not {n_features!r}."
+        )
     if abs(absent) > np.finfo(np.float32).max:
         raise InputError(f"absent must be NaN or a number that a 32-bit float can hold, not {absent!r}.")
 
@@ -216,7 +218,7 @@ def _hint(path: str, layout: Layout, fault: LetorFault, token: bytes) -> str:
     if fault is LetorFault.query_missing and layout.has_none:
         return f"; {ADD_QUERIES.format(path)}"
     if fault is LetorFault.feature_not_positive and token.startswith(b"0:"):
-        return "; if the file numbers features from 0, read it with zero_based=True (--zero-based)"
+        return f"; if the file numbers features from 0, set {parameter('zero_based')}"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Scorers as what other tools can hold: sums of trees, weighted features, networks, and mixtures of such sums."""
+"""Scorers as sums that other tools can hold: of trees, weighted features, networks, and mixtures of such sums."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ class _Columns:
 
     @property
     def indices(self) -> NDArray[np.int32]:
-        """The place of each of the part's columns among all."""
+        """The index of each of the part's columns among all."""
         features = np.arange(self.n_features, dtype=np.int32)
         return np.concatenate([block * self.n_features + features for block in self.blocks])
 

@@ -1,4 +1,4 @@
-"""How targets treat missing values, thresholds and numbers, and whether a model agrees."""
+"""Adapts models to how targets treat missing values, thresholds and numbers, and walks over their trees."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class BorderSplits(NamedTuple):
     missing_left: Integers
 
     def take(self, indices: Integers) -> BorderSplits:
-        """Return the splits at these places."""
+        """Return the splits with these indices."""
         return BorderSplits(self.feature[indices], self.threshold[indices], self.missing_left[indices])
 
 
@@ -74,7 +74,7 @@ class BorderColumns:
     def splits(self, given: list[Any]) -> BorderSplits:
         """Return the splits that a tree has.
 
-        CatBoost itself reads `split_index` alone, the place in all features' borders, one feature after the other.
+        CatBoost itself reads `split_index` alone, the index among the borders of all features in order.
         """
         splits = [checked_object("a split", split) for split in given]
         for split in splits:

@@ -22,7 +22,7 @@ HIGHEST_INTEGER = 2**31 - 1  # of the libraries' 32-bit integers
 
 @contextmanager
 def reading(library: str) -> Iterator[None]:
-    """Say in every InputError whose model it is about."""
+    """Name the library in every InputError."""
     try:
         yield
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Trees of other libraries as a `TreeEnsemble`, without one document changing sides.
+"""Trees of other libraries as a `TreeEnsemble` in which every document reaches the same leaf.
 
 Our features are 32-bit floats or missing. For these, every threshold of another library, `<` or `<=`, in 32 or 64
 bits, equals "at most the highest 32-bit float that goes left", which may be infinite.
