@@ -49,8 +49,8 @@ def is_compressed(path: str | os.PathLike[str]) -> bool:
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that replaces the target once it is complete and on disk.
 
-    After an exception the target is unchanged. The file gets the permissions that a plain `open` would give it, and
-    a symbolic link is followed. Until then the content is in a hidden `.part` file in the same folder, which the
+    After an exception the target is unchanged. The file gets the permissions that a plain `open` would give it. A
+    symbolic link is followed. Until then the content is in a hidden `.part` file in the same folder, which the
     process keeps locked. If the process is killed, the next write to the same target removes that file.
     """
     target = Path(path).resolve()

@@ -172,9 +172,7 @@ def export(
     scorer = scorer_of(model)
     if scorer is None:
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
-    if format not in TARGETS:
-        raise InputError(f"format must be one of {', '.join(TARGETS)}, not {shown(format)}.")
-    target = TARGETS[format]
+    target = _target(format)
     names, named = _names(scorer, feature_names)
     flat, added = flattened(scorer, target.title, within_query=target.within_query), 0.0
     if flat.trees is not None and not target.infinite:
@@ -188,6 +186,12 @@ def export(
         file.write(content.encode() if isinstance(content, str) else content)
     table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
     return Export(format, os.fspath(path), table, tuple(_remarks(scorer, format, request, added)))
+
+
+def _target(name: str) -> Target:
+    if name not in TARGETS:
+        raise InputError(f"format must be one of {', '.join(TARGETS)}, not {shown(name)}.")
+    return TARGETS[name]
 
 
 def _write_check(
