@@ -189,7 +189,7 @@ def test_the_binding_refuses_what_would_leave_its_arrays(changes, sentence):
 def test_the_bindings_of_sums_check_their_rows():
     binned = BinnedFeatures.of(np.zeros((3, 2), dtype=np.float32), np.arange(3)).matrix
     rows, ones = np.arange(3), np.ones(9)
-    with pytest.raises(ValueError, match="a range is out of range"):
+    with pytest.raises(ValueError, match="a range must lie within the rows"):
         _native.crossing_of_pairs(binned, rows, np.zeros(3, dtype=int), np.full(3, 4), ones, 1)
     with pytest.raises(ValueError, match="there must be one weight per pair"):
         _native.crossing_of_pairs(binned, rows, np.zeros(3, dtype=int), np.full(3, 2), ones, 1)

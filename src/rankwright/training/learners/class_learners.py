@@ -44,7 +44,7 @@ class HammingTree:
         self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
     ) -> Votes:
         """Return the splits, the votes of each leaf and those of each document."""
-        return _native.grow_class_tree(binned, signed, opposite, self.max_leaves, n_threads, workspace)
+        return _native.grow_hamming_tree(binned, signed, opposite, self.max_leaves, n_threads, workspace)
 
 
 @dataclass(frozen=True)

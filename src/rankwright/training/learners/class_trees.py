@@ -28,7 +28,7 @@ class ClassTreeLearner(TreeLearner):
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
     ) -> tuple[dict[str, Any], Doubles]:
-        return _native.grow_vector_tree(
+        return _native.grow_class_tree(
             self.binned.matrix,
             signal.gradient,
             signal.hessian,
