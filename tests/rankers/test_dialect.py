@@ -6,7 +6,7 @@ from sklearn.base import clone
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.shared_options import make_ranker as from_command_line
+from rankwright.cli.options.rankers import make_ranker as from_command_line
 from rankwright.metrics import AP, NDCG
 from rankwright.models.model_file import encode
 from rankwright.rankers.shared.distances import Linear

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents, reads_data
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents
+from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.faces import Face
 from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.output.console import note, say, show_json
+from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.output.console import note, say, show
 
 # Written out, since help must not wait for numpy; a test compares them with the formats.
 TARGETS = (
@@ -19,58 +20,27 @@ TARGETS = (
     *("onnx", "c"),
 )
 
-ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.")
-]
-TargetOption = Annotated[
-    str, typer.Option("--to", metavar="FORMAT", help=f"Format to write: {', '.join(TARGETS)}.")
-]
-VersionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--engine-version",
-        metavar="VERSION",
-        help="Version of OpenSearch or Solr, such as 3.8, on which its treatment of missing values depends.",
-    ),
-]
-NameOption = Annotated[
-    str | None,
-    typer.Option("--name", metavar="NAME", help="Name of the model in the engine, or prefix of C functions."),
-]
-NamesOption = Annotated[
-    str | None,
-    typer.Option("--feature-names", metavar="LIST", help="Names of the features there, separated by commas."),
-]
-NoMissingFlag = Annotated[
-    bool,
-    typer.Option("--no-missing", help="No value is ever missing, so it does not matter how they are treated."),
-]
-NonNegativeFlag = Annotated[
-    bool, typer.Option("--non-negative", help="Add a constant to all scores, so that none is below 0.")
-]
-CheckOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--check",
-        metavar="FILE",
-        help=f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
-        "OUT is the file of --out, to compare with the target's scores.",
-    ),
-]
+FACES = {
+    "format": Face("FORMAT", "--to", words=f"Format to write: {', '.join(TARGETS)}."),
+    "version": Face("VERSION", "--engine-version"),
+    "name": Face("NAME"),
+    "missing": Face(words="No value is ever missing, so it does not matter how they are treated."),
+}
 
 
-@reads_data
 def export(
-    model: ModelArgument,
-    to: TargetOption,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")],
+    model: Annotated[Path, argument("Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.", "MODEL")],
+    out: Annotated[Path, option("File to write.", "FILE")],
+    how: Annotated[Given, Signature("export", without=("check", "n_jobs"), faces=FACES)],
     reading: ReadOptions,
-    engine_version: VersionOption = None,
-    name: NameOption = None,
-    feature_names: NamesOption = None,
-    no_missing: NoMissingFlag = False,
-    non_negative: NonNegativeFlag = False,
-    check: CheckOption = None,
+    check: Annotated[
+        Path | None,
+        option(
+            f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
+            "OUT is the file of --out, to compare with the target's scores.",
+            "FILE",
+        ),
+    ] = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -80,16 +50,13 @@ def export(
 
         rankwright export model.rw --to solr --out solr-model.json --check test.txt
     """
-    _check_files(model, to, out, check)
+    _check_files(model, how["format"], out, check)
     with file_of(model) as path:
         scorer = rw.load(path)
     rows = None if check is None else read_documents(check, reading, [scorer], n_jobs=jobs)
-    names = None if feature_names is None else [name.strip() for name in feature_names.split(",")]
-    options: dict[str, Any] = {"format": to, "version": engine_version, "name": name, "feature_names": names}
-    options |= {"missing": not no_missing, "non_negative": non_negative, "check": rows, "n_jobs": jobs}
-    written = rw.export(scorer, out, **options)
+    written = rw.export(scorer, out, **how, check=rows, n_jobs=jobs)
     if json:
-        show_json(written.to_dict())
+        show(written, json=True)
         return
     for remark in written.remarks:
         say(remark)

@@ -43,9 +43,8 @@ OR_WRITE_SIZES = ", or write the number of documents of each query, one per line
 ADD_QUERIES = f"add qid:ID after each label{OR_WRITE_SIZES}"
 VALUES_PER_WRITE = 1 << 20
 
-WITHOUT_LABELS = "read documents without labels with judged=False"
 EXPECTED = {
-    LetorFault.label_missing: f"expected a label ({WITHOUT_LABELS})",
+    LetorFault.label_missing: f"expected a label (read documents without labels with {parameter('judged=False')})",
     LetorFault.label_not_number: "expected a number as the label",
     LetorFault.label_not_finite: "expected a finite label",
     LetorFault.query_missing: "expected qid:ID",
