@@ -54,6 +54,7 @@ check: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/clang-format --dry-run --Werror $(shell find native -name '*.[ch]pp')
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
