@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rankwright import threads
+from rankwright.base import threads
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking

@@ -11,6 +11,7 @@ import rankwright as rw
 from rankwright import AdaRank, InputError, LambdaMART, RankingData, cross_validate, synthetic
 from rankwright.cards.crossval_page import write_rankers_page
 from rankwright.crossval.cross_comparison import CrossComparison
+from rankwright.evaluation.compare import compare_report
 
 TRUTH = synthetic.RandomPolynomial.draw(3, n_features=5, n_active=3, n_terms=4)
 DATA = TRUTH.sample(25, seed=1, n_documents=6)
@@ -54,7 +55,7 @@ def test_test_queries_are_pooled(found):
 
 def test_rankers_are_compared_as_compare_does(found):
     compared = found.compare()
-    by_hand = rw.evaluation.compare_report(found.report)
+    by_hand = compare_report(found.report)
     assert [pair.to_dict() for pair in compared.pairs("map")] == [pair.to_dict() for pair in by_hand.pairs("map")]
     pair = compared.pair("trees", "few", "map")
     values = [found[name].per_query("map") for name in ("trees", "few")]

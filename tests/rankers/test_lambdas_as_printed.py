@@ -11,7 +11,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, NDCG, RR
 from rankwright.models.model_file import encode
-from rankwright.rankers.parameters.declaration import shared_parameters as families
+from rankwright.rankers.parameters import shared_parameters as families
 from rankwright.rankers.shared import lambdas
 from rankwright.rankers.shared.lambdas import LambdaGradients
 from rankwright.training.binning import BinnedFeatures

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rankwright as rw
-from learners.test_pairs import DISTANCES, states
 from properties import examples
 from rankers.test_rankboost import noisy, scores_by_round
 from rankwright import MPBoost
@@ -18,6 +17,7 @@ from rankwright.models.model_file import encode
 from rankwright.rankers.shared.distances import Binary, Distance, Linear, Logarithmic, Logistic, OnGains
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
+from training.learners.test_pair_signal import DISTANCES, states
 
 OWN = [Binary(), Linear(0.3), Logarithmic(0.5), Logistic(1.0)]
 

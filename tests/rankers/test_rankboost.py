@@ -5,7 +5,6 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import rankwright as rw
-from learners.test_pairs import states
 from properties import examples
 from rankwright import RankBoost
 from rankwright.base.errors import InputError
@@ -13,6 +12,7 @@ from rankwright.metrics import NDCG, KendallTau
 from rankwright.rankers.shared.distances import Binary
 from reference import pairs as slow
 from shared_data import SHARED, needs_shared_data
+from training.learners.test_pair_signal import states
 
 
 def noisy(n_queries=30, *, seed=1, missing=0.0):

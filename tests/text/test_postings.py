@@ -74,7 +74,7 @@ def test_a_small_memory_gives_the_same_index(tmp_path_factory, given_bodies, bat
 
 
 def build_in_parts(documents, path, batch):
-    from rankwright.text import building
+    from rankwright.text.index import building
 
     usual = building.BATCH_DOCUMENTS
     building.BATCH_DOCUMENTS = batch

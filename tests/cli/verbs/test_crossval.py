@@ -78,7 +78,7 @@ def test_folds_as_in_letor(run, judged):
 
 def test_dropped_queries_are_told(run, judged, model):
     data = rw.read_letor(judged)
-    least = int(rw.data.dropping.relevant_documents(data.y, data.groups).min()) + 1
+    least = int(rw.data.query_filters.relevant_documents(data.y, data.groups).min()) + 1
     left = len(rw.drop_queries(data, min_relevant=least).groups)
     told = f"dropped: {12 - left} quer"
     words = ("crossval", "adarank", "--data", judged, "--folds", 2, "--min-relevant", least)

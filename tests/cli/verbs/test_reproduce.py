@@ -36,7 +36,7 @@ def small(monkeypatch):
         figures=(Picture("Figure 1", "AdaRank is better.", means(tuple(systems), ("ndcg@5",))),),
     )
     paper = Paper("small-2026", "A small paper", "Nobody 2026", lambda _setup: (experiment,))
-    monkeypatch.setattr("rankwright.papers.find_paper", lambda _name: paper)
+    monkeypatch.setattr("rankwright.papers.framework.catalogue.find_paper", lambda _name: paper)
 
 
 def test_the_table_the_page_and_what_is_kept(small, run, tmp_path):

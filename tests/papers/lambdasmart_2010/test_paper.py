@@ -15,9 +15,9 @@ from rankwright.papers.framework.experiment import Setup, Trial
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED, Results
 from rankwright.papers.framework.systems import BestFeature
+from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Market, Polynomial, Sizes, WebSearch
 from rankwright.papers.lambdasmart_2010.paper import LABELS
-from rankwright.papers.lambdasmart_2010.paper import adaptation as adaptation
 from rankwright.papers.lambdasmart_2010.systems import (
     TREES,
     ByTrees,

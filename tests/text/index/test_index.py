@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer, building, merging, scopes, segments
+from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
+from rankwright.text.features import scopes
+from rankwright.text.index import building, merging, segments
 from rankwright.text.index.array_files import ArrayFile
 from rankwright.text.index.manifest import changing
 from text_documents import Text, bodies, texts

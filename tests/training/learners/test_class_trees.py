@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
-from learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of
 
 from properties import examples
 from rankwright import _native
@@ -18,6 +17,7 @@ from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
 from reference.binning import encode
 from reference.vector_growth import VectorGrower
+from training.learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of
 
 WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
 

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from learners.test_pairs import DISTANCES, make, states, twin
 
 from properties import examples
 from rankwright.data.groups import QueryGroups
@@ -13,6 +12,7 @@ from rankwright.training.learners.pair_signal import FactoredPairs, ListedPairs,
 from rankwright.training.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
 from rankwright.training.training_set import QueryLabels
 from reference import pairs as slow
+from training.learners.test_pair_signal import DISTANCES, make, states, twin
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])
 
